@@ -1,0 +1,114 @@
+//! The token that a client gives before anything else is said to it.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// What became of a try.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The right token.
+    Welcome,
+    /// Wrong; there are tries left.
+    Again,
+    /// Wrong, and the last try.
+    Closed,
+}
+
+/// Counts the tries of one session and the time that it has.
+#[derive(Debug)]
+pub(super) struct Gate {
+    deadline: Instant,
+    paused_until: Option<Instant>,
+    tries_left: u32,
+}
+
+impl Gate {
+    /// A gate that is to be passed before `deadline`.
+    pub(super) const fn new(deadline: Instant) -> Gate {
+        Gate { deadline, paused_until: None, tries_left: TRIES_MAX }
+    }
+
+    /// Compares what was given with `token`. After a wrong one the gate pauses.
+    pub(super) fn try_token(&mut self, now: Instant, token: &str, given: &str) -> Verdict {
+        if same_in_constant_time(token.as_bytes(), given.as_bytes()) {
+            return Verdict::Welcome;
+        }
+        self.paused_until = Some(now + PAUSE);
+        self.tries_left = self.tries_left.saturating_sub(1);
+        if self.tries_left == 0 { Verdict::Closed } else { Verdict::Again }
+    }
+
+    /// Whether the next try has to wait.
+    pub(super) fn is_paused(&self, now: Instant) -> bool {
+        self.paused_until.is_some_and(|until| now < until)
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_late(&self, now: Instant) -> bool {
+        now >= self.deadline
+    }
+}
+
+/// A token that a client can type: the sentence says what is wrong with it.
+pub(super) fn check_token(token: &str) -> Result<(), &'static str> {
+    if token.is_empty() {
+        return Err("the console's token is empty: give one, or none at all");
+    }
+    if token.len() > TOKEN_BYTES_MAX {
+        return Err("the console's token is longer than 256 bytes: use a shorter one");
+    }
+    if token.chars().any(char::is_control) {
+        return Err("the console's token has a control character, which cannot be typed: remove it");
+    }
+    Ok(())
+}
+
+/// The time this takes depends on what was given, not on the token. `expected` is not empty.
+fn same_in_constant_time(expected: &[u8], given: &[u8]) -> bool {
+    let mut difference = expected.len() ^ given.len();
+    for (byte, wanted) in given.iter().zip(expected.iter().cycle()) {
+        difference |= usize::from(byte ^ wanted);
+    }
+    black_box(difference) == 0
+}
+
+const TRIES_MAX: u32 = 3;
+const TOKEN_BYTES_MAX: usize = 256;
+/// Makes guessing slow, and is short enough to notice within 200 ms that the server ends.
+const PAUSE: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_bytes_are_the_same() {
+        assert!(same_in_constant_time(b"secret", b"secret"));
+        for wrong in ["", "s", "secre", "secreT", "secretsecret", "secrets"] {
+            assert!(!same_in_constant_time(b"secret", wrong.as_bytes()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_third_wrong_try_is_the_last() {
+        let now = Instant::now();
+        let mut gate = Gate::new(now + Duration::from_secs(10));
+        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Again);
+        assert!(gate.is_paused(now) && !gate.is_paused(now + PAUSE));
+        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Again);
+        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Closed);
+    }
+
+    #[test]
+    fn the_gate_is_late_at_its_deadline() {
+        let now = Instant::now();
+        let gate = Gate::new(now + Duration::from_secs(10));
+        assert!(!gate.is_late(now) && gate.is_late(now + Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn tokens_that_nobody_can_type_are_refused() {
+        assert!(check_token("").is_err() && check_token("a\nb").is_err());
+        assert!(check_token(&"a".repeat(257)).is_err() && check_token("good token").is_ok());
+    }
+}

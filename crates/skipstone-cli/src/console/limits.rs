@@ -1,0 +1,42 @@
+//! Every time and size limit of a session that is not a format's own. Tests shorten the times.
+
+use std::time::Duration;
+
+/// What a session may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// How long a new client has to speak first, as scripts do, before it is offered character mode.
+    pub(super) silence: Duration,
+    /// How long to wait for an answer to the offer before the banner goes out. Later answers count too.
+    pub(super) answer: Duration,
+    /// From the connection to the right token.
+    pub(super) login: Duration,
+    /// How long a client may take nothing of what waits for it.
+    pub(super) stall: Duration,
+    /// How long a closing server waits for a handler that is still running.
+    pub(super) handler_grace: Duration,
+    /// After this much quiet a telnet client is sent a NOP, so that a vanished one is found out.
+    pub(super) keep_alive: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            silence: Duration::from_millis(100),
+            answer: Duration::from_millis(200),
+            login: Duration::from_secs(10),
+            stall: Duration::from_secs(5),
+            handler_grace: Duration::from_secs(1),
+            keep_alive: Duration::from_secs(60),
+        }
+    }
+}
+
+/// With this much waiting to be sent, a session takes no further input, and no log lines.
+pub(super) const TRANSMIT_BYTES_HIGH: usize = 64 * 1024;
+
+/// Log lines that wait for one session; more are counted and skipped.
+pub(super) const LOG_BYTES_MAX: usize = 256 * 1024;
+
+/// How long a thread sleeps in a call, and so how soon it notices that the server ends.
+pub(super) const POLL: Duration = Duration::from_millis(40);

@@ -1,0 +1,80 @@
+//! Noise, floods, crowds and clients that do not read, over loopback.
+
+use std::time::{Duration, Instant};
+
+use crate::console::tests::client::{BIG_BYTES, Client, config, console};
+use crate::console::tests::random::Random;
+use crate::console::{Console, ConsoleConfig};
+
+fn assert_answers(console: &Console) {
+    let mut client = Client::connect(console.local_addr());
+    client.send("stats\nquit\n");
+    assert_eq!(client.read_to_end(), "hello\r\npeers 1\r\nloss 0\r\nbye\r\n");
+}
+
+#[test]
+fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
+    let console = console(config());
+    let mut stalled = Client::connect(console.local_addr());
+    stalled.send(format!("log on\n{}", "big\n".repeat(200)));
+    stalled.read_until("log is on\r\n");
+    assert_answers(&console);
+    let begun = Instant::now();
+    (0..10_000).for_each(|number| console.log(&format!("{number} {}", "x".repeat(100))));
+    assert!(begun.elapsed() < Duration::from_secs(1), "logging waited {:?}", begun.elapsed());
+    std::thread::sleep(Duration::from_millis(800));
+    let received = stalled.read_to_any_end().len();
+    assert!(received < 150 * BIG_BYTES, "it got {received} bytes, and so was not dropped");
+    assert_answers(&console);
+}
+
+#[test]
+fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
+    let console = console(ConsoleConfig { sessions_max: 3, ..config() });
+    let mut clients: Vec<_> = (0..3).map(|_| Client::connect(console.local_addr())).collect();
+    for client in &mut clients {
+        client.send("who\n");
+        client.read_until("session ");
+    }
+    let mut fourth = Client::connect(console.local_addr());
+    fourth.send("who\n");
+    assert!(fourth.read_to_end().starts_with("the console is full (3 sessions)"));
+    let mut first = clients.remove(0);
+    first.send("quit\n");
+    first.read_to_end();
+    drop(first);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_answers(&console);
+}
+
+#[test]
+fn a_line_without_end_is_refused_and_the_next_one_runs() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("x".repeat(1_000_000));
+    client.send("\nwho\nquit\n");
+    let expected = "hello\r\nerror: the line is longer than 4096 bytes, and was ignored\r\nsession 1\r\nbye\r\n";
+    assert_eq!(client.read_to_end(), expected);
+}
+
+#[test]
+fn random_bytes_on_sixteen_connections_leave_the_console_as_it_was() {
+    let console = console(config());
+    for seed in 0..16 {
+        let mut random = Random::new(seed);
+        let mut client = Client::connect(console.local_addr());
+        // Some sessions quit by chance, and take no more.
+        client.try_send(&random.telnet_bytes(500));
+        client.try_send(&random.key_bytes(500));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_answers(&console);
+}
+
+#[test]
+fn a_web_page_cannot_post_commands() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("POST / HTTP/1.1\r\nHost: localhost\r\n\r\nwho\r\n");
+    assert_eq!(client.read_to_end(), "hello\r\nerror: this is a console, not a web server\r\n");
+}

@@ -1,0 +1,97 @@
+//! Clients that send lines and know no telnet, over loopback.
+
+use std::time::Duration;
+
+use crate::console::tests::client::{BIG_BYTES, Client, config, console};
+
+#[test]
+fn a_script_that_speaks_first_gets_the_banner_its_replies_and_nothing_else() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("stats\nquit\n");
+    assert_eq!(client.read_to_end(), "hello\r\npeers 1\r\nloss 0\r\nbye\r\n");
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_session_after_all_replies() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("stats\r\nnonsense\r\n\r\nwho");
+    client.end_input();
+    let expected = "hello\r\npeers 1\r\nloss 0\r\nerror: unknown command nonsense\r\nsession 1\r\n";
+    assert_eq!(client.read_to_end(), expected);
+}
+
+#[test]
+fn a_silent_client_is_offered_echo_once_and_then_gets_clean_lines() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    assert_eq!(client.read_until("hello\r\n"), b"\xff\xfb\x01\r\0hello\r\n");
+    client.send("stats\n");
+    assert_eq!(client.read_until("loss 0\r\n"), b"peers 1\r\nloss 0\r\n");
+}
+
+#[test]
+fn input_behind_quit_does_not_cost_the_replies_before_it() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send(format!("stats\nquit\n{}", "more\n".repeat(5000)));
+    // Where input was left unread, the connection would be reset by now.
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(client.read_to_end().ends_with("loss 0\r\nbye\r\n"));
+}
+
+#[test]
+fn many_commands_at_once_with_large_replies_are_all_answered() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("big\n".repeat(20));
+    client.end_input();
+    assert_eq!(client.read_to_end().len(), "hello\r\n".len() + 20 * (BIG_BYTES + 2));
+}
+
+#[test]
+fn a_handler_may_end_the_session() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("leave\nstats\n");
+    assert_eq!(client.read_to_end(), "hello\r\nbye\r\n");
+}
+
+#[test]
+fn a_handler_that_panics_is_an_internal_error_and_the_session_goes_on() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("panic\nwho\nquit\n");
+    let expected = "hello\r\nerror: internal error; the server goes on\r\nsession 1\r\nbye\r\n";
+    assert_eq!(client.read_to_end(), expected);
+}
+
+#[test]
+fn sessions_run_at_once_and_a_slow_command_holds_up_only_its_own() {
+    let console = console(config());
+    let mut slow = Client::connect(console.local_addr());
+    slow.send("slow\nwho\nquit\n");
+    slow.read_until("hello\r\n");
+    for number in 2..8 {
+        let mut quick = Client::connect(console.local_addr());
+        quick.send("who\nquit\n");
+        assert_eq!(quick.read_to_end(), format!("hello\r\nsession {number}\r\nbye\r\n"));
+    }
+    assert_eq!(slow.read_to_end(), "done\r\nsession 1\r\nbye\r\n");
+}
+
+#[test]
+fn log_lines_reach_the_sessions_that_want_them() {
+    let console = console(config());
+    let mut wants = Client::connect(console.local_addr());
+    let mut not = Client::connect(console.local_addr());
+    wants.send("log on\n");
+    not.send("log on\nlog\n");
+    wants.read_until("log is on\r\n");
+    not.read_until("log is off\r\n");
+    console.log("zoë joined\x1b[2J");
+    assert_eq!(wants.read_until("\n"), "zoë joined\u{fffd}[2J\r\n".as_bytes());
+    not.send("quit\n");
+    assert_eq!(not.read_to_end(), "bye\r\n");
+}

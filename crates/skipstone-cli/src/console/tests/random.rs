@@ -1,0 +1,69 @@
+//! Seeded random input: a failing test names the seed, which gives the same bytes again.
+
+/// SplitMix64.
+pub(in crate::console) struct Random {
+    state: u64,
+}
+
+impl Random {
+    pub(in crate::console) fn new(seed: u64) -> Random {
+        Random { state: seed }
+    }
+
+    pub(in crate::console) fn below(&mut self, limit: usize) -> usize {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        (mixed % limit as u64) as usize
+    }
+
+    pub(in crate::console) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.below(256) as u8).collect()
+    }
+
+    /// Up to `pieces` pieces of telnet commands, lines and noise.
+    pub(in crate::console) fn telnet_bytes(&mut self, pieces: usize) -> Vec<u8> {
+        self.pick(pieces, &[b"\xff", b"\xff\xfa\x1f", b"\xff\xf0", b"\xff\xfd", b"\xff\xfb\x1f", b"\r", b"\n", b"\0"])
+    }
+
+    /// Up to `pieces` pieces of what keys send, and noise.
+    pub(in crate::console) fn key_bytes(&mut self, pieces: usize) -> Vec<u8> {
+        self.pick(
+            pieces,
+            &[
+                b"word ",
+                b"\x1b[A",
+                b"\x1b[B",
+                b"\x1b[C",
+                b"\x1b[D",
+                b"\x1b[3~",
+                b"\x1b[1;5D",
+                b"\x1b[1;5C",
+                b"\x01",
+                b"\x05",
+                b"\x0b",
+                b"\x15",
+                b"\x17",
+                b"\x7f",
+                b"\r",
+                b"\x03",
+                b"\x0c",
+                "ü€😀".as_bytes(),
+                b"kick zoe",
+            ],
+        )
+    }
+
+    fn pick(&mut self, pieces: usize, choices: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for _ in 0..self.below(pieces + 1) {
+            match self.below(4) {
+                0 => out.push(self.below(256) as u8),
+                _ => out.extend_from_slice(choices[self.below(choices.len())]),
+            }
+        }
+        out
+    }
+}

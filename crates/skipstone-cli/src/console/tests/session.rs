@@ -1,0 +1,109 @@
+//! Sessions without sockets: their bounds under random input, and what needs a clock.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::console::SessionId;
+use crate::console::codec::NO_OPERATION;
+use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
+use crate::console::log_queue::LogQueue;
+use crate::console::session::{Session, Settings};
+use crate::console::tests::client::{BIG_BYTES, Commands};
+use crate::console::tests::random::Random;
+
+fn session(now: Instant) -> Session {
+    let settings = Settings {
+        token: None,
+        banner: "hello".to_owned(),
+        prompt: "> ".to_owned(),
+        limits: Limits::default(),
+        handler: Arc::new(Commands),
+    };
+    Session::new(SessionId(1), Arc::new(settings), Arc::new(LogQueue::default()), now)
+}
+
+fn sent(session: &mut Session, now: Instant) -> Vec<u8> {
+    session.process(now);
+    let bytes = session.transmit().to_vec();
+    session.on_sent(now, bytes.len());
+    bytes
+}
+
+#[test]
+fn random_input_never_panics_and_never_piles_up_output() {
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let mut now = Instant::now();
+        let mut session = session(now);
+        let mut chunks = 0;
+        while chunks < 60 && !session.is_over() {
+            if session.wants_bytes() {
+                let mut bytes = random.telnet_bytes(30);
+                bytes.extend(random.key_bytes(30));
+                if random.below(8) == 0 {
+                    bytes.extend(b"\rbig\r");
+                }
+                session.handle_bytes(&bytes);
+                chunks += 1;
+            }
+            session.process(now);
+            let waiting = session.transmit().len();
+            assert!(waiting < TRANSMIT_BYTES_HIGH + BIG_BYTES + 4096, "seed {seed}: {waiting} bytes wait");
+            let taken = random.below(waiting + 1);
+            session.on_sent(now, taken);
+            now += Duration::from_millis(random.below(50) as u64);
+        }
+    }
+}
+
+#[test]
+fn a_session_that_cannot_send_takes_no_more_input() {
+    let now = Instant::now();
+    let mut session = session(now);
+    session.handle_bytes(&b"big\n".repeat(10));
+    session.process(now);
+    let waiting = session.transmit().len();
+    assert!(waiting < 2 * BIG_BYTES && !session.wants_bytes());
+    session.on_sent(now, waiting);
+    session.process(now);
+    assert!(session.transmit().len() > BIG_BYTES);
+}
+
+#[test]
+fn a_late_answer_to_the_offer_still_gives_character_mode_with_what_was_typed() {
+    let mut now = Instant::now();
+    let mut session = session(now);
+    for _ in 0..2 {
+        now += Duration::from_millis(250);
+        session.process(now);
+    }
+    assert!(sent(&mut session, now).ends_with(b"hello\r\n"));
+    session.handle_bytes(b"sta\xff\xfd\x01");
+    let drawn = sent(&mut session, now);
+    assert!(drawn.ends_with(b"> sta"), "{drawn:?}");
+}
+
+#[test]
+fn a_quiet_telnet_session_stays_open_and_is_sent_a_nop_each_minute() {
+    let mut now = Instant::now();
+    let mut session = session(now);
+    session.handle_bytes(b"\xff\xfd\x01");
+    assert!(sent(&mut session, now).ends_with(b"> "));
+    for _ in 0..100 {
+        now += Duration::from_secs(60);
+        assert_eq!(sent(&mut session, now), NO_OPERATION);
+        assert_eq!(sent(&mut session, now), []);
+    }
+    assert!(!session.is_over());
+}
+
+#[test]
+fn a_quiet_plain_session_is_sent_nothing() {
+    let mut now = Instant::now();
+    let mut session = session(now);
+    session.handle_bytes(b"who\n");
+    sent(&mut session, now);
+    now += Duration::from_secs(3600);
+    assert_eq!(sent(&mut session, now), []);
+    assert!(!session.is_over());
+}

@@ -1,0 +1,61 @@
+//! Text on its way to a terminal: whole lines that end in CR LF, and nothing in them that a terminal would obey.
+//! Replies and log lines may quote what strangers sent, such as names.
+
+/// Appends `text` as whole lines, nothing for an empty text. Beyond [`TEXT_BYTES_MAX`] it is cut, and says so.
+pub(super) fn push_lines(text: &str, out: &mut Vec<u8>) {
+    let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+    for line in kept.lines() {
+        push_line(line, out);
+    }
+    if kept.len() < text.len() {
+        push_line("(cut: longer than 1 MiB)", out);
+    }
+}
+
+fn push_line(line: &str, out: &mut Vec<u8>) {
+    out.extend(line.chars().map(harmless).collect::<String>().as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Escape sequences begin with a control character; without it they are text.
+fn harmless(character: char) -> char {
+    match character {
+        '\t' => '\t',
+        control if control.is_control() => char::REPLACEMENT_CHARACTER,
+        other => other,
+    }
+}
+
+/// The most that one reply adds to what a session has to send.
+pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> String {
+        let mut out = Vec::new();
+        push_lines(text, &mut out);
+        String::from_utf8(out).expect("text stays UTF-8")
+    }
+
+    #[test]
+    fn every_line_ends_in_cr_lf_once() {
+        assert_eq!(lines("a\nb"), "a\r\nb\r\n");
+        assert_eq!(lines("a\r\nb\n"), "a\r\nb\r\n");
+        assert_eq!(lines("\na"), "\r\na\r\n");
+        assert_eq!(lines(""), "");
+    }
+
+    #[test]
+    fn escape_sequences_lose_their_escape() {
+        assert_eq!(lines("a\x1b[2J\u{9b}2J\x07\tb"), "a\u{fffd}[2J\u{fffd}2J\u{fffd}\tb\r\n");
+    }
+
+    #[test]
+    fn a_text_too_long_is_cut_between_characters() {
+        let cut = lines(&"é".repeat(TEXT_BYTES_MAX));
+        assert!(cut.ends_with("é\r\n(cut: longer than 1 MiB)\r\n"));
+        assert!(cut.len() < TEXT_BYTES_MAX + 40);
+    }
+}

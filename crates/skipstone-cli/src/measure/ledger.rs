@@ -1,0 +1,245 @@
+//! The proof: every receiver got every line of every sender once and in order. Exact, at four bytes a pair and no more
+//! than eight for each separate hole in what has arrived.
+
+use std::collections::BTreeMap;
+use std::ops::{AddAssign, Range};
+
+use crate::measure::ledger::gaps::Gaps;
+
+mod gaps;
+
+/// What one line was to the receiver that got it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Later than all before it from this sender. Lines that it overtook are missing until they come.
+    InOrder,
+    /// Seen before.
+    Duplicate,
+    /// Arrived for the first time, after a later one.
+    Reordered,
+    /// From before this receiver joined: it may arrive and need not.
+    Early,
+    /// From a sender or to a receiver that the run does not have.
+    Unexpected,
+}
+
+/// The proof of one run. Clients send and receive, so receivers and senders are numbered alike, from 0.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    receivers: Vec<Receiver>,
+    senders_excluded: Vec<bool>,
+    unexpected: u64,
+}
+
+/// What a run delivered. Tallies of several ledgers add up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Deliveries that had to happen: lines sent, times those who had to get them.
+    pub(crate) expected: u64,
+    /// Of these, how many happened, each counted once.
+    pub(crate) delivered: u64,
+    /// Of these, how many did not: `expected - delivered`.
+    pub(crate) lost: u64,
+    /// Deliveries of a line that the receiver had already, whoever was excluded later.
+    pub(crate) duplicated: u64,
+    /// Deliveries after a later line of the same sender, whoever was excluded later.
+    pub(crate) reordered: u64,
+    /// Lines of this run that arrived changed.
+    pub(crate) corrupted: u64,
+    /// Chat and lines of other runs. Not a fault.
+    pub(crate) foreign: u64,
+    /// Lines that nobody sent: numbers never given out, or clients that do not exist.
+    pub(crate) unexpected: u64,
+    /// Deliveries that need not have happened: before a receiver joined, or to or from an excluded client. Not a fault.
+    pub(crate) apart: u64,
+}
+
+#[derive(Debug)]
+struct Receiver {
+    /// By sender: the number that follows the highest seen.
+    next: Box<[u32]>,
+    /// By sender: the first number that must arrive. `None` is 0 for all: here from the start.
+    first: Option<Box<[u32]>>,
+    /// By sender, where there are any: numbers below `next` that have not arrived.
+    gaps: BTreeMap<u32, Gaps>,
+    excluded: bool,
+    early: u64,
+    duplicated: u64,
+    reordered: u64,
+    corrupted: u64,
+    foreign: u64,
+}
+
+impl Ledger {
+    /// A ledger in which every receiver has to get every line of every sender.
+    pub(crate) fn new(receivers: usize, senders: usize) -> Ledger {
+        Ledger {
+            receivers: (0..receivers).map(|_| Receiver::new(senders)).collect(),
+            senders_excluded: vec![false; senders],
+            unexpected: 0,
+        }
+    }
+
+    /// A line arrived, its checksum right.
+    pub(crate) fn on_line(&mut self, receiver: u32, sender: u32, sequence: u32) -> Verdict {
+        match self.receivers.get_mut(receiver as usize) {
+            Some(row) if (sender as usize) < row.next.len() && sequence < u32::MAX => row.on_line(sender, sequence),
+            _ => {
+                self.unexpected += 1;
+                Verdict::Unexpected
+            }
+        }
+    }
+
+    /// A line arrived that had been changed.
+    pub(crate) fn on_corrupt(&mut self, receiver: u32) {
+        self.row(receiver).corrupted += 1;
+    }
+
+    /// Something arrived that is not of this run.
+    pub(crate) fn on_foreign(&mut self, receiver: u32) {
+        self.row(receiver).foreign += 1;
+    }
+
+    /// A receiver is connected from now on: it has to get what is sent from now on. `sent` is by sender.
+    ///
+    /// # Panics
+    /// When it has received lines already; join first, then count.
+    pub(crate) fn join_late(&mut self, receiver: u32, sent: &[u32]) {
+        let row = self.row(receiver);
+        assert_eq!(sent.len(), row.next.len(), "one number for each sender");
+        assert!(row.next.iter().all(|next| *next == 0), "receiver {receiver} had lines before it joined");
+        row.next.copy_from_slice(sent);
+        row.first = Some(sent.into());
+    }
+
+    /// A receiver dropped: nothing has to reach it any more, nor had to before. What it saw wrong still counts.
+    pub(crate) fn exclude_receiver(&mut self, receiver: u32) {
+        self.row(receiver).excluded = true;
+    }
+
+    /// A sender dropped: none of its lines has to arrive. What was seen wrong with them still counts.
+    pub(crate) fn exclude_sender(&mut self, sender: u32) {
+        self.senders_excluded[sender as usize] = true;
+    }
+
+    /// Deliveries up to now, duplicates and early ones not counted. For the live view: one pass over all pairs.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.finish(&vec![u32::MAX; self.senders_excluded.len()]).delivered
+    }
+
+    /// The balance, given how many lines each sender sent.
+    pub(crate) fn finish(&self, sent: &[u32]) -> Tally {
+        assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
+        let mut tally = Tally { unexpected: self.unexpected, ..Tally::default() };
+        for receiver in &self.receivers {
+            receiver.add_to(&mut tally, sent, &self.senders_excluded);
+        }
+        tally
+    }
+
+    fn row(&mut self, receiver: u32) -> &mut Receiver {
+        let count = self.receivers.len();
+        self.receivers
+            .get_mut(receiver as usize)
+            .unwrap_or_else(|| panic!("the ledger has {count} receivers, not a number {receiver}"))
+    }
+}
+
+impl Receiver {
+    fn new(senders: usize) -> Receiver {
+        Receiver {
+            next: vec![0; senders].into(),
+            first: None,
+            gaps: BTreeMap::new(),
+            excluded: false,
+            early: 0,
+            duplicated: 0,
+            reordered: 0,
+            corrupted: 0,
+            foreign: 0,
+        }
+    }
+
+    #[inline]
+    fn on_line(&mut self, sender: u32, sequence: u32) -> Verdict {
+        let next = &mut self.next[sender as usize];
+        if sequence == *next {
+            *next += 1;
+            return Verdict::InOrder;
+        }
+        self.on_other_line(sender, sequence)
+    }
+
+    fn on_other_line(&mut self, sender: u32, sequence: u32) -> Verdict {
+        let next = &mut self.next[sender as usize];
+        if sequence > *next {
+            self.gaps.entry(sender).or_default().push(*next..sequence);
+            *next = sequence + 1;
+            return Verdict::InOrder;
+        }
+        if sequence < self.first(sender) {
+            self.early += 1;
+            return Verdict::Early;
+        }
+        if self.gaps.get_mut(&sender).is_some_and(|gaps| gaps.fill(sequence)) {
+            self.reordered += 1;
+            return Verdict::Reordered;
+        }
+        self.duplicated += 1;
+        Verdict::Duplicate
+    }
+
+    fn first(&self, sender: u32) -> u32 {
+        self.first.as_ref().map_or(0, |first| first[sender as usize])
+    }
+
+    fn add_to(&self, tally: &mut Tally, sent: &[u32], senders_excluded: &[bool]) {
+        for (sender, (sent, excluded)) in sent.iter().zip(senders_excluded).enumerate() {
+            let sender = sender as u32;
+            let first = self.first(sender);
+            let arrived = self.arrived(sender, first..*sent);
+            tally.unexpected += self.arrived(sender, (*sent).max(first)..u32::MAX);
+            if self.excluded || *excluded {
+                tally.apart += arrived;
+                continue;
+            }
+            let expected = u64::from(sent.saturating_sub(first));
+            tally.expected += expected;
+            tally.delivered += arrived;
+            tally.lost += expected - arrived;
+        }
+        tally.apart += self.early;
+        tally.duplicated += self.duplicated;
+        tally.reordered += self.reordered;
+        tally.corrupted += self.corrupted;
+        tally.foreign += self.foreign;
+    }
+
+    /// How many of these numbers have arrived; `among` starts at or after the first that must.
+    fn arrived(&self, sender: u32, among: Range<u32>) -> u64 {
+        let end = among.end.min(self.next[sender as usize]);
+        let span = u64::from(end.saturating_sub(among.start));
+        let Some(gaps) = self.gaps.get(&sender).filter(|_| span > 0) else {
+            return span;
+        };
+        span - gaps.missing(among.start..end)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.expected += other.expected;
+        self.delivered += other.delivered;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.reordered += other.reordered;
+        self.corrupted += other.corrupted;
+        self.foreign += other.foreign;
+        self.unexpected += other.unexpected;
+        self.apart += other.apart;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! What a run shows: the JSON result and its schema, the verdict, the table at the end and the view while it runs.
+//! Values in, text out; nothing here prints.
+
+pub(crate) mod exit;
+pub(crate) mod format;
+pub(crate) mod judge;
+pub(crate) mod live;
+pub(crate) mod result;
+pub(crate) mod table;

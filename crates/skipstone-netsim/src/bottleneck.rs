@@ -1,0 +1,129 @@
+//! The slowest part of a path: it serialises at a rate, what comes too fast waits, and a full queue drops the newest.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use crate::config::QueueLimit;
+
+/// The queue in front of a rate, in order of arrival at it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bottleneck {
+    /// When the last datagram accepted so far has been serialised.
+    busy_until: Duration,
+    /// What rounding to nanoseconds has left over, in nanoseconds times the rate, so that a long run does not drift.
+    remainder: u128,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: usize,
+    bytes_peak: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    starts: Duration,
+    bytes: usize,
+}
+
+impl Bottleneck {
+    /// Takes in `bytes` (headers included) and returns when they have been serialised; `None` if the queue is full.
+    pub(crate) fn accept(&mut self, now: Duration, bytes: usize, rate: u64, limit: QueueLimit) -> Option<Duration> {
+        self.start_waiting(now);
+        let idle = self.busy_until <= now;
+        if idle {
+            self.busy_until = now;
+            self.remainder = 0;
+        } else if self.is_full(now, bytes, limit) {
+            return None;
+        } else {
+            self.wait(bytes);
+        }
+        self.busy_until = self.busy_until.saturating_add(self.serialise(bytes, rate));
+        Some(self.busy_until)
+    }
+
+    /// The rate has changed: what waits keeps its times, what comes next takes the new rate.
+    pub(crate) fn on_rate_change(&mut self) {
+        self.remainder = 0;
+    }
+
+    /// The most bytes that ever waited at once.
+    pub(crate) fn bytes_peak(&self) -> usize {
+        self.bytes_peak
+    }
+
+    fn start_waiting(&mut self, now: Duration) {
+        while let Some(first) = self.waiting.front()
+            && first.starts <= now
+        {
+            self.waiting_bytes -= first.bytes;
+            self.waiting.pop_front();
+        }
+    }
+
+    fn is_full(&self, now: Duration, bytes: usize, limit: QueueLimit) -> bool {
+        match limit {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Bytes(bytes_max) => self.waiting_bytes.saturating_add(bytes) > bytes_max,
+            QueueLimit::Time(longest) => self.busy_until.saturating_sub(now) > longest,
+        }
+    }
+
+    fn wait(&mut self, bytes: usize) {
+        self.waiting.push_back(Waiting { starts: self.busy_until, bytes });
+        self.waiting_bytes += bytes;
+        self.bytes_peak = self.bytes_peak.max(self.waiting_bytes);
+    }
+
+    fn serialise(&mut self, bytes: usize, rate: u64) -> Duration {
+        let rate = u128::from(rate);
+        let work = bytes as u128 * 8 * NANOSECONDS_PER_SECOND + self.remainder;
+        self.remainder = work % rate;
+        Duration::from_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX))
+    }
+}
+
+const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_odd_datagrams_do_not_drift() {
+        let mut bottleneck = Bottleneck::default();
+        // 8 bits at 3 Gbit/s: two and two thirds of a nanosecond each.
+        let mut departs = None;
+        for _ in 0..3_000_000 {
+            departs = bottleneck.accept(Duration::ZERO, 1, 3_000_000_000, QueueLimit::Unlimited);
+        }
+        assert_eq!(departs, Some(Duration::from_millis(8)));
+    }
+
+    #[test]
+    fn a_pause_leaves_no_remainder() {
+        let mut bottleneck = Bottleneck::default();
+        for second in 0..10 {
+            let now = Duration::from_secs(second);
+            let departs = bottleneck.accept(now, 1, 3_000_000_000, QueueLimit::Unlimited);
+            assert_eq!(departs, Some(now + Duration::from_nanos(2)));
+        }
+    }
+
+    #[test]
+    fn the_queue_forgets_what_has_been_serialised() {
+        let mut bottleneck = Bottleneck::default();
+        // 125 bytes at 1 Mbit/s: 1 ms each. Sent twice as fast for a while, then as fast as it goes.
+        for number in 0..100 {
+            bottleneck.accept(Duration::from_micros(500 * number), 125, 1_000_000, QueueLimit::Bytes(1_000));
+        }
+        for number in 0..10_000 {
+            let now = Duration::from_millis(100 + number);
+            assert_eq!(
+                bottleneck.accept(now, 125, 1_000_000, QueueLimit::Bytes(1_000)),
+                Some(now + Duration::from_millis(1))
+            );
+        }
+        assert!(bottleneck.waiting.is_empty());
+        assert!(bottleneck.waiting.capacity() <= 16, "never more than eight wait");
+        assert_eq!(bottleneck.bytes_peak(), 1_000);
+    }
+}

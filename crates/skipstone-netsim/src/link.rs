@@ -1,0 +1,323 @@
+//! One direction of a path: the stages that a datagram goes through, in order.
+
+use core::time::Duration;
+
+use crate::{
+    bottleneck::Bottleneck,
+    config::{ConfigError, LinkConfig},
+    corrupt::flip_bits,
+    flight::{Flight, Flights, SendNumber},
+    loss::LossProcess,
+    rng::Draw,
+    stats::LinkStats,
+    streams::{CorruptDraws, Draws, DuplicateDraws, HoldDraws, Streams},
+    trace::{Trace, TraceEvent, TraceLine},
+};
+
+/// One direction of a path: datagrams go in with [`send`](Self::send) and come out, perhaps, with
+/// [`receive`](Self::receive).
+///
+/// The two may be called in any order and at any time. Time should not run backwards from one `send` to the next; if
+/// it does, the order of sending still decides the order of arrival, except where the configuration reorders.
+#[derive(Clone, Debug)]
+pub struct Link {
+    config: LinkConfig,
+    streams: Streams,
+    loss: LossProcess,
+    bottleneck: Bottleneck,
+    /// The latest arrival so far of what was not held back: nothing sent later arrives before it.
+    in_order_until: Duration,
+    flights: Flights,
+    /// The latest sent of what has been delivered.
+    delivered_last: Option<SendNumber>,
+    stats: LinkStats,
+    trace: Trace,
+}
+
+/// What became of a datagram that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// It is on its way and will arrive.
+    Queued,
+    /// It will not arrive.
+    Lost(LossCause),
+}
+
+/// Why a datagram was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LossCause {
+    /// [`Loss::Random`](crate::Loss::Random).
+    Random,
+    /// [`Loss::Burst`](crate::Loss::Burst).
+    Burst,
+    /// The queue before the rate was full: [`QueueLimit`](crate::QueueLimit).
+    Queue,
+    /// The link was down: [`Outage`](crate::Outage).
+    Outage,
+    /// Larger than [`LinkConfig::datagram_bytes_max`].
+    TooLarge,
+}
+
+/// A datagram that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// What the sender passed along with it.
+    pub tag: u64,
+    /// When it was sent.
+    pub sent: Duration,
+    /// When it arrived, which may be some time before it is received.
+    pub arrived: Duration,
+    /// Whether some of its bits were flipped on the way.
+    pub corrupted: bool,
+}
+
+impl Link {
+    /// A link with nothing on it. The seed decides all that is left to chance.
+    ///
+    /// # Errors
+    /// What [`LinkConfig::validate`] finds wrong.
+    pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            streams: Streams::new(seed),
+            loss: LossProcess::default(),
+            bottleneck: Bottleneck::default(),
+            in_order_until: Duration::ZERO,
+            flights: Flights::default(),
+            delivered_last: None,
+            stats: LinkStats::default(),
+            trace: Trace::default(),
+        })
+    }
+
+    /// Puts a datagram on the link at `now`. The tag comes out with it and means nothing to the link.
+    pub fn send(&mut self, now: Duration, datagram: &[u8], tag: u64) -> Fate {
+        self.stats.sent += 1;
+        self.stats.bytes_sent += datagram.len() as u64;
+        // Before anything is decided, so that every datagram takes the same from every stream.
+        let draws = self.streams.draw();
+        let loss = self.loss.on_datagram(self.config.loss, draws.loss);
+
+        let (fate, transit) = match self.enter(now, datagram.len()) {
+            Err(cause) => (Fate::Lost(cause), None),
+            Ok(departs) => {
+                // Also for what is lost, so that loss does not change when others arrive.
+                let in_order = self.in_order_arrival(departs, draws.jitter);
+                let fate = loss.map_or(Fate::Queued, Fate::Lost);
+                (fate, (fate == Fate::Queued).then_some(Transit { sent: now, tag, departs, in_order }))
+            }
+        };
+        self.stats.on_fate(fate);
+        self.trace.record(now, tag, TraceEvent::Sent(fate));
+        if let Some(transit) = transit {
+            self.launch(transit, datagram, draws);
+        }
+        fate
+    }
+
+    /// Takes off the link the next datagram that has arrived by `now` and puts its bytes into `out`, in place of what
+    /// was there. In order of arrival; of those that arrive together, the first sent first.
+    ///
+    /// `None`, and `out` untouched, if there is none yet.
+    pub fn receive(&mut self, now: Duration, out: &mut Vec<u8>) -> Option<Arrival> {
+        let (number, flight) = self.flights.pop(now)?;
+        let Flight { arrives: arrived, sent, tag, corrupted, copy, bytes } = flight;
+        out.clear();
+        out.extend_from_slice(&bytes);
+        self.flights.recycle(bytes);
+        self.stats.delivered += 1;
+        self.stats.bytes_delivered += out.len() as u64;
+        if !copy {
+            self.on_delivered(number);
+        }
+        self.trace.record(arrived, tag, TraceEvent::Arrived { sent });
+        Some(Arrival { tag, sent, arrived, corrupted })
+    }
+
+    /// When the next datagram arrives; `None` if nothing is on its way.
+    pub fn next_arrival(&self) -> Option<Duration> {
+        self.flights.next_arrival()
+    }
+
+    /// How many datagrams have been sent and not yet received, copies and the queue included.
+    pub fn in_flight(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// What the link has done so far.
+    pub fn stats(&self) -> LinkStats {
+        LinkStats { queue_bytes_peak: self.bottleneck.bytes_peak(), ..self.stats }
+    }
+
+    /// What the link does to datagrams.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// Changes the link for what is sent from now on. What is on its way keeps its time of arrival, and a shorter
+    /// delay does not overtake it (unless by [`LinkConfig::jitter_reorders`]).
+    ///
+    /// # Errors
+    /// What [`LinkConfig::validate`] finds wrong; then the link is as it was.
+    pub fn set_config(&mut self, config: LinkConfig) -> Result<(), ConfigError> {
+        config.validate()?;
+        if config.rate_bits_per_second != self.config.rate_bits_per_second {
+            self.bottleneck.on_rate_change();
+        }
+        self.config = config;
+        Ok(())
+    }
+
+    /// Begins a trace that keeps the latest `capacity` lines; 0 ends it. It begins empty.
+    pub fn trace_on(&mut self, capacity: usize) {
+        self.trace = Trace::new(capacity);
+    }
+
+    /// The lines of the trace in the order of the calls that made them. Empty unless [`trace_on`](Self::trace_on).
+    pub fn trace(&self) -> impl Iterator<Item = &TraceLine> {
+        self.trace.lines()
+    }
+
+    /// The stages before the wire: when has it been serialised, or why does it not get there?
+    fn enter(&mut self, now: Duration, datagram_bytes: usize) -> Result<Duration, LossCause> {
+        if self.config.datagram_bytes_max.is_some_and(|bytes_max| datagram_bytes > bytes_max) {
+            return Err(LossCause::TooLarge);
+        }
+        if self.config.is_down(now) {
+            return Err(LossCause::Outage);
+        }
+        let Some(rate) = self.config.rate_bits_per_second else {
+            return Ok(now);
+        };
+        let bytes = datagram_bytes.saturating_add(self.config.header_bytes);
+        self.bottleneck.accept(now, bytes, rate, self.config.queue).ok_or(LossCause::Queue)
+    }
+
+    /// When a datagram arrives that is not held back.
+    fn in_order_arrival(&mut self, departs: Duration, jitter: Draw) -> Duration {
+        let own = self.own_arrival(departs, jitter);
+        self.in_order_until = self.in_order_until.max(own);
+        if self.config.jitter_reorders { own } else { self.in_order_until }
+    }
+
+    /// When a datagram arrives if no other matters.
+    fn own_arrival(&self, departs: Duration, jitter: Draw) -> Duration {
+        departs.saturating_add(self.config.delay).saturating_add(jitter.duration_up_to(self.config.jitter))
+    }
+
+    fn launch(&mut self, transit: Transit, datagram: &[u8], draws: Draws) {
+        let mut bytes = self.flights.buffer(datagram);
+        let held = self.hold(draws.hold);
+        if let Some(by) = held {
+            self.stats.held_back += 1;
+            self.trace.record(transit.sent, transit.tag, TraceEvent::HeldBack(by));
+        }
+        let corrupted = self.corrupt(&mut bytes, draws.corrupt);
+        if corrupted {
+            self.stats.corrupted += 1;
+            self.trace.record(transit.sent, transit.tag, TraceEvent::Corrupted);
+        }
+        let original = Flight {
+            arrives: transit.in_order.saturating_add(held.unwrap_or_default()),
+            sent: transit.sent,
+            tag: transit.tag,
+            corrupted,
+            copy: false,
+            bytes,
+        };
+        let copy = self.copy(transit, &original, draws.duplicate);
+        self.flights.push(original);
+        if let Some(copy) = copy {
+            self.stats.duplicated += 1;
+            self.trace.record(transit.sent, transit.tag, TraceEvent::Duplicated);
+            self.flights.push(copy);
+        }
+    }
+
+    fn hold(&self, draws: HoldDraws) -> Option<Duration> {
+        draws.chance.hits(self.config.reorder).then(|| draws.length.duration_up_to(self.config.reorder_extra))
+    }
+
+    fn corrupt(&self, bytes: &mut [u8], draws: CorruptDraws) -> bool {
+        draws.chance.hits(self.config.corrupt) && flip_bits(bytes, draws.bits)
+    }
+
+    fn copy(&mut self, transit: Transit, original: &Flight, draws: DuplicateDraws) -> Option<Flight> {
+        if !draws.chance.hits(self.config.duplicate) {
+            return None;
+        }
+        let arrives = if self.config.jitter_reorders {
+            self.own_arrival(transit.departs, draws.jitter)
+        } else {
+            transit.in_order
+        };
+        let held = self.hold(draws.hold).unwrap_or_default();
+        let bytes = self.flights.buffer(&original.bytes);
+        Some(Flight { arrives: arrives.saturating_add(held), copy: true, bytes, ..*original })
+    }
+
+    fn on_delivered(&mut self, number: SendNumber) {
+        if self.delivered_last > Some(number) {
+            self.stats.reordered += 1;
+        } else {
+            self.delivered_last = Some(number);
+        }
+    }
+}
+
+/// A datagram on the wire: when it got there, and when it arrives if it is not held back.
+#[derive(Clone, Copy, Debug)]
+struct Transit {
+    sent: Duration,
+    tag: u64,
+    departs: Duration,
+    in_order: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Loss, QueueLimit};
+
+    /// A link with everything on at once, at 60 ticks per second of eight datagrams.
+    fn run_ticks(link: &mut Link, ticks: core::ops::Range<u64>, out: &mut Vec<u8>) {
+        for tick in ticks {
+            let now = Duration::from_micros(16_667 * tick);
+            for number in 0..8 {
+                link.send(now, &[0; 1_200], number);
+            }
+            while link.receive(now, out).is_some() {}
+        }
+    }
+
+    #[test]
+    fn a_steady_state_uses_the_same_memory_again_and_again() {
+        let config = LinkConfig {
+            delay: Duration::from_millis(50),
+            jitter: Duration::from_millis(10),
+            rate_bits_per_second: Some(8_000_000),
+            queue: QueueLimit::Time(Duration::from_millis(20)),
+            loss: Loss::Random(0.01),
+            reorder: 0.1,
+            duplicate: 0.1,
+            corrupt: 0.1,
+            ..LinkConfig::default()
+        };
+        let mut link = Link::new(config, 1).unwrap();
+        let mut out = Vec::new();
+        // Long enough for the most that is ever on its way at once to have happened.
+        run_ticks(&mut link, 0..20_000, &mut out);
+        let memory = link.flights.memory();
+        assert!(memory.0.len() < 80, "{} buffers for 25 to 60 datagrams in flight", memory.0.len());
+        run_ticks(&mut link, 20_000..40_000, &mut out);
+        assert!(link.stats().delivered > 200_000);
+        assert_eq!(link.flights.memory(), memory);
+    }
+
+    #[test]
+    fn a_link_can_move_to_another_thread() {
+        fn is_send<T: Send + 'static>() {}
+        is_send::<Link>();
+    }
+}

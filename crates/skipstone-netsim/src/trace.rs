@@ -1,0 +1,94 @@
+//! The optional record of what a link did to which datagram.
+
+use core::{fmt, time::Duration};
+use std::collections::VecDeque;
+
+use crate::link::{Fate, LossCause};
+
+/// One line of a [`Link`](crate::Link)'s trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceLine {
+    /// When it happened: the time of sending, or of the arrival.
+    pub time: Duration,
+    /// The tag of the datagram that it happened to.
+    pub tag: u64,
+    /// What happened.
+    pub event: TraceEvent,
+}
+
+/// What happened to a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceEvent {
+    /// It was sent, and is on its way or lost.
+    Sent(Fate),
+    /// It will arrive later than it would have, by this long.
+    HeldBack(Duration),
+    /// Some of its bits were flipped.
+    Corrupted,
+    /// A copy of it was made.
+    Duplicated,
+    /// It, or its copy, was received.
+    Arrived {
+        /// When it was sent.
+        sent: Duration,
+    },
+}
+
+impl fmt::Display for TraceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanoseconds) = (self.time.as_secs(), self.time.subsec_nanos());
+        write!(f, "{seconds}.{nanoseconds:09} s, tag {}: {}", self.tag, self.event)
+    }
+}
+
+impl fmt::Display for TraceEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sent(Fate::Queued) => write!(f, "sent"),
+            Self::Sent(Fate::Lost(cause)) => write!(f, "lost ({cause})"),
+            Self::HeldBack(by) => write!(f, "held back by {by:?}"),
+            Self::Corrupted => write!(f, "corrupted"),
+            Self::Duplicated => write!(f, "duplicated"),
+            Self::Arrived { sent } => write!(f, "arrived, sent at {}.{:09} s", sent.as_secs(), sent.subsec_nanos()),
+        }
+    }
+}
+
+impl fmt::Display for LossCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Random => "random",
+            Self::Burst => "burst",
+            Self::Queue => "queue full",
+            Self::Outage => "outage",
+            Self::TooLarge => "too large",
+        })
+    }
+}
+
+/// The latest lines, up to a number of them; none at first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    lines: VecDeque<TraceLine>,
+    capacity: usize,
+}
+
+impl Trace {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { lines: VecDeque::new(), capacity }
+    }
+
+    pub(crate) fn record(&mut self, time: Duration, tag: u64, event: TraceEvent) {
+        if self.capacity == 0 {
+            return;
+        }
+        if self.lines.len() == self.capacity {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(TraceLine { time, tag, event });
+    }
+
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &TraceLine> {
+        self.lines.iter()
+    }
+}

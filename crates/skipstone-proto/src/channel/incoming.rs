@@ -1,0 +1,287 @@
+//! The receiving side of a channel: its delivery rule. WIRE.md section 4.2.
+//!
+//! Sequences are extended to 64 bits here, so that the maps of early messages keep their order through a wrap.
+
+use super::reassembly::Reassembly;
+use super::window_cost;
+use crate::ranges::RangeSet;
+use crate::seq::Seq;
+use crate::wire::message::FragmentHeader;
+use crate::wire::settings::Mode;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// What a channel has received and may not deliver yet.
+#[derive(Debug)]
+pub struct Incoming {
+    mode: Mode,
+    /// Reliable ordered and unordered: the next sequence in order. Others: the greatest received, plus one.
+    next: u64,
+    held: Option<Box<Held>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Ordered: whole messages that wait for an earlier one.
+    early: BTreeMap<u64, Bytes>,
+    /// Unordered: delivered ahead of `next`.
+    delivered: RangeSet,
+    partial: BTreeMap<u64, Reassembly>,
+}
+
+/// What became of a message frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It was taken: delivered, or held until it can be.
+    Taken,
+    /// It had been taken before.
+    Duplicate,
+    /// A newer message had been delivered on this sequenced channel.
+    Stale,
+    /// It breaks the rules: too far ahead, without a sequence, or a fragment that contradicts another.
+    Malformed,
+}
+
+/// Messages ahead of the next in order; a sender keeps to a quarter of it.
+const AHEAD_MAX: u64 = 1 << 18;
+/// Unfinished messages of an unreliable channel; the oldest goes first.
+const PARTIAL_MAX: usize = 16;
+
+impl Incoming {
+    /// A channel whose next sequence is this.
+    pub fn new(mode: Mode, next: Seq) -> Self {
+        // Half the range is added, so that a sequence before the first has a place too.
+        Incoming { mode, next: u64::from(next.0) + (1 << 32), held: None }
+    }
+
+    /// The reference for truncated sequences, and what is kept of an idle channel.
+    pub fn next(&self) -> Seq {
+        Seq(self.next as u32)
+    }
+
+    /// Whether nothing is held.
+    pub fn is_idle(&self) -> bool {
+        self.held.is_none()
+    }
+
+    /// Whether an unreliable message waits for fragments that may never come.
+    pub fn has_perishable(&self) -> bool {
+        !self.mode.is_reliable() && self.held.is_some()
+    }
+
+    /// Forgets unfinished unreliable messages; returns how many, and their cost of the window.
+    pub fn expire(&mut self) -> (u32, u64) {
+        if !self.has_perishable() {
+            return (0, 0);
+        }
+        let held = self.held.take().expect("perishables are held");
+        let cost = held.partial.values().map(|partial| window_cost(partial.received() as usize)).sum();
+        (held.partial.len() as u32, cost)
+    }
+
+    /// Takes one message frame. Whole messages that may be delivered are appended to `deliver`; `held_bytes` is the
+    /// connection's count of window cost held here, kept up to date.
+    pub fn on_message(
+        &mut self,
+        sequence: Option<Seq>,
+        fragment: Option<FragmentHeader>,
+        payload: &[u8],
+        deliver: &mut Vec<Bytes>,
+        held_bytes: &mut u64,
+    ) -> Arrival {
+        let Some(sequence) = sequence else {
+            if self.mode != Mode::Unreliable || fragment.is_some() {
+                return Arrival::Malformed;
+            }
+            deliver.push(Bytes::copy_from_slice(payload));
+            return Arrival::Taken;
+        };
+        let number = self.next.wrapping_add_signed(i64::from(sequence.distance_from(self.next())));
+        if number >= self.next + AHEAD_MAX {
+            return Arrival::Malformed;
+        }
+        if let Some(refusal) = self.refusal(number) {
+            return refusal;
+        }
+        let whole = match fragment {
+            None => Bytes::copy_from_slice(payload),
+            Some(header) => match self.on_fragment(number, header, payload, held_bytes) {
+                Ok(Some(whole)) => whole,
+                Ok(None) => return Arrival::Taken,
+                Err(arrival) => {
+                    self.release_if_empty();
+                    return arrival;
+                }
+            },
+        };
+        self.on_whole(number, whole, deliver, held_bytes);
+        self.release_if_empty();
+        Arrival::Taken
+    }
+
+    /// Why a message of this number is not wanted, if it is not.
+    fn refusal(&self, number: u64) -> Option<Arrival> {
+        let is_below = number < self.next;
+        match self.mode {
+            Mode::Unreliable => None,
+            Mode::UnreliableSequenced | Mode::ReliableSequenced => is_below.then_some(Arrival::Stale),
+            Mode::ReliableOrdered => {
+                let is_early = self.held.as_ref().is_some_and(|held| held.early.contains_key(&number));
+                (is_below || is_early).then_some(Arrival::Duplicate)
+            }
+            Mode::ReliableUnordered => {
+                let is_done = self.held.as_ref().is_some_and(|held| held.delivered.contains(number));
+                (is_below || is_done).then_some(Arrival::Duplicate)
+            }
+        }
+    }
+
+    fn on_fragment(
+        &mut self,
+        number: u64,
+        header: FragmentHeader,
+        payload: &[u8],
+        held_bytes: &mut u64,
+    ) -> Result<Option<Bytes>, Arrival> {
+        let held = self.held.get_or_insert_default();
+        if !self.mode.is_reliable() && !held.partial.contains_key(&number) && held.partial.len() >= PARTIAL_MAX {
+            let oldest = held.partial.first_entry().expect("it is not empty");
+            if *oldest.key() > number {
+                return Err(Arrival::Stale);
+            }
+            *held_bytes -= window_cost(oldest.remove().received() as usize);
+        }
+        let partial = held.partial.entry(number).or_insert_with(|| {
+            *held_bytes += window_cost(0);
+            Reassembly::new(header.total)
+        });
+        if partial.total() != header.total {
+            return Err(Arrival::Malformed);
+        }
+        let before = window_cost(partial.received() as usize);
+        let fresh = partial.insert(header.offset, payload);
+        *held_bytes += window_cost(partial.received() as usize) - before;
+        let Some(whole) = partial.take_if_complete() else {
+            return if fresh > 0 { Ok(None) } else { Err(Arrival::Duplicate) };
+        };
+        *held_bytes -= window_cost(whole.len());
+        held.partial.remove(&number);
+        Ok(Some(whole))
+    }
+
+    fn on_whole(&mut self, number: u64, whole: Bytes, deliver: &mut Vec<Bytes>, held_bytes: &mut u64) {
+        match self.mode {
+            Mode::Unreliable => {
+                self.next = self.next.max(number + 1);
+                deliver.push(whole);
+            }
+            Mode::UnreliableSequenced | Mode::ReliableSequenced => {
+                self.next = number + 1;
+                deliver.push(whole);
+                if let Some(held) = &mut self.held {
+                    let newer = held.partial.split_off(&self.next);
+                    let stale = core::mem::replace(&mut held.partial, newer);
+                    *held_bytes -= stale.values().map(|p| window_cost(p.received() as usize)).sum::<u64>();
+                }
+            }
+            Mode::ReliableOrdered if number > self.next => {
+                *held_bytes += window_cost(whole.len());
+                self.held.get_or_insert_default().early.insert(number, whole);
+            }
+            Mode::ReliableOrdered => {
+                self.next += 1;
+                deliver.push(whole);
+                let Some(held) = &mut self.held else { return };
+                while let Some(entry) = held.early.first_entry().filter(|entry| *entry.key() == self.next) {
+                    let message = entry.remove();
+                    *held_bytes -= window_cost(message.len());
+                    self.next += 1;
+                    deliver.push(message);
+                }
+            }
+            Mode::ReliableUnordered => {
+                deliver.push(whole);
+                if number > self.next {
+                    self.held.get_or_insert_default().delivered.insert(number);
+                    return;
+                }
+                self.next += 1;
+                let Some(held) = &mut self.held else { return };
+                if held.delivered.first_range().is_some_and(|range| *range.start() == self.next) {
+                    self.next = held.delivered.pop_first_range().expect("it was there").end() + 1;
+                }
+            }
+        }
+    }
+
+    fn release_if_empty(&mut self) {
+        let is_empty = |held: &Held| held.early.is_empty() && held.partial.is_empty() && held.delivered.is_empty();
+        if self.held.as_deref().is_some_and(is_empty) {
+            self.held = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(mode: Mode, sequences: &[u32]) -> (Vec<u8>, Vec<Arrival>, Incoming, u64) {
+        let mut incoming = Incoming::new(mode, Seq(u32::MAX - 1));
+        let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+        let arrivals = sequences
+            .iter()
+            .map(|sequence| {
+                let wrapped = Seq(u32::MAX - 1).plus(*sequence);
+                incoming.on_message(Some(wrapped), None, &[*sequence as u8], &mut delivered, &mut held_bytes)
+            })
+            .collect();
+        (delivered.iter().map(|message| message[0]).collect(), arrivals, incoming, held_bytes)
+    }
+
+    #[test]
+    fn ordered_delivers_each_once_in_order_through_the_wrap() {
+        let (delivered, arrivals, incoming, held_bytes) = receive(Mode::ReliableOrdered, &[1, 0, 3, 3, 0, 2, 4]);
+        assert_eq!(delivered, [0, 1, 2, 3, 4]);
+        assert_eq!(arrivals[3..5], [Arrival::Duplicate, Arrival::Duplicate]);
+        assert!(incoming.is_idle());
+        assert_eq!(held_bytes, 0);
+    }
+
+    #[test]
+    fn unordered_delivers_each_once_as_it_comes() {
+        let (delivered, arrivals, incoming, _) = receive(Mode::ReliableUnordered, &[2, 0, 2, 1, 0, 3]);
+        assert_eq!(delivered, [2, 0, 1, 3]);
+        assert_eq!(arrivals[2], Arrival::Duplicate);
+        assert!(incoming.is_idle());
+    }
+
+    #[test]
+    fn sequenced_delivers_only_what_is_newer() {
+        for mode in [Mode::UnreliableSequenced, Mode::ReliableSequenced] {
+            let (delivered, arrivals, _, _) = receive(mode, &[1, 0, 1, 5, 3]);
+            assert_eq!(delivered, [1, 5]);
+            assert_eq!(arrivals[1], Arrival::Stale);
+        }
+    }
+
+    #[test]
+    fn a_message_too_far_ahead_is_refused() {
+        let (delivered, arrivals, ..) = receive(Mode::ReliableOrdered, &[AHEAD_MAX as u32]);
+        assert!(delivered.is_empty());
+        assert_eq!(arrivals, [Arrival::Malformed]);
+    }
+
+    #[test]
+    fn unfinished_unreliable_messages_are_bounded_and_expire() {
+        let mut incoming = Incoming::new(Mode::Unreliable, Seq(0));
+        let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+        for sequence in 0..100 {
+            let fragment = Some(FragmentHeader { offset: 0, total: 20 });
+            incoming.on_message(Some(Seq(sequence)), fragment, &[0; 10], &mut delivered, &mut held_bytes);
+        }
+        assert_eq!(held_bytes, PARTIAL_MAX as u64 * window_cost(10));
+        assert_eq!(incoming.expire(), (PARTIAL_MAX as u32, held_bytes));
+        assert!(incoming.is_idle());
+    }
+}

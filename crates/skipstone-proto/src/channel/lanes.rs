@@ -1,0 +1,252 @@
+//! All channels of a connection at work: whose turn it is, what the peer can still take, what it gets.
+//!
+//! Nothing here walks the channels of a connection: only those with something to send are ever touched.
+
+use super::incoming::Arrival;
+use super::outgoing::{Admission, Receipt, Stopped};
+use super::packet::{Packet, Window};
+use super::schedule::Schedule;
+use super::table::Table;
+use super::{Channel, MessageId};
+use crate::recovery::{Record, Resolved};
+use crate::seq::Seq;
+use crate::wire::message::{Message, Sequence};
+use crate::wire::settings::Settings;
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+/// The channels of one connection.
+#[derive(Debug)]
+pub struct Lanes {
+    table: Table,
+    schedule: Schedule,
+    resending: VecDeque<u32>,
+    window: Window,
+    /// Window cost of what has arrived and cannot be delivered yet.
+    held_bytes: u64,
+    /// Channels that hold unfinished unreliable messages, at most.
+    has_perishables: bool,
+}
+
+/// Where the message frames of a packet have got to: what a frame without channel or sequence continues.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor {
+    sequence: Option<Seq>,
+}
+
+impl Lanes {
+    /// No channel in use, and a peer that can hold so much.
+    pub fn new(window_bytes: u32) -> Self {
+        Lanes {
+            table: Table::default(),
+            schedule: Schedule::default(),
+            resending: VecDeque::new(),
+            window: Window { taken: 0, limit: u64::from(window_bytes) },
+            held_bytes: 0,
+            has_perishables: false,
+        }
+    }
+
+    /// Queues a message. `None` if no rule holds the channel.
+    pub fn queue(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        payload: Bytes,
+        id: MessageId,
+        receipts: &mut Vec<Receipt>,
+    ) -> Option<Admission> {
+        let slot = self.table.activate(channel, settings)?;
+        let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
+        let rule = &settings.channels[usize::from(*rule)];
+        let admission = outgoing.queue(rule, payload, id, &mut self.window, receipts);
+        if outgoing.has_new() && !*is_scheduled {
+            *is_scheduled = true;
+            self.schedule.push(rule.priority, slot);
+        }
+        self.table.release_if_idle(slot);
+        Some(admission)
+    }
+
+    /// Whether a message was lost and waits to be sent again.
+    pub fn has_lost(&self) -> bool {
+        !self.resending.is_empty()
+    }
+
+    /// Whether a message waits to be sent for the first time.
+    pub fn has_new(&self) -> bool {
+        !self.schedule.is_empty()
+    }
+
+    /// Whether something reliable has not been acknowledged.
+    pub fn owes(&self) -> bool {
+        self.table.iter().any(|channel| channel.outgoing.owes())
+    }
+
+    /// Writes what was lost, the oldest first. False if the packet has no room for all of it.
+    pub fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
+        while let Some(slot) = self.resending.front().copied() {
+            let channel = self.table.slot(slot);
+            packet.channel = channel.id;
+            if !channel.outgoing.resend(packet) {
+                return false;
+            }
+            channel.is_resending = false;
+            self.resending.pop_front();
+            self.table.release_if_idle(slot);
+        }
+        true
+    }
+
+    /// Writes new messages by priority and turn. True if the packet has no room for the next one.
+    pub fn send_new(&mut self, packet: &mut Packet<'_>, settings: &Settings) -> bool {
+        // A message that the peer cannot hold yet keeps its place: nothing reliable overtakes it in this packet.
+        let mut window = self.window;
+        let (mut from, mut stuck) = (0, 0);
+        while let Some((level, slot)) = self.schedule.front(from) {
+            if level != from {
+                (from, stuck) = (level, 0);
+            }
+            let channel = self.table.slot(slot);
+            packet.channel = channel.id;
+            let turn = self.schedule.turn(level, settings.channels[usize::from(channel.rule)].weight);
+            match channel.outgoing.send_new(packet, &mut window, turn) {
+                Stopped::PacketFull => {
+                    self.window.taken = window.taken;
+                    return true;
+                }
+                Stopped::TurnOver => {
+                    self.schedule.rotate(level);
+                    stuck = 0;
+                }
+                Stopped::Empty => {
+                    channel.is_scheduled = false;
+                    self.schedule.pop(level);
+                    self.table.release_if_idle(slot);
+                }
+                Stopped::WindowFull => {
+                    window.limit = window.taken;
+                    self.schedule.rotate(level);
+                    stuck += 1;
+                    if stuck >= self.schedule.waiting(level) {
+                        (from, stuck) = (level + 1, 0);
+                    }
+                }
+            }
+        }
+        self.window.taken = window.taken;
+        false
+    }
+
+    /// A packet that held this was acknowledged.
+    pub fn on_acked(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
+        let Some(slot) = self.slot_of(resolved.record) else { return };
+        self.table.slot(slot).outgoing.on_acked(resolved.record, &mut self.window, receipts);
+        self.table.release_if_idle(slot);
+    }
+
+    /// A packet that held this is lost, or is doubted and its content wanted once more.
+    pub fn on_lost(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
+        let Some(slot) = self.slot_of(resolved.record) else { return };
+        let channel = self.table.slot(slot);
+        channel.outgoing.on_lost(resolved.packet, resolved.record, &mut self.window, receipts);
+        if channel.outgoing.has_lost() && !channel.is_resending {
+            channel.is_resending = true;
+            self.resending.push_back(slot);
+        }
+        self.table.release_if_idle(slot);
+    }
+
+    /// What the peer can hold, as its newest acknowledgement says.
+    pub fn on_window(&mut self, limit: u64) {
+        self.window.limit = limit;
+    }
+
+    /// Takes a message frame; whole messages that may be delivered are appended to `deliver`. The caller has checked
+    /// that a rule holds the channel.
+    pub fn on_message(
+        &mut self,
+        settings: &Settings,
+        cursor: &mut Cursor,
+        message: &Message<'_>,
+        deliver: &mut Vec<Bytes>,
+    ) -> Arrival {
+        let Some(slot) = self.table.activate(message.channel, settings) else { return Arrival::Malformed };
+        let channel = self.table.slot(slot);
+        cursor.sequence = match message.sequence {
+            Sequence::None => None,
+            Sequence::Next => cursor.sequence.map(Seq::next),
+            Sequence::Truncated(truncated) => Some(Seq(truncated.resolve_seq(channel.incoming.next().0))),
+        };
+        let arrival = channel.incoming.on_message(
+            cursor.sequence,
+            message.fragment,
+            message.payload,
+            deliver,
+            &mut self.held_bytes,
+        );
+        self.has_perishables |= channel.incoming.has_perishable();
+        self.table.release_if_idle(slot);
+        arrival
+    }
+
+    /// Window cost of what has arrived and cannot be delivered yet.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    /// Whether unfinished unreliable messages are held, which may never be finished.
+    pub fn has_perishables(&self) -> bool {
+        self.has_perishables
+    }
+
+    /// Forgets unfinished unreliable messages; returns how many.
+    pub fn expire(&mut self) -> u32 {
+        self.has_perishables = false;
+        let mut count = 0;
+        for slot in 0..self.table.slot_count() {
+            if self.table.is_in_use(slot) {
+                let (messages, cost) = self.table.slot(slot).incoming.expire();
+                count += messages;
+                self.held_bytes -= cost;
+                self.table.release_if_idle(slot);
+            }
+        }
+        count
+    }
+
+    /// The connection ended: everything not acknowledged is given up.
+    pub fn give_up_all(&mut self, receipts: &mut Vec<Receipt>) {
+        self.table.iter_mut().for_each(|channel| channel.outgoing.give_up_all(receipts));
+    }
+
+    /// Messages and bytes that wait or are in flight, and how many channels are active.
+    pub fn depth(&self) -> Depth {
+        let mut depth = Depth { channels: self.table.active(), held_bytes: self.held_bytes, ..Depth::default() };
+        for channel in self.table.iter() {
+            depth.messages += channel.outgoing.queued_messages() as u64;
+            depth.bytes += channel.outgoing.queued_bytes() as u64;
+        }
+        depth
+    }
+
+    fn slot_of(&self, record: Record) -> Option<u32> {
+        match record {
+            Record::Messages { channel, .. } | Record::Fragment { channel, .. } => self.table.find(channel),
+            Record::Control(_) => None,
+        }
+    }
+}
+
+/// How full a connection's queues are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Messages that wait or are in flight.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Channels that have state.
+    pub channels: u32,
+    /// Window cost of what has arrived and cannot be delivered yet.
+    pub held_bytes: u64,
+}

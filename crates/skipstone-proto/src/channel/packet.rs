@@ -1,0 +1,76 @@
+//! The packet that is being written: where its frames go, what the ledger must know of them, and how many bytes of
+//! reliable messages the peer can still take.
+
+use crate::recovery::{Ledger, Record};
+use crate::wire::cursor::Writer;
+use crate::wire::message::Run;
+
+/// A packet's plaintext under construction.
+pub struct Packet<'a> {
+    /// Where the next frame goes.
+    pub writer: Writer<'a>,
+    /// What the last message frame lets the next one leave out.
+    pub run: Run,
+    /// Takes a record for each frame that somebody cares about.
+    pub ledger: &'a mut Ledger,
+    /// The channel whose turn it is.
+    pub channel: u16,
+    /// The packet's number.
+    pub number: u64,
+    /// Bytes of frames that fit into a packet that holds nothing else.
+    pub capacity: usize,
+    /// Whether a frame so far asks for an acknowledgement.
+    pub is_ack_eliciting: bool,
+    /// Payload bytes that were never sent before, for statistics.
+    pub new_payload_bytes: u32,
+    /// Messages of which the first byte is in this packet.
+    pub messages: u32,
+    /// Messages and fragments that are here because they were lost.
+    pub resent: u32,
+}
+
+impl<'a> Packet<'a> {
+    /// An empty packet that writes into `writer`, in which the packet's number stands already.
+    pub fn new(writer: Writer<'a>, ledger: &'a mut Ledger, capacity: usize) -> Self {
+        let number = ledger.next();
+        Packet {
+            writer,
+            run: Run::default(),
+            ledger,
+            channel: 0,
+            number,
+            capacity,
+            is_ack_eliciting: false,
+            new_payload_bytes: 0,
+            messages: 0,
+            resent: 0,
+        }
+    }
+
+    /// Bytes left.
+    pub fn room(&self) -> usize {
+        self.writer.room()
+    }
+
+    /// Notes a frame that asks for an acknowledgement and whose fate matters.
+    pub fn record(&mut self, record: Record) {
+        self.is_ack_eliciting = true;
+        self.ledger.record(record);
+    }
+}
+
+/// The receive window of the peer, and how much of it is taken. WIRE.md section 4.1.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Cost of the reliable messages in flight.
+    pub taken: u64,
+    /// What the peer allowed last.
+    pub limit: u64,
+}
+
+impl Window {
+    /// Whether a message of this cost may set out.
+    pub fn admits(&self, cost: u64) -> bool {
+        self.taken + cost <= self.limit
+    }
+}

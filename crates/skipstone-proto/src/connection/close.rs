@@ -1,0 +1,203 @@
+//! How a connection ends: exactly one `Closed` event on each side, with the same code and reason if any CLOSE gets
+//! through. WIRE.md section 8.
+
+use super::event::{Close, ClosedBy, Event};
+use super::{Connection, Context, Side, State};
+use crate::channel::lanes::Lanes;
+use crate::recovery::Ledger;
+use crate::time::{Duration, Time};
+use crate::wire::frame::REASON_BYTES_MAX;
+use bytes::Bytes;
+
+/// An end that has begun.
+#[derive(Debug)]
+pub(super) struct Ending {
+    code: u64,
+    reason: Bytes,
+    /// What to send, and when.
+    answer: Answer,
+    send_at: Time,
+    deadline: Time,
+}
+
+/// Which frame tells the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// CLOSE: this side ended it.
+    Close,
+    /// CLOSED: the peer did, and we know.
+    Closed,
+}
+
+/// CLOSE is repeated so many times before the peer is taken for dead.
+const CLOSE_PROBES: u32 = 8;
+const DRAIN_MIN: Duration = Duration::from_millis(200);
+const DRAIN_MAX: Duration = Duration::from_secs(3);
+
+impl Ending {
+    pub(super) fn due(&self) -> Time {
+        self.send_at.min(self.deadline)
+    }
+
+    pub(super) fn code(&self) -> u64 {
+        self.code
+    }
+
+    pub(super) fn reason(&self) -> &str {
+        core::str::from_utf8(&self.reason).unwrap_or_default()
+    }
+}
+
+impl Connection {
+    /// This side ends the connection. What is queued and reliable has `linger` to be acknowledged first.
+    pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
+        let reason = shorten(reason);
+        match self.state {
+            State::Hello | State::Opening => {
+                self.finish(cx, ClosedBy::Local, code, reason);
+                self.die();
+            }
+            State::Established if linger > Duration::ZERO && self.lanes.owes() => {
+                self.state = State::Lingering;
+                self.flush(cx.now);
+                let deadline = cx.now + linger;
+                let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, deadline };
+                self.ending = Some(Box::new(ending));
+            }
+            State::Requested | State::Established => self.begin_closing(cx, code, reason),
+            State::Lingering if linger == Duration::ZERO => self.begin_closing(cx, code, reason),
+            State::Lingering | State::Closing | State::Drained | State::Dead => {}
+        }
+    }
+
+    /// Everything reliable was acknowledged, or its time is over.
+    pub(super) fn end_lingering_if_done(&mut self, cx: &mut Context<'_>) {
+        if self.state != State::Lingering {
+            return;
+        }
+        let is_over = self.ending.as_ref().is_some_and(|ending| ending.deadline <= cx.now);
+        if is_over || !self.lanes.owes() {
+            let ending = self.ending.take().expect("a lingering connection has an ending");
+            self.begin_closing(cx, ending.code, ending.reason);
+        }
+    }
+
+    fn begin_closing(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
+        self.state = State::Closing;
+        self.give_everything_up(cx);
+        let deadline = cx.now + self.drain_span();
+        self.ending = Some(Box::new(Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline }));
+    }
+
+    /// The peer's CLOSE.
+    pub(super) fn on_close(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
+        match self.state {
+            State::Drained => self.answer_now(cx.now),
+            // Both close at once: the server's reason holds. It says so again, and the client answers that.
+            State::Closing if self.side == Side::Server => {
+                let ending = self.ending.take().expect("a closing connection has an ending");
+                self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
+                self.drain(cx.now, *ending);
+            }
+            State::Dead => {}
+            _ => {
+                let reason = shorten(Bytes::copy_from_slice(reason.as_bytes()));
+                self.finish(cx, ClosedBy::Peer, code, reason.clone());
+                let ending = Ending { code, reason, answer: Answer::Closed, send_at: cx.now, deadline: cx.now };
+                self.drain(cx.now, ending);
+            }
+        }
+    }
+
+    /// The peer knows that this side closed.
+    pub(super) fn on_closed(&mut self, cx: &mut Context<'_>) {
+        if self.state == State::Closing {
+            let ending = self.ending.take().expect("a closing connection has an ending");
+            self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
+            self.drain(cx.now, Ending { send_at: Time::NEVER, ..*ending });
+        }
+    }
+
+    /// The stream that carried the connection broke.
+    pub(crate) fn handle_carrier_lost(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
+        match (self.state, self.ending.take()) {
+            (State::Closing, Some(ending)) => self.finish(cx, ClosedBy::Local, ending.code, ending.reason),
+            (State::Drained | State::Dead, _) => {}
+            _ => self.finish(cx, ClosedBy::Nobody, code, Bytes::copy_from_slice(reason.as_bytes())),
+        }
+        self.die();
+    }
+
+    /// CLOSE or CLOSED, when it is time to send it.
+    pub(super) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
+        let spacing = self.rtt.probe_timeout(Duration::ZERO);
+        let (state, is_reliable) = (self.state, self.path.carrier.is_reliable);
+        let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now)?;
+        let repeats = state == State::Closing && !is_reliable;
+        ending.send_at = if repeats { now + spacing } else { Time::NEVER };
+        Some(ending.answer)
+    }
+
+    pub(super) fn handle_ending_timeout(&mut self, cx: &mut Context<'_>) {
+        self.end_lingering_if_done(cx);
+        let is_over = self.ending.as_ref().is_none_or(|ending| ending.deadline <= cx.now);
+        match self.state {
+            State::Closing if is_over => {
+                if let Some(ending) = self.ending.take() {
+                    self.finish(cx, ClosedBy::Local, ending.code, ending.reason);
+                }
+                self.die();
+            }
+            State::Drained if is_over => self.die(),
+            _ => {}
+        }
+    }
+
+    /// The one `Closed` event.
+    pub(super) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
+        self.give_everything_up(cx);
+        cx.events.push_back(Event::Closed { peer: self.peer, close: Close { by, code, reason } });
+    }
+
+    /// After the `Closed` event: only stragglers are answered, and only for a while.
+    fn drain(&mut self, now: Time, ending: Ending) {
+        self.state = State::Drained;
+        self.handshake = None;
+        let deadline = now + self.drain_span();
+        self.ending = Some(Box::new(Ending { deadline, ..ending }));
+    }
+
+    fn answer_now(&mut self, now: Time) {
+        if let Some(ending) = &mut self.ending {
+            ending.send_at = now;
+        }
+    }
+
+    pub(super) fn die(&mut self) {
+        self.state = State::Dead;
+        self.handshake = None;
+    }
+
+    fn give_everything_up(&mut self, cx: &mut Context<'_>) {
+        self.lanes.give_up_all(&mut cx.scratch.receipts);
+        self.push_receipts(cx);
+        self.lanes = Lanes::new(0);
+        self.ledger = Ledger::starting_at(self.ledger.next());
+    }
+
+    fn drain_span(&self) -> Duration {
+        (self.rtt.probe_timeout(Duration::ZERO) * CLOSE_PROBES).clamp(DRAIN_MIN, DRAIN_MAX)
+    }
+}
+
+/// Cuts a reason to what a CLOSE frame may carry, at a character's border.
+fn shorten(mut reason: Bytes) -> Bytes {
+    if reason.len() > REASON_BYTES_MAX {
+        let mut end = REASON_BYTES_MAX;
+        while end > 0 && reason[end] & 0xC0 == 0x80 {
+            end -= 1;
+        }
+        reason.truncate(end);
+    }
+    reason
+}

@@ -1,0 +1,137 @@
+//! What the application hears from its connections.
+
+use crate::channel::{GivenUp, MessageId};
+use bytes::Bytes;
+
+/// A connection, as the application knows it. Never used for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PeerId {
+    /// Place in the endpoint; used again after the connection has ended.
+    pub index: u32,
+    /// How many connections had this place before.
+    pub generation: u32,
+}
+
+impl core::fmt::Display for PeerId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}.{}", self.index, self.generation)
+    }
+}
+
+/// Something that happened to a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A client asks to be let in with this token. Answer with `accept` or `refuse`.
+    Requested {
+        /// The client.
+        peer: PeerId,
+        /// What it brought: up to 1,024 bytes of the application's own.
+        token: Bytes,
+    },
+    /// The connection stands: messages can be sent.
+    Connected {
+        /// The peer.
+        peer: PeerId,
+    },
+    /// A message arrived.
+    Message {
+        /// Who sent it.
+        peer: PeerId,
+        /// On which channel.
+        channel: u16,
+        /// The message.
+        payload: Bytes,
+    },
+    /// A message was acknowledged: the peer's endpoint has it. Only on channels with receipts.
+    Acknowledged {
+        /// Who has it.
+        peer: PeerId,
+        /// Which message.
+        id: MessageId,
+    },
+    /// A message will not be sent (again). Only on channels with receipts.
+    GivenUp {
+        /// Who does not get it.
+        peer: PeerId,
+        /// Which message.
+        id: MessageId,
+        /// Why.
+        why: GivenUp,
+    },
+    /// The connection ended. Exactly one per connection, and the last of its events.
+    Closed {
+        /// The peer.
+        peer: PeerId,
+        /// Who ended it, and why.
+        close: Close,
+    },
+}
+
+impl Event {
+    /// The connection that it is about.
+    pub fn peer(&self) -> PeerId {
+        match self {
+            Event::Requested { peer, .. }
+            | Event::Connected { peer }
+            | Event::Message { peer, .. }
+            | Event::Acknowledged { peer, .. }
+            | Event::GivenUp { peer, .. }
+            | Event::Closed { peer, .. } => *peer,
+        }
+    }
+}
+
+/// How a connection ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Close {
+    /// Who ended it.
+    pub by: ClosedBy,
+    /// See [`code`]; below 1,000 the application's own.
+    pub code: u64,
+    /// For people; up to 512 bytes.
+    pub reason: Bytes,
+}
+
+impl Close {
+    /// The reason as text.
+    pub fn reason_text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.reason)
+    }
+}
+
+/// Who ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// This side's application, or this side's rules.
+    Local,
+    /// The peer.
+    Peer,
+    /// Nobody: the peer fell silent, or its carrier broke.
+    Nobody,
+}
+
+/// Close codes of the protocol. WIRE.md section 8.
+pub mod code {
+    /// The application closed without a code of its own.
+    pub const NONE: u64 = 0;
+    /// The server shuts down.
+    pub const SHUTDOWN: u64 = 1_000;
+    /// The application refused the client.
+    pub const REFUSED: u64 = 1_001;
+    /// The application threw the peer out.
+    pub const KICKED: u64 = 1_002;
+    /// A channel's queue was full, and its rule is to disconnect.
+    pub const QUEUE_OVERFLOW: u64 = 1_003;
+    /// The peer broke the protocol.
+    pub const PROTOCOL: u64 = 1_004;
+    /// The server has as many connections as it may.
+    pub const FULL: u64 = 1_005;
+    /// The handshake did not end in time.
+    pub const HANDSHAKE_TIMEOUT: u64 = 1_006;
+    /// Nothing was heard for the idle timeout.
+    pub const IDLE_TIMEOUT: u64 = 1_007;
+    /// The stream that carried the connection broke.
+    pub const CARRIER_LOST: u64 = 1_008;
+    /// Client and server have no protocol version or suite in common.
+    pub const NO_COMMON_VERSION: u64 = 1_009;
+}

@@ -1,0 +1,195 @@
+//! How a connection begins. WIRE.md section 6.
+
+use super::event::{ClosedBy, Event, PeerId, code};
+use super::timer::Timers;
+use super::{Connection, Context, Ids, Side, State};
+use crate::channel::lanes::Lanes;
+use crate::channel::packet::Packet;
+use crate::path::Path;
+use crate::recovery::{Control, Record};
+use crate::security::{Plain, Security, Session};
+use crate::time::{Duration, Time};
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, Challenge, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use crate::wire::frame;
+use crate::wire::number::Truncated;
+use crate::wire::settings::Settings;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// The protocol versions that this implementation speaks, best first.
+pub(crate) const VERSIONS: [u16; 1] = [1];
+
+/// What a client keeps until the server has let it in.
+#[derive(Debug)]
+pub(super) struct ClientHandshake {
+    nonce: u64,
+    token: Bytes,
+    /// What is sent again until it is answered.
+    datagram: Vec<u8>,
+    resend_at: Time,
+    interval: Duration,
+}
+
+const RESEND_FIRST: Duration = Duration::from_millis(250);
+const RESEND_MAX: Duration = Duration::from_secs(2);
+
+impl ClientHandshake {
+    pub(super) fn resend_at(&self) -> Time {
+        self.resend_at
+    }
+}
+
+impl Connection {
+    /// A client that will say HELLO at once.
+    pub(crate) fn new_client(
+        now: Time,
+        peer: PeerId,
+        path: Path,
+        local: u32,
+        nonce: u64,
+        token: Bytes,
+        timeout: Duration,
+    ) -> Self {
+        let mut hello = vec![0; datagram::hello_len(VERSIONS.len())];
+        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, SUITE_PLAIN, &VERSIONS);
+        let ids = Ids { local, remote: 0 };
+        // Nothing is sealed before the server's challenge has come.
+        let security = Security::Plain(Plain::with_key(0));
+        let timers = Timers::new(now, now + timeout);
+        let settings = Arc::new(Settings::default());
+        let mut client = Connection::new(peer, Side::Client, State::Hello, path, ids, security, settings, timers);
+        client.handshake =
+            Some(Box::new(ClientHandshake { nonce, token, datagram: hello, resend_at: now, interval: RESEND_FIRST }));
+        client
+    }
+
+    /// A server's side of a client whose address is proven. Its first packet decides whether it comes to life.
+    pub(crate) fn new_server(
+        now: Time,
+        peer: PeerId,
+        path: Path,
+        ids: Ids,
+        security: Security,
+        settings: Arc<Settings>,
+        timeout: Duration,
+    ) -> Self {
+        let timers = Timers::new(now, now + timeout);
+        Connection::new(peer, Side::Server, State::Requested, path, ids, security, settings, timers)
+    }
+
+    /// The application lets the client in.
+    pub(crate) fn accept(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.state != State::Requested {
+            return false;
+        }
+        self.state = State::Established;
+        self.pending.accept = true;
+        self.timers.last_received = cx.now;
+        cx.events.push_back(Event::Connected { peer: self.peer });
+        true
+    }
+
+    /// The server's challenge: the client opens with it.
+    pub(crate) fn handle_challenge(&mut self, now: Time, challenge: &Challenge<'_>) -> bool {
+        let Some(handshake) = &mut self.handshake else { return false };
+        let is_ours = challenge.nonce == handshake.nonce && challenge.suite == SUITE_PLAIN;
+        if !matches!(self.state, State::Hello | State::Opening) || !is_ours || !VERSIONS.contains(&challenge.version) {
+            return false;
+        }
+        let mut plain = Plain::new(handshake.nonce, challenge.cookie);
+        let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead();
+        handshake.datagram.resize(capacity, 0);
+        let open = Open {
+            source: self.ids.local,
+            nonce: handshake.nonce,
+            version: challenge.version,
+            suite: challenge.suite,
+            cookie: challenge.cookie,
+        };
+        datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
+        // A second challenge (the first cookie expired) seals packet 0 anew: under another key it is another packet.
+        let number = 0;
+        let is_first = self.ledger.next() == number;
+        let mut writer = Writer::new(&mut handshake.datagram[OPEN_HEADER_BYTES..]);
+        writer.truncated(Truncated::new(number, 1));
+        frame::encode_connect(&mut writer, &handshake.token);
+        let length = OPEN_HEADER_BYTES + writer.len();
+        let length = plain.seal(&mut handshake.datagram, OPEN_HEADER_BYTES..length);
+        handshake.datagram.truncate(length);
+        handshake.resend_at = now;
+        handshake.interval = RESEND_FIRST;
+        if is_first {
+            let mut packet = Packet::new(Writer::new(&mut []), &mut self.ledger, 0);
+            packet.record(Record::Control(Control::Connect));
+            self.ledger.commit(now, length, true);
+        }
+        self.security = Security::Plain(plain);
+        self.state = State::Opening;
+        true
+    }
+
+    /// The server has no connection to give.
+    pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
+        let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
+        if is_ours {
+            self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
+            self.die();
+        }
+        is_ours
+    }
+
+    /// The server speaks none of our versions.
+    pub(crate) fn handle_versions(&mut self, cx: &mut Context<'_>, nonce: u64, theirs: &[u16]) -> bool {
+        let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
+        // A list that holds one of ours is a stranger's attempt to keep us out.
+        if is_ours && self.state == State::Hello && !theirs.iter().any(|version| VERSIONS.contains(version)) {
+            let reason = format!("this client speaks version {VERSIONS:?}, the server {theirs:?}");
+            self.finish(cx, ClosedBy::Nobody, code::NO_COMMON_VERSION, reason.into());
+            self.die();
+        }
+        is_ours
+    }
+
+    /// The client's token has come.
+    pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8]) {
+        if self.state == State::Requested && !self.timers.is_requested {
+            self.timers.is_requested = true;
+            cx.events.push_back(Event::Requested { peer: self.peer, token: Bytes::copy_from_slice(token) });
+        }
+    }
+
+    /// The server lets this client in, on these terms.
+    pub(super) fn on_accept(&mut self, cx: &mut Context<'_>, source: u32, settings: &Settings) {
+        if self.state != State::Opening {
+            return;
+        }
+        self.ids.remote = source;
+        self.settings = Arc::new(settings.clone());
+        self.merging = settings.merging;
+        self.lanes = Lanes::new(settings.window_bytes);
+        self.handshake = None;
+        self.state = State::Established;
+        self.timers.is_confirmed = true;
+        cx.events.push_back(Event::Connected { peer: self.peer });
+    }
+
+    /// Whether the client's token was seen: a server forgets a client whose first packet had none.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.timers.is_requested
+    }
+
+    /// HELLO or OPEN, when it is time to send it (again).
+    pub(super) fn poll_handshake(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
+        let is_reliable = self.path.carrier.is_reliable;
+        let handshake = self.handshake.as_mut()?;
+        if handshake.resend_at > now {
+            return None;
+        }
+        handshake.resend_at = if is_reliable { Time::NEVER } else { now + handshake.interval };
+        handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
+        let length = handshake.datagram.len();
+        buffer[..length].copy_from_slice(&handshake.datagram);
+        Some(length)
+    }
+}

@@ -1,0 +1,316 @@
+//! One connection: its handshake, its packets in both directions, its timers, its end.
+//!
+//! ```text
+//! client   Hello ──CHALLENGE──> Opening ──ACCEPT──> Established ──close──> Lingering ──all acked──> Closing
+//! server                        Requested ─accept─> Established                                        │
+//!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
+//! ```
+//! Split by direction: [`receive`], [`transmit`], [`timer`], [`close`], [`handshake`]. The mechanisms know nothing of
+//! each other; they meet here.
+
+mod close;
+pub mod event;
+pub(crate) mod handshake;
+mod receive;
+pub mod stats;
+mod timer;
+mod transmit;
+
+use crate::channel::lanes::Lanes;
+use crate::channel::outgoing::{Admission, Receipt};
+use crate::channel::{MessageId, window_cost};
+use crate::congestion::{Algorithm, Controller};
+use crate::path::Path;
+use crate::recovery::{Ledger, Received, Resolved};
+use crate::rtt::Rtt;
+use crate::security::Security;
+use crate::time::{Duration, Time};
+use crate::wire::settings::{Merging, Settings};
+use bytes::Bytes;
+use close::Ending;
+use event::{Event, PeerId};
+use handshake::ClientHandshake;
+use stats::Stats;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use timer::Timers;
+
+/// What a call into a connection may touch besides the connection.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Time,
+    pub(crate) events: &'a mut VecDeque<Event>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Lists that are filled and emptied within one call, kept for their memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    resolved: Vec<Resolved>,
+    deliver: Vec<Bytes>,
+    receipts: Vec<Receipt>,
+}
+
+/// Which end of the connection this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It asked to be let in.
+    Client,
+    /// It let somebody in.
+    Server,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Hello,
+    Opening,
+    Requested,
+    Established,
+    Lingering,
+    Closing,
+    Drained,
+    Dead,
+}
+
+/// Connection ids of both directions; the remote one is 0 until it is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ids {
+    pub(crate) local: u32,
+    pub(crate) remote: u32,
+}
+
+/// Frames of the connection's own that wait to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    accept: bool,
+    ping: bool,
+    /// Packets that may leave although the congestion window is full: probes.
+    probes: u8,
+}
+
+/// What this side tells the peer about its receive window.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReceiveWindow {
+    /// Cost of the messages that wait for the application.
+    undelivered: u64,
+    /// Whether the last acknowledgement told the peer to hold back.
+    is_reduced: bool,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    peer: PeerId,
+    side: Side,
+    state: State,
+    path: Path,
+    ids: Ids,
+    security: Security,
+    settings: Arc<Settings>,
+    merging: Merging,
+    handshake: Option<Box<ClientHandshake>>,
+    received: Received,
+    ledger: Ledger,
+    rtt: Rtt,
+    congestion: Controller,
+    lanes: Lanes,
+    pending: Pending,
+    receive_window: ReceiveWindow,
+    /// Greatest number of a packet whose acknowledgement set the send window.
+    window_from: u64,
+    timers: Timers,
+    ending: Option<Box<Ending>>,
+    stats: Stats,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// There is no such connection (any more), or it does not stand yet, or it is closing.
+    NotConnected,
+    /// No rule of the settings holds this channel.
+    NoSuchChannel,
+    /// The message is longer than the settings allow.
+    TooLong,
+    /// The channel's queue is full.
+    QueueFull,
+}
+
+impl core::fmt::Display for SendError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            SendError::NotConnected => "the connection does not stand",
+            SendError::NoSuchChannel => "no rule of the server's channel table holds this channel",
+            SendError::TooLong => "the message is longer than the server's settings allow",
+            SendError::QueueFull => "the channel's queue is full",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
+
+/// What a connection is doing, for whoever watches.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// Its counters.
+    pub stats: Stats,
+    /// Round-trip time.
+    pub rtt: Rtt,
+    /// Where the peer is.
+    pub path: Path,
+    /// How full its queues are.
+    pub depth: crate::channel::lanes::Depth,
+    /// Bytes in flight, and how many may be.
+    pub bytes_in_flight: u32,
+    /// The congestion window; `u64::MAX` without one.
+    pub congestion_window: u64,
+}
+
+impl Connection {
+    /// The parts that both sides begin with.
+    fn new(
+        peer: PeerId,
+        side: Side,
+        state: State,
+        path: Path,
+        ids: Ids,
+        security: Security,
+        settings: Arc<Settings>,
+        timers: Timers,
+    ) -> Self {
+        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::Aimd };
+        Connection {
+            peer,
+            side,
+            state,
+            path,
+            ids,
+            security,
+            merging: settings.merging,
+            lanes: Lanes::new(settings.window_bytes),
+            settings,
+            handshake: None,
+            received: Received::default(),
+            ledger: Ledger::default(),
+            rtt: Rtt::new(),
+            congestion: Controller::new(algorithm),
+            pending: Pending::default(),
+            receive_window: ReceiveWindow::default(),
+            window_from: 0,
+            timers,
+            ending: None,
+            stats: Stats::default(),
+        }
+    }
+
+    pub(crate) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn ids(&self) -> Ids {
+        self.ids
+    }
+
+    pub(crate) fn settings(&self) -> &Arc<Settings> {
+        &self.settings
+    }
+
+    pub(crate) fn stats_mut(&mut self) -> &mut Stats {
+        &mut self.stats
+    }
+
+    pub(crate) fn set_merging(&mut self, merging: Merging) {
+        self.merging = merging;
+    }
+
+    /// Whether it can be forgotten.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state == State::Dead
+    }
+
+    /// Queues a message. True if it may leave at once, false if it waits for a flush or for company.
+    pub(crate) fn send(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u16,
+        payload: Bytes,
+        id: MessageId,
+    ) -> Result<bool, SendError> {
+        if self.state != State::Established {
+            return Err(SendError::NotConnected);
+        }
+        if payload.len() > self.settings.message_bytes_max as usize {
+            return Err(SendError::TooLong);
+        }
+        let queued = self.lanes.queue(&self.settings, channel, payload, id, &mut cx.scratch.receipts);
+        let admission = queued.ok_or(SendError::NoSuchChannel)?;
+        self.push_receipts(cx);
+        if admission != Admission::Queued {
+            self.stats.queue_overflows += 1;
+        }
+        match admission {
+            Admission::Queued | Admission::QueuedForOldest => {}
+            Admission::Refused => return Err(SendError::QueueFull),
+            Admission::Disconnect => {
+                let reason = format!("the queue of channel {channel} is full");
+                self.close(cx, event::code::QUEUE_OVERFLOW, reason.into(), Duration::ZERO);
+                return Err(SendError::QueueFull);
+            }
+        }
+        match self.merging {
+            Merging::Immediate => return Ok(true),
+            Merging::After(span) => self.timers.merge_due = self.timers.merge_due.min(cx.now + span),
+            Merging::Flush => {}
+        }
+        Ok(false)
+    }
+
+    /// Lets everything queued leave.
+    pub(crate) fn flush(&mut self, now: Time) {
+        self.timers.merge_due = now;
+    }
+
+    pub(crate) fn is_window_reduced(&self) -> bool {
+        self.receive_window.is_reduced
+    }
+
+    /// The application took a message of this length off the queue.
+    pub(crate) fn on_polled(&mut self, now: Time, length: usize) {
+        self.receive_window.undelivered -= window_cost(length);
+        let half = u64::from(self.settings.window_bytes) / 2;
+        if self.receive_window.is_reduced && self.receive_window_free() >= half {
+            // Asks for an acknowledgement, so that the news is repeated if it is lost.
+            self.pending.ping = true;
+            self.received.ack_now(now);
+        }
+    }
+
+    /// Window cost that this side can still take: twice the window, so that the whole of it is always free for a peer
+    /// of which little is held.
+    fn receive_window_free(&self) -> u64 {
+        let taken = self.lanes.held_bytes() + self.receive_window.undelivered;
+        (2 * u64::from(self.settings.window_bytes)).saturating_sub(taken)
+    }
+
+    fn push_receipts(&mut self, cx: &mut Context<'_>) {
+        let peer = self.peer;
+        cx.events.extend(cx.scratch.receipts.drain(..).map(|(id, fate)| match fate {
+            Ok(()) => Event::Acknowledged { peer, id },
+            Err(why) => Event::GivenUp { peer, id, why },
+        }));
+    }
+
+    pub(crate) fn overview(&self) -> Overview {
+        Overview {
+            stats: self.stats,
+            rtt: self.rtt,
+            path: self.path,
+            depth: self.lanes.depth(),
+            bytes_in_flight: self.ledger.bytes_in_flight(),
+            congestion_window: self.congestion.window(),
+        }
+    }
+}

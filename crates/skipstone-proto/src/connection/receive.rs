@@ -1,0 +1,228 @@
+//! Packets that come in: opened, checked as a whole, then applied frame by frame. WIRE.md sections 3 and 4.
+
+use super::event::Event;
+use super::stats::Drop;
+use super::timer::UNFINISHED_MAX;
+use super::{Connection, Context, State};
+use crate::channel::incoming::Arrival;
+use crate::channel::lanes::Cursor;
+use crate::channel::window_cost;
+use crate::recovery::ledger::Acked;
+use crate::recovery::{Control, Record};
+use crate::time::{Duration, Time};
+use crate::wire::ack::Ack;
+use crate::wire::cursor::Reader;
+use crate::wire::frame::{Frame, Frames};
+use crate::wire::message::Message;
+use crate::wire::settings::Settings;
+use core::ops::ControlFlow;
+
+/// What the frames of a packet, taken together, ask for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Summary {
+    is_ack_eliciting: bool,
+    is_accept: bool,
+}
+
+impl Connection {
+    /// Takes a datagram that came for this connection, whose header ends at `header`.
+    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) {
+        let length = datagram.len();
+        match self.open(cx, datagram, header) {
+            Ok(()) => {
+                self.stats.received.datagrams += 1;
+                self.stats.received.datagram_bytes += length as u64;
+                self.stats.received.ip_bytes += length as u64 + u64::from(self.path.carrier.overhead_bytes);
+            }
+            Err(reason) => self.stats.drops.count(reason),
+        }
+    }
+
+    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<(), Drop> {
+        if matches!(self.state, State::Hello | State::Dead) {
+            return Err(Drop::BadFrame);
+        }
+        let plaintext = self.security.open(datagram, header).ok_or(Drop::NotAuthentic)?;
+        let mut reader = Reader::new(&datagram[plaintext]);
+        let number = reader.truncated().map_err(|_| Drop::BadFrame)?.resolve(self.received.next());
+        if !self.received.is_new(number) {
+            return Err(Drop::Replay);
+        }
+        let frames = reader.rest();
+        let summary = self.check(frames)?;
+        self.timers.last_received = cx.now;
+        if self.state != State::Drained {
+            let delay = self.ack_delay();
+            self.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
+        }
+        self.apply(cx, number, frames);
+        Ok(())
+    }
+
+    /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
+    fn ack_delay(&self) -> Duration {
+        if self.path.carrier.is_reliable { RELIABLE_ACK_DELAY } else { self.settings.ack_delay }
+    }
+
+    /// Looks at every frame before the first is applied: a packet counts whole or not at all.
+    fn check(&self, frames: &[u8]) -> Result<Summary, Drop> {
+        let mut summary = Summary { is_ack_eliciting: frames.is_empty(), ..Summary::default() };
+        let hard_limit = 3 * u64::from(self.settings.window_bytes);
+        if self.lanes.held_bytes() + self.receive_window.undelivered > hard_limit {
+            return Err(Drop::WindowExceeded);
+        }
+        for frame in Frames::new(frames) {
+            let frame = frame.map_err(|_| Drop::BadFrame)?;
+            summary.is_ack_eliciting |= frame.is_ack_eliciting();
+            match frame {
+                Frame::Ack(ack) => self.check_ack(&ack)?,
+                Frame::Accept { settings, .. } => {
+                    Settings::decode(settings).map_err(|_| Drop::BadFrame)?;
+                    summary.is_accept = true;
+                }
+                // Their rules come with ACCEPT; what overtook it is sent again.
+                Frame::Message(_) if self.state == State::Opening && !summary.is_accept => return Err(Drop::BadFrame),
+                Frame::Message(message) if self.state != State::Opening => self.check_message(&message)?,
+                _ => {}
+            }
+        }
+        Ok(summary)
+    }
+
+    fn check_ack(&self, ack: &Ack<'_>) -> Result<(), Drop> {
+        let largest = ack.largest.resolve(self.ledger.next());
+        let all_fit = ack.ranges(largest).all(|range| range.is_ok());
+        (largest < self.ledger.next() && all_fit).then_some(()).ok_or(Drop::BadFrame)
+    }
+
+    fn check_message(&self, message: &Message<'_>) -> Result<(), Drop> {
+        let length = message.fragment.map_or(message.payload.len(), |fragment| fragment.total as usize);
+        let is_allowed = length <= self.settings.message_bytes_max as usize
+            && self.settings.rule(message.channel).is_some()
+            && self.state != State::Requested;
+        is_allowed.then_some(()).ok_or(Drop::BadFrame)
+    }
+
+    fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8]) {
+        let mut cursor = Cursor::default();
+        for frame in Frames::new(frames).flatten() {
+            let ControlFlow::Continue(()) = self.apply_frame(cx, number, &mut cursor, frame) else { return };
+        }
+    }
+
+    fn apply_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: u64,
+        cursor: &mut Cursor,
+        frame: Frame<'_>,
+    ) -> ControlFlow<()> {
+        let is_open = matches!(self.state, State::Established | State::Lingering);
+        match frame {
+            Frame::Padding | Frame::Ping => {}
+            Frame::Ack(ack) => self.on_ack(cx, number, &ack),
+            Frame::Connect { token } => self.on_connect(cx, token),
+            Frame::Accept { source, settings } => {
+                if let Ok(settings) = Settings::decode(settings) {
+                    self.on_accept(cx, source, &settings);
+                }
+            }
+            Frame::Close { code, reason } => {
+                self.on_close(cx, code, reason);
+                return ControlFlow::Break(());
+            }
+            Frame::Closed => {
+                self.on_closed(cx);
+                return ControlFlow::Break(());
+            }
+            Frame::Message(message) if is_open => self.on_message(cx, cursor, &message),
+            Frame::Message(_) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn on_message(&mut self, cx: &mut Context<'_>, cursor: &mut Cursor, message: &Message<'_>) {
+        let deliver = &mut cx.scratch.deliver;
+        match self.lanes.on_message(&self.settings, cursor, message, deliver) {
+            Arrival::Taken => {}
+            Arrival::Duplicate => self.stats.drops.count(Drop::DuplicateMessage),
+            Arrival::Stale => self.stats.drops.count(Drop::StaleMessage),
+            Arrival::Malformed => self.stats.drops.count(Drop::BadFrame),
+        }
+        let (peer, channel) = (self.peer, message.channel);
+        for payload in deliver.drain(..) {
+            self.stats.received.messages += 1;
+            self.stats.received.payload_bytes += payload.len() as u64;
+            self.receive_window.undelivered += window_cost(payload.len());
+            cx.events.push_back(Event::Message { peer, channel, payload });
+        }
+        if self.lanes.has_perishables() && self.timers.expire_due == Time::NEVER {
+            self.timers.expire_due = cx.now + UNFINISHED_MAX;
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut Context<'_>, number: u64, ack: &Ack<'_>) {
+        let largest = ack.largest.resolve(self.ledger.next());
+        let in_flight_before = self.ledger.bytes_in_flight();
+        let mut acked = Acked::default();
+        for range in ack.ranges(largest).flatten() {
+            self.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
+        }
+        if let Some(sample) = acked.rtt_sample {
+            let delay = Duration::from_micros(ack.delay_us).min(self.ack_delay());
+            self.rtt.on_sample(sample, delay);
+        }
+        if number >= self.window_from {
+            self.window_from = number;
+            self.lanes.on_window(ack.window.unwrap_or(u64::from(self.settings.window_bytes)));
+        }
+        self.congestion.on_ack(
+            u64::from(acked.bytes),
+            u64::from(in_flight_before),
+            u64::from(self.settings.datagram_bytes_max),
+        );
+        self.stats.packets_spurious += u64::from(acked.spurious);
+        for resolved in cx.scratch.resolved.drain(..) {
+            match resolved.record {
+                Record::Control(Control::AckUpTo(number)) => self.received.on_ack_confirmed(number),
+                Record::Control(Control::Accept) => {
+                    self.timers.is_confirmed = true;
+                    self.pending.accept = false;
+                }
+                Record::Control(Control::Connect) => {}
+                _ => self.lanes.on_acked(resolved, &mut cx.scratch.receipts),
+            }
+        }
+        self.push_receipts(cx);
+        if !self.path.carrier.is_reliable {
+            self.detect_losses(cx);
+        }
+        self.ledger.on_ack_done(cx.now, &acked, &self.rtt);
+        self.end_lingering_if_done(cx);
+    }
+
+    /// Finds out what is lost by now and lets it be sent again.
+    pub(super) fn detect_losses(&mut self, cx: &mut Context<'_>) {
+        let (packets, last_sent) = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
+        if packets > 0 {
+            self.stats.packets_lost += u64::from(packets);
+            self.congestion.on_loss(cx.now, last_sent);
+            self.take_lost(cx);
+        }
+    }
+
+    /// Lets everything resolved as lost (or doubted) be sent again.
+    pub(super) fn take_lost(&mut self, cx: &mut Context<'_>) {
+        for resolved in cx.scratch.resolved.drain(..) {
+            match resolved.record {
+                Record::Control(Control::Accept) => self.pending.accept = !self.timers.is_confirmed,
+                Record::Control(_) => {}
+                _ => self.lanes.on_lost(resolved, &mut cx.scratch.receipts),
+            }
+        }
+        self.push_receipts(cx);
+    }
+}
+
+/// How long an acknowledgement may wait for company on a carrier that loses nothing.
+const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(25);

@@ -1,0 +1,223 @@
+//! Packets that go out: what is due, packed until the datagram is full, sealed.
+
+use super::close::Answer;
+use super::{Connection, State};
+use crate::channel::packet::Packet;
+use crate::recovery::{Control, Record};
+use crate::time::Time;
+use crate::wire::ack;
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, HEADER_BYTES};
+use crate::wire::frame;
+use crate::wire::number::Truncated;
+use crate::wire::settings::Merging;
+
+/// Datagrams written by one call: all but the last of `segment_bytes`, so that one system call can send them (GSO).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// Bytes written.
+    pub(crate) bytes: usize,
+    /// Bytes of each datagram but the last.
+    pub(crate) segment_bytes: usize,
+}
+
+/// What this moment asks for.
+#[derive(Clone, Copy, Debug)]
+struct Wants {
+    ack: bool,
+    /// The acknowledgement may not wait for company.
+    ack_is_due: bool,
+    control: bool,
+    lost: bool,
+    new: bool,
+}
+
+/// Linux sends at most 64 segments by one call, and at most 64 KiB.
+const SEGMENTS_MAX: usize = 32;
+/// A packet that would be a little too short to be one of equal segments is padded up to this part of it.
+const PADDING_PART_MAX: usize = 16;
+
+impl Connection {
+    /// Writes what is due into `buffer`; `None` if nothing is.
+    pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
+        let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
+        let max = max.min(buffer.len());
+        if matches!(self.state, State::Hello | State::Opening) {
+            let bytes =
+                self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], None))?;
+            self.count_sent(bytes);
+            return Some(Segments { bytes, segment_bytes: bytes });
+        }
+        let segments_max = if self.path.carrier.is_reliable { 1 } else { SEGMENTS_MAX };
+        let mut written = Segments { bytes: 0, segment_bytes: max };
+        for segment in 0..segments_max {
+            let rest = &mut buffer[written.bytes..];
+            if rest.len() < written.segment_bytes {
+                break;
+            }
+            let equal_to = (segments_max > 1).then_some(written.segment_bytes);
+            let Some(bytes) = self.write_datagram(now, &mut rest[..written.segment_bytes], equal_to) else { break };
+            self.count_sent(bytes);
+            written.bytes += bytes;
+            if segment == 0 {
+                written.segment_bytes = bytes;
+            } else if bytes < written.segment_bytes {
+                break;
+            }
+            if bytes * 2 < max {
+                break;
+            }
+        }
+        (written.bytes > 0).then_some(written)
+    }
+
+    fn count_sent(&mut self, bytes: usize) {
+        self.stats.sent.datagrams += 1;
+        self.stats.sent.datagram_bytes += bytes as u64;
+        self.stats.sent.ip_bytes += bytes as u64 + u64::from(self.path.carrier.overhead_bytes);
+    }
+
+    /// Whether new messages may leave by the merging setting.
+    fn is_merged(&self, now: Time) -> bool {
+        self.merging == Merging::Immediate || self.timers.merge_due <= now
+    }
+
+    fn wants(&self, now: Time) -> Wants {
+        let is_open = matches!(self.state, State::Established | State::Lingering);
+        let in_flight = u64::from(self.ledger.bytes_in_flight());
+        let may_send = self.pending.probes > 0 || in_flight < self.congestion.window() && self.ledger.has_room();
+        Wants {
+            ack: self.received.has_news(),
+            ack_is_due: self.received.ack_due() <= now,
+            control: self.pending.accept || self.pending.ping,
+            lost: is_open && may_send && self.lanes.has_lost(),
+            new: is_open && may_send && self.lanes.has_new() && self.is_merged(now),
+        }
+    }
+
+    /// Writes one datagram and returns its length; with `equal_to`, one that more shall follow is padded to that length
+    /// if little is missing.
+    fn write_datagram(&mut self, now: Time, buffer: &mut [u8], equal_to: Option<usize>) -> Option<usize> {
+        let wants = self.wants(now);
+        let answer = self.poll_ending(now);
+        let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new;
+        if answer.is_none() && (!has_reason || self.state == State::Drained) || self.ids.remote == 0 {
+            return None;
+        }
+        let number = Truncated::new(self.ledger.next(), self.ledger.distance());
+        let overhead = self.security.overhead();
+        let end = buffer.len() - overhead;
+        let mut writer = Writer::new(&mut buffer[..end]);
+        datagram::encode_packet_header(&mut writer, self.ids.remote);
+        writer.truncated(number);
+        let capacity = writer.room();
+        let mut packet = Packet::new(writer, &mut self.ledger, capacity);
+
+        let acked_up_to = if wants.ack
+            && write_ack(
+                now,
+                &mut packet,
+                &mut self.received,
+                free_window(
+                    &self.settings,
+                    self.lanes.held_bytes() + self.receive_window.undelivered,
+                    &mut self.receive_window.is_reduced,
+                ),
+            ) {
+            self.received.next().checked_sub(1)
+        } else {
+            None
+        };
+        if let Some(answer) = answer {
+            write_ending(&mut packet, answer, self.ending.as_deref());
+        }
+        if self.pending.accept {
+            let settings = self.settings.encode();
+            if packet.room() >= frame::accept_len(&settings) {
+                frame::encode_accept(&mut packet.writer, self.ids.local, &settings);
+                packet.record(Record::Control(Control::Accept));
+                self.pending.accept = false;
+            }
+        }
+        let mut is_full = false;
+        if wants.lost {
+            is_full = !self.lanes.resend(&mut packet);
+        }
+        if wants.new && !is_full {
+            is_full = self.lanes.send_new(&mut packet, &self.settings);
+        }
+        if core::mem::take(&mut self.pending.ping) && !packet.is_ack_eliciting && answer.is_none() {
+            if packet.room() < capacity {
+                frame::encode_ping(&mut packet.writer);
+            }
+            packet.is_ack_eliciting = true;
+        }
+        if !packet.is_ack_eliciting && packet.room() == capacity {
+            return None;
+        }
+        if packet.is_ack_eliciting
+            && let Some(number) = acked_up_to
+        {
+            packet.record(Record::Control(Control::AckUpTo(number)));
+        }
+        if is_full && let Some(length) = equal_to {
+            let missing = (length - overhead).saturating_sub(packet.writer.len());
+            if missing <= length / PADDING_PART_MAX {
+                packet.writer.zeros(missing.min(packet.room()));
+            }
+        }
+        let length = packet.writer.len();
+        let is_ack_eliciting = packet.is_ack_eliciting;
+        self.stats.sent.messages += u64::from(packet.messages);
+        self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
+        self.stats.resent += u64::from(packet.resent);
+        let length = self.security.seal(buffer, HEADER_BYTES..length);
+        self.ledger.commit(now, length, is_ack_eliciting);
+        if is_ack_eliciting {
+            self.pending.probes = self.pending.probes.saturating_sub(1);
+        }
+        if !self.lanes.has_new() {
+            self.timers.merge_due = Time::NEVER;
+        }
+        Some(length)
+    }
+}
+
+/// What of the receive window to tell the peer: nothing while all of it is free.
+fn free_window(settings: &crate::wire::settings::Settings, taken: u64, is_reduced: &mut bool) -> Option<u64> {
+    let window = u64::from(settings.window_bytes);
+    *is_reduced = taken > window;
+    is_reduced.then(|| (2 * window).saturating_sub(taken))
+}
+
+fn write_ack(
+    now: Time,
+    packet: &mut Packet<'_>,
+    received: &mut crate::recovery::Received,
+    window: Option<u64>,
+) -> bool {
+    let delay_us = received.delay(now).as_micros() as u64;
+    // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
+    const DISTANCE: u64 = 8_000;
+    let is_written = ack::encode_ack(&mut packet.writer, received.ranges(), DISTANCE, delay_us, window);
+    if is_written {
+        received.on_ack_sent();
+    }
+    is_written
+}
+
+fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&super::close::Ending>) {
+    match (answer, ending) {
+        (Answer::Close, Some(ending)) => {
+            // A reason that does not fit beside an acknowledgement is cut, at a character's border.
+            let mut reason = ending.reason();
+            while packet.room() < frame::close_len(ending.code(), reason) && !reason.is_empty() {
+                reason = &reason[..reason.floor_char_boundary(reason.len() - 1)];
+            }
+            if packet.room() >= frame::close_len(ending.code(), reason) {
+                frame::encode_close(&mut packet.writer, ending.code(), reason);
+            }
+        }
+        _ => frame::encode_closed(&mut packet.writer),
+    }
+}

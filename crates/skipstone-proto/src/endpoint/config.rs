@@ -1,0 +1,82 @@
+//! What an endpoint is told when it is made.
+
+use super::ids::Shard;
+use crate::time::Duration;
+use crate::wire::frame;
+use crate::wire::settings::{Merging, Settings};
+
+/// An endpoint's settings. Those of the protocol are the server's: it sends them to its clients.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether strangers may ask to be let in.
+    pub is_server: bool,
+    /// What a server and its clients keep to.
+    pub settings: Settings,
+    /// Merging of this side; `None` for that of the settings.
+    pub merging: Option<Merging>,
+    /// How long a handshake may take, the application's decision included.
+    pub handshake_timeout: Duration,
+    /// Connections at once; further clients are refused.
+    pub connections_max: u32,
+    /// Which of several endpoints behind one port this is.
+    pub shard: Shard,
+}
+
+impl Config {
+    /// A server with these settings.
+    pub fn server(settings: Settings) -> Self {
+        Config { is_server: true, settings, ..Config::client() }
+    }
+
+    /// An endpoint that only connects.
+    pub fn client() -> Self {
+        Config {
+            is_server: false,
+            settings: Settings::default(),
+            merging: None,
+            handshake_timeout: Duration::from_secs(10),
+            connections_max: 65_536,
+            shard: Shard::default(),
+        }
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !self.settings.is_valid() {
+            return Err(ConfigError::Settings);
+        }
+        let accept = frame::accept_len(&self.settings.encode());
+        if accept + PACKET_BYTES_BESIDE > usize::from(self.settings.datagram_bytes_max) {
+            return Err(ConfigError::ChannelTableTooLong);
+        }
+        Ok(())
+    }
+}
+
+/// Header, number, acknowledgement and seal beside an ACCEPT, at most.
+const PACKET_BYTES_BESIDE: usize = 128;
+
+/// What is wrong with a [`Config`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A value of the settings is out of range, or the channel table is empty or contradictory.
+    Settings,
+    /// The channel table does not fit into the packet that carries it to the client.
+    ChannelTableTooLong,
+}
+
+impl core::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            ConfigError::Settings => {
+                "a setting is out of range: times from 1 ms to a day, datagrams from 256 to 65,507 bytes, a receive \
+                 window of at least the greatest message, 1 to 64 channel rules with a weight of at least 1"
+            }
+            ConfigError::ChannelTableTooLong => {
+                "the channel table does not fit into one datagram: use fewer rules over wider ranges of channels"
+            }
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

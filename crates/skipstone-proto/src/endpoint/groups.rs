@@ -1,0 +1,47 @@
+//! Who gets a broadcast: everyone, or the members of a group.
+
+use std::collections::BTreeMap;
+
+/// A set of peers that the application names. [`Group::EVERYONE`] has every connected peer, always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Group(pub u32);
+
+impl Group {
+    /// Every connected peer.
+    pub const EVERYONE: Group = Group(0);
+}
+
+/// Members of the groups, as places in the endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    members: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Groups {
+    pub(crate) fn members(&self, group: Group) -> &[u32] {
+        self.members.get(&group.0).map_or(&[], Vec::as_slice)
+    }
+
+    /// False if it was a member already.
+    pub(crate) fn join(&mut self, group: Group, index: u32) -> bool {
+        let members = self.members.entry(group.0).or_default();
+        match members.binary_search(&index) {
+            Ok(_) => false,
+            Err(at) => {
+                members.insert(at, index);
+                true
+            }
+        }
+    }
+
+    pub(crate) fn leave(&mut self, group: Group, index: u32) {
+        if let Some(members) = self.members.get_mut(&group.0) {
+            if let Ok(at) = members.binary_search(&index) {
+                members.remove(at);
+            }
+            if members.is_empty() {
+                self.members.remove(&group.0);
+            }
+        }
+    }
+}

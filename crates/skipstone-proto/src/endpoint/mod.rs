@@ -1,0 +1,449 @@
+//! An endpoint: all connections behind one or more sockets, clients' and servers' alike.
+//!
+//! The contract: any call, in any order, with a time that does not go back. After any `handle_*` or command, poll
+//! [`Endpoint::poll_transmit`] and [`Endpoint::poll_event`] until they are empty, and call
+//! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
+//!
+//! [`datagram`] takes what comes in, [`Endpoint`]'s commands are here, [`wheel`] wakes, [`ids`] finds.
+
+mod config;
+mod datagram;
+mod groups;
+mod ids;
+mod replies;
+mod slots;
+mod wheel;
+
+pub use crate::connection::event::{Close, ClosedBy, Event, PeerId, code};
+pub use crate::connection::stats::{Drop, Drops, Flow, Stats};
+pub use crate::connection::{Overview, SendError, Side};
+pub use config::{Config, ConfigError};
+pub use groups::Group;
+pub use ids::Shard;
+
+use crate::channel::MessageId;
+use crate::connection::{Connection, Context, Scratch};
+use crate::path::Path;
+use crate::rng::Rng;
+use crate::security::cookie::CookieJar;
+use crate::time::{Duration, Time};
+use crate::wire::frame::TOKEN_BYTES_MAX;
+use crate::wire::settings::{Merging, Settings};
+use bytes::Bytes;
+use groups::Groups;
+use ids::IdTable;
+use replies::Replies;
+use slots::Slots;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use wheel::Wheel;
+
+/// All connections behind one or more sockets.
+#[derive(Debug)]
+pub struct Endpoint {
+    config: Config,
+    settings: Arc<Settings>,
+    rng: Rng,
+    jar: CookieJar,
+    slots: Slots,
+    ids: IdTable,
+    /// Servers' connections by the client's address and id, so that a repeated OPEN finds its own.
+    opened: BTreeMap<(core::net::SocketAddr, u32), u32>,
+    /// Connections on reliable carriers, by socket.
+    by_socket: BTreeMap<u32, u32>,
+    /// Sockets whose connection is over.
+    released: VecDeque<u32>,
+    groups: Groups,
+    /// Connections that may have something to send.
+    active: VecDeque<u32>,
+    /// Connections with messages that wait for a flush.
+    unflushed: Vec<u32>,
+    wheel: Wheel,
+    replies: Replies,
+    events: VecDeque<Event>,
+    scratch: Scratch,
+    /// Counters of connections that are gone, and of datagrams that belong to none.
+    past: Stats,
+}
+
+/// Datagrams to send along one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where to.
+    pub path: Path,
+    /// Bytes of the buffer that were written.
+    pub bytes: usize,
+    /// They are several datagrams of so many bytes each, of which the last may be shorter.
+    pub segment_bytes: usize,
+}
+
+/// Why no connection was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The token is longer than 1,024 bytes.
+    TokenTooLong,
+    /// The endpoint has as many connections as it may.
+    Full,
+}
+
+impl core::fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            ConnectError::TokenTooLong => "a token has at most 1,024 bytes",
+            ConnectError::Full => "the endpoint has as many connections as its configuration allows",
+        })
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+impl Endpoint {
+    /// An endpoint whose every random choice follows from `seed`, which outside of tests comes from the system's
+    /// entropy.
+    pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
+        config.check()?;
+        let (secret, rest) = seed.split_at(16);
+        let secret = secret.try_into().expect("half of 32 bytes");
+        let rest = rest.chunks(8).map(|chunk| u64::from_be_bytes(chunk.try_into().expect("8 bytes")));
+        let settings = Arc::new(config.settings.clone());
+        Ok(Endpoint {
+            rng: Rng::new(rest.fold(0, |sum, part| sum.rotate_left(1) ^ part)),
+            jar: CookieJar::new(secret),
+            slots: Slots::default(),
+            ids: IdTable::new(config.shard),
+            opened: BTreeMap::new(),
+            by_socket: BTreeMap::new(),
+            released: VecDeque::new(),
+            groups: Groups::default(),
+            active: VecDeque::new(),
+            unflushed: Vec::new(),
+            wheel: Wheel::default(),
+            replies: Replies::default(),
+            events: VecDeque::new(),
+            scratch: Scratch::default(),
+            past: Stats::default(),
+            settings,
+            config,
+        })
+    }
+
+    /// Begins a connection to the server at `path`. [`Event::Connected`] or [`Event::Closed`] follows.
+    pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(ConnectError::TokenTooLong);
+        }
+        if self.is_full() {
+            return Err(ConnectError::Full);
+        }
+        let peer = self.slots.reserve();
+        let id = self.ids.assign(&mut self.rng, peer.index);
+        let nonce = self.rng.next_u64();
+        let token = Bytes::copy_from_slice(token);
+        let timeout = self.config.handshake_timeout;
+        let connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
+        self.adopt(connection);
+        Ok(peer)
+    }
+
+    /// Lets a client in that asked. False if it is no longer waiting.
+    pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
+        self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
+    }
+
+    /// Turns a client away that asked, with a code and a reason that it is told.
+    pub fn refuse(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) -> bool {
+        self.close(now, peer, code, reason, Duration::ZERO)
+    }
+
+    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows when the
+    /// peer knows, or is taken for dead. False if there is no such connection.
+    pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
+        let reason = Bytes::copy_from_slice(reason.as_bytes());
+        self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
+    }
+
+    /// Queues a message. `id` is the caller's name for it, echoed in receipts.
+    pub fn send(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        channel: u16,
+        payload: Bytes,
+        id: MessageId,
+    ) -> Result<(), SendError> {
+        if self.slots.find(peer).is_none() {
+            return Err(SendError::NotConnected);
+        }
+        self.send_at(now, peer.index, channel, payload, id)
+    }
+
+    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
+    /// a full queue does to one of them is its own affair, by the channel's rule.
+    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
+        let mut queued = 0;
+        for at in 0..self.groups.members(group).len() {
+            let Some(index) = self.groups.members(group).get(at).copied() else { break };
+            queued += u32::from(self.send_at(now, index, channel, payload.clone(), id).is_ok());
+        }
+        queued
+    }
+
+    /// Lets everything leave that waits for a flush.
+    pub fn flush(&mut self, now: Time) {
+        for at in 0..self.unflushed.len() {
+            let index = self.unflushed[at];
+            let Some(slot) = self.slots.at(index) else { continue };
+            slot.is_unflushed = false;
+            if let Some(connection) = &mut slot.connection {
+                connection.flush(now);
+                self.activate(index);
+            }
+        }
+        self.unflushed.clear();
+    }
+
+    /// Adds a peer to a group. False if there is no such connection, or it was a member already.
+    pub fn join(&mut self, peer: PeerId, group: Group) -> bool {
+        let Some(slot) = self.slots.find(peer) else { return false };
+        let is_new = group != Group::EVERYONE && self.groups.join(group, peer.index);
+        if is_new {
+            slot.groups.push(group);
+        }
+        is_new
+    }
+
+    /// Takes a peer out of a group.
+    pub fn leave(&mut self, peer: PeerId, group: Group) {
+        let Some(slot) = self.slots.find(peer) else { return };
+        if group != Group::EVERYONE {
+            slot.groups.retain(|joined| *joined != group);
+            self.groups.leave(group, peer.index);
+        }
+    }
+
+    /// Sets the merging of one connection's messages.
+    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) {
+        if let Some(connection) = self.slots.connection(peer) {
+            connection.set_merging(merging);
+            self.activate(peer.index);
+        }
+    }
+
+    /// A stream takes no more bytes for now, or takes them again. What is queued waits in its channels meanwhile.
+    pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
+        let Some(index) = self.by_socket.get(&socket).copied() else { return };
+        let Some(slot) = self.slots.at(index) else { return };
+        slot.is_blocked = !is_writable;
+        if is_writable {
+            self.activate(index);
+        }
+    }
+
+    /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
+    pub fn handle_carrier_lost(&mut self, now: Time, socket: u32, reason: &str) {
+        let Some(peer) = self.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else { return };
+        let code = code::CARRIER_LOST;
+        self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
+    }
+
+    /// Does what is due by now.
+    pub fn handle_timeout(&mut self, now: Time) {
+        while let Some(index) = self.wheel.pop_due(now) {
+            let Some(slot) = self.slots.at(index) else { continue };
+            slot.armed = Time::NEVER;
+            let Some(connection) = &mut slot.connection else { continue };
+            if connection.poll_timeout() > now {
+                self.rearm(index);
+                continue;
+            }
+            let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+            connection.handle_timeout(cx);
+            self.after(index);
+        }
+    }
+
+    /// When to call [`Endpoint::handle_timeout`], or [`Endpoint::poll_transmit`] again: in the past if there is work
+    /// right now.
+    pub fn poll_timeout(&self) -> Time {
+        if self.active.is_empty() && self.replies.is_empty() { self.wheel.next() } else { Time::ZERO }
+    }
+
+    /// Writes datagrams that are due into `buffer`, which holds at least one of the largest; `None` if none is.
+    pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
+        if let Some(reply) = self.replies.pop(buffer) {
+            self.past.sent.datagrams += 1;
+            self.past.sent.datagram_bytes += reply.bytes as u64;
+            self.past.sent.ip_bytes += reply.bytes as u64 + u64::from(reply.path.carrier.overhead_bytes);
+            return Some(reply);
+        }
+        while let Some(index) = self.active.pop_front() {
+            let Some(slot) = self.slots.at(index) else { continue };
+            slot.is_active = false;
+            let is_blocked = slot.is_blocked;
+            let Some(connection) = &mut slot.connection else { continue };
+            let segments = if is_blocked { None } else { connection.poll_transmit(now, buffer) };
+            let path = *connection.path();
+            let Some(segments) = segments else {
+                self.rearm(index);
+                continue;
+            };
+            self.activate(index);
+            return Some(Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes });
+        }
+        None
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self, now: Time) -> Option<Event> {
+        let event = self.events.pop_front()?;
+        match &event {
+            Event::Message { peer, payload, .. } => {
+                if let Some(connection) = self.slots.connection(*peer) {
+                    let was_reduced = connection.is_window_reduced();
+                    connection.on_polled(now, payload.len());
+                    if was_reduced {
+                        self.activate(peer.index);
+                    }
+                }
+            }
+            Event::Connected { peer } => {
+                self.groups.join(Group::EVERYONE, peer.index);
+            }
+            _ => {}
+        }
+        Some(event)
+    }
+
+    /// How many events wait.
+    pub fn event_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// A stream whose connection is over and which can be closed.
+    pub fn poll_released(&mut self) -> Option<u32> {
+        self.released.pop_front()
+    }
+
+    /// Connections, those included that are still being made or ended.
+    pub fn connection_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Every connection that stands.
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.groups.members(Group::EVERYONE).iter().filter_map(|index| self.slots.peer_at(*index))
+    }
+
+    /// What a connection is doing.
+    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
+        self.slots.connection(peer).map(|connection| connection.overview())
+    }
+
+    /// The settings that a connection keeps to.
+    pub fn settings(&mut self, peer: PeerId) -> Option<Arc<Settings>> {
+        self.slots.connection(peer).map(|connection| connection.settings().clone())
+    }
+
+    /// Counters of all connections, past and present, and of datagrams that belonged to none.
+    pub fn totals(&mut self) -> Stats {
+        let mut totals = self.past;
+        self.slots.connections().for_each(|connection| totals.add(connection.stats_mut()));
+        totals
+    }
+
+    fn is_full(&self) -> bool {
+        self.slots.len() >= self.config.connections_max as usize
+    }
+
+    fn send_at(&mut self, now: Time, index: u32, channel: u16, payload: Bytes, id: MessageId) -> Result<(), SendError> {
+        let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
+        let connection = connection.ok_or(SendError::NotConnected)?;
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        match connection.send(cx, channel, payload, id) {
+            Ok(true) => self.activate(index),
+            Ok(false) => self.note_unflushed(index),
+            Err(error) => {
+                self.after(index);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages wait: for a flush, or for their time.
+    fn note_unflushed(&mut self, index: u32) {
+        let slot = self.slots.at(index).expect("a message was just queued there");
+        if !core::mem::replace(&mut slot.is_unflushed, true) {
+            self.unflushed.push(index);
+            self.rearm(index);
+        }
+    }
+
+    /// Puts a new connection where its id and its path find it.
+    fn adopt(&mut self, mut connection: Connection) {
+        let (index, path) = (connection.peer().index, *connection.path());
+        if let Some(merging) = self.config.merging {
+            connection.set_merging(merging);
+        }
+        if path.carrier.is_reliable {
+            self.by_socket.insert(path.socket, index);
+        }
+        self.slots.fill(connection);
+        self.activate(index);
+    }
+
+    fn with<T>(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        act: impl FnOnce(&mut Connection, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        let connection = self.slots.connection(peer)?;
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        let result = act(connection, cx);
+        self.after(peer.index);
+        Some(result)
+    }
+
+    /// After anything happened to a connection: it may have something to send, or be over.
+    fn after(&mut self, index: u32) {
+        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
+        if connection.is_dead() { self.bury(index) } else { self.activate(index) }
+    }
+
+    fn activate(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        if !core::mem::replace(&mut slot.is_active, true) {
+            self.active.push_back(index);
+        }
+    }
+
+    /// Sees to it that the connection is woken in time. A wake-up that has become too early is left as it is.
+    fn rearm(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let Some(connection) = &slot.connection else { return };
+        let at = connection.poll_timeout();
+        if at < slot.armed {
+            slot.armed = at;
+            self.wheel.arm(index, at);
+        }
+    }
+
+    fn bury(&mut self, index: u32) {
+        let Some(mut connection) = self.slots.empty(index) else { return };
+        self.past.add(connection.stats_mut());
+        let (path, ids) = (*connection.path(), connection.ids());
+        self.ids.release(ids.local);
+        if self.opened.get(&(path.remote, ids.remote)) == Some(&index) {
+            self.opened.remove(&(path.remote, ids.remote));
+        }
+        if path.carrier.is_reliable {
+            self.by_socket.remove(&path.socket);
+            self.released.push_back(path.socket);
+        }
+        for group in self.slots.take_groups(index) {
+            self.groups.leave(group, index);
+        }
+        self.groups.leave(Group::EVERYONE, index);
+    }
+}

@@ -1,0 +1,98 @@
+//! Where the connections lie: places that are used again, each use with a generation of its own.
+
+use super::groups::Group;
+use crate::connection::Connection;
+use crate::connection::event::PeerId;
+use crate::time::Time;
+
+/// All connections of an endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+/// A place for a connection, and what the endpoint knows about it.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    generation: u32,
+    pub(crate) connection: Option<Box<Connection>>,
+    /// It is in the endpoint's queue of connections that may have something to send.
+    pub(crate) is_active: bool,
+    /// It is in the list of connections that wait for a flush.
+    pub(crate) is_unflushed: bool,
+    /// Its stream takes no more bytes for now.
+    pub(crate) is_blocked: bool,
+    /// When the wheel wakes it.
+    pub(crate) armed: Time,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Slots {
+    /// A free place, for [`Slots::fill`].
+    pub(crate) fn reserve(&mut self) -> PeerId {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot {
+                generation: 0,
+                connection: None,
+                is_active: false,
+                is_unflushed: false,
+                is_blocked: false,
+                armed: Time::NEVER,
+                groups: Vec::new(),
+            });
+            self.slots.len() as u32 - 1
+        });
+        PeerId { index, generation: self.slots[index as usize].generation }
+    }
+
+    /// Gives a reserved place back unused.
+    pub(crate) fn unreserve(&mut self, peer: PeerId) {
+        self.free.push(peer.index);
+    }
+
+    pub(crate) fn fill(&mut self, connection: Connection) {
+        let slot = &mut self.slots[connection.peer().index as usize];
+        slot.is_blocked = false;
+        slot.connection = Some(Box::new(connection));
+    }
+
+    /// Takes the connection out. What the place remembers of queues and wheel stays true: its entries there will find
+    /// nobody, or the next connection, and do no harm.
+    pub(crate) fn empty(&mut self, index: u32) -> Option<Box<Connection>> {
+        let slot = self.slots.get_mut(index as usize)?;
+        let connection = slot.connection.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+        Some(connection)
+    }
+
+    pub(crate) fn take_groups(&mut self, index: u32) -> Vec<Group> {
+        core::mem::take(&mut self.slots[index as usize].groups)
+    }
+
+    pub(crate) fn at(&mut self, index: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(index as usize)
+    }
+
+    pub(crate) fn find(&mut self, peer: PeerId) -> Option<&mut Slot> {
+        self.at(peer.index).filter(|slot| slot.generation == peer.generation && slot.connection.is_some())
+    }
+
+    pub(crate) fn connection(&mut self, peer: PeerId) -> Option<&mut Connection> {
+        self.find(peer)?.connection.as_deref_mut()
+    }
+
+    pub(crate) fn peer_at(&self, index: u32) -> Option<PeerId> {
+        let slot = self.slots.get(index as usize)?;
+        slot.connection.is_some().then_some(PeerId { index, generation: slot.generation })
+    }
+
+    pub(crate) fn connections(&mut self) -> impl Iterator<Item = &mut Connection> {
+        self.slots.iter_mut().filter_map(|slot| slot.connection.as_deref_mut())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

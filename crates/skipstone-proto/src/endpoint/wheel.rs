@@ -1,0 +1,160 @@
+//! A timer wheel: thousands of connections, each with one deadline, and no cost for those that are not due.
+//!
+//! Hierarchical (Varghese and Lauck, 1987): six levels of 64 slots, the finest of 128 µs, the coarsest of 38 h in all.
+//! An entry that has become too early is put back when it comes up; one that has become too late is added a second time,
+//! so that moving a deadline never searches.
+
+use crate::time::Time;
+
+/// Deadlines of connections, by their place in the endpoint.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    /// Ticks that have passed.
+    now: u64,
+    levels: [Level; LEVELS],
+    /// Entries whose time has come.
+    due: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Level {
+    /// Bit by slot: whether it holds anything.
+    occupied: u64,
+    slots: [Vec<Entry>; SLOTS],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    tick: u64,
+    index: u32,
+}
+
+const LEVELS: usize = 6;
+const SLOTS: usize = 64;
+const SLOT_BITS: u32 = 6;
+/// A tick is 2^7 µs.
+const TICK_BITS: u32 = 7;
+
+impl Default for Wheel {
+    fn default() -> Self {
+        let level = || Level { occupied: 0, slots: core::array::from_fn(|_| Vec::new()) };
+        Wheel { now: 0, levels: core::array::from_fn(|_| level()), due: Vec::new() }
+    }
+}
+
+impl Wheel {
+    /// Wakes `index` at the first tick that is not before `at`.
+    pub(crate) fn arm(&mut self, index: u32, at: Time) {
+        let tick = at.as_micros().div_ceil(1 << TICK_BITS);
+        self.place(Entry { tick, index });
+    }
+
+    /// The next entry whose time has come by now, in no particular order.
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<u32> {
+        if self.due.is_empty() {
+            self.advance(now.as_micros() >> TICK_BITS);
+        }
+        self.due.pop().map(|entry| entry.index)
+    }
+
+    /// When the next entry may be due: never late, sometimes early.
+    pub(crate) fn next(&self) -> Time {
+        if !self.due.is_empty() {
+            return Time::ZERO;
+        }
+        let mut earliest = u64::MAX;
+        for (number, level) in self.levels.iter().enumerate() {
+            if level.occupied != 0 {
+                let shift = SLOT_BITS * number as u32;
+                let position = self.now >> shift;
+                let ahead = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
+                earliest = earliest.min(((position + u64::from(ahead)) << shift).max(self.now));
+            }
+        }
+        if earliest == u64::MAX { Time::NEVER } else { Time::from_micros(earliest << TICK_BITS) }
+    }
+
+    fn place(&mut self, entry: Entry) {
+        if entry.tick <= self.now {
+            self.due.push(entry);
+            return;
+        }
+        // The level is that of the highest digit in which the entry's tick differs from now.
+        let level = ((63 - (entry.tick ^ self.now).leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1);
+        // What is beyond the last level waits in its furthest slot and is placed anew from there.
+        let span = 1 << (SLOT_BITS * LEVELS as u32);
+        let tick = entry.tick.min(self.now + span - (span >> SLOT_BITS));
+        let slot = (tick >> (SLOT_BITS * level)) as usize % SLOTS;
+        self.levels[level as usize].occupied |= 1 << slot;
+        self.levels[level as usize].slots[slot].push(entry);
+    }
+
+    fn advance(&mut self, tick: u64) {
+        while self.now < tick {
+            // Jump to the next tick at which any slot comes up.
+            let next = (self.next().as_micros() >> TICK_BITS).clamp(self.now + 1, tick);
+            let next = if self.next() == Time::NEVER { tick } else { next };
+            let before = core::mem::replace(&mut self.now, next);
+            for number in (0..LEVELS).rev() {
+                let shift = SLOT_BITS * number as u32;
+                if before >> shift != next >> shift {
+                    self.cascade(number, (next >> shift) as usize % SLOTS);
+                }
+            }
+        }
+    }
+
+    fn cascade(&mut self, level: usize, slot: usize) {
+        if self.levels[level].occupied >> slot & 1 == 0 {
+            return;
+        }
+        self.levels[level].occupied &= !(1 << slot);
+        let mut entries = core::mem::take(&mut self.levels[level].slots[slot]);
+        entries.drain(..).for_each(|entry| self.place(entry));
+        // The slot keeps its memory, unless a burst has made it large.
+        if self.levels[level].slots[slot].is_empty() && entries.capacity() <= 64 {
+            self.levels[level].slots[slot] = entries;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn every_deadline_comes_up_at_its_tick_and_no_earlier() {
+        for seed in 0..50 {
+            let mut rng = Rng::new(seed);
+            let mut wheel = Wheel::default();
+            let (mut now, mut deadlines) = (Time::ZERO, Vec::new());
+            for step in 0..400 {
+                for _ in 0..rng.below(4) {
+                    let reach = 1 << (7 + rng.below(30));
+                    let at = Time::from_micros(now.as_micros() + rng.next_u64() % reach);
+                    wheel.arm(deadlines.len() as u32, at);
+                    deadlines.push(Some(at));
+                }
+                let next = deadlines.iter().flatten().min().copied().unwrap_or(Time::NEVER);
+                assert!(wheel.next().as_micros() <= next.as_micros().saturating_add(128), "seed {seed} step {step}");
+                now = Time::from_micros(now.as_micros() + rng.next_u64() % (1 << (5 + rng.below(26))));
+                while let Some(index) = wheel.pop_due(now) {
+                    let at = deadlines[index as usize].take().expect("each comes up once");
+                    assert!(at <= now, "seed {seed}: {at:?} came up at {now:?}");
+                }
+                let late = deadlines.iter().flatten().find(|at| at.as_micros() + 128 <= now.as_micros());
+                assert_eq!(late, None, "seed {seed} step {step} now {now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_beyond_the_last_level_waits() {
+        let mut wheel = Wheel::default();
+        let far = Time::from_micros(1 << 50);
+        wheel.arm(7, far);
+        assert_eq!(wheel.pop_due(Time::from_micros((1 << 50) - 1)), None);
+        assert_eq!(wheel.pop_due(far), Some(7));
+    }
+}

@@ -1,0 +1,40 @@
+//! Where a datagram comes from and goes to, and what its carrier is like. What differs between carriers is data here, so
+//! that nothing above asks which carrier it has.
+
+use core::net::SocketAddr;
+
+/// One way to reach a peer: a local socket of the embedder's and a remote address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The embedder's own number for the socket or the stream. A stream (WebSocket, TCP) has one of its own.
+    pub socket: u32,
+    /// The peer's address.
+    pub remote: SocketAddr,
+    /// What carries the datagrams.
+    pub carrier: Carrier,
+}
+
+/// What a carrier does for us and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    /// Its name in statistics: `udp`, `ws`.
+    pub name: &'static str,
+    /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window of ours.
+    pub is_reliable: bool,
+    /// The largest datagram that it takes; the settings may allow less.
+    pub datagram_bytes_max: u16,
+    /// Bytes that IP and the carrier add to each datagram, for statistics.
+    pub overhead_bytes: u16,
+}
+
+impl Carrier {
+    /// UDP over IPv4: 28 bytes of headers.
+    pub const UDP: Carrier =
+        Carrier { name: "udp", is_reliable: false, datagram_bytes_max: 65_507, overhead_bytes: 28 };
+    /// UDP over IPv6: 48 bytes of headers.
+    pub const UDP6: Carrier = Carrier { overhead_bytes: 48, ..Carrier::UDP };
+    /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message went
+    /// alone.
+    pub const WEBSOCKET: Carrier =
+        Carrier { name: "ws", is_reliable: true, datagram_bytes_max: 16_384, overhead_bytes: 56 };
+}

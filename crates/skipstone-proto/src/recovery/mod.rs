@@ -1,0 +1,9 @@
+//! What was sent, what was received, what is lost: packet numbers on both sides of a connection.
+//!
+//! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
+
+pub mod ledger;
+pub mod received;
+
+pub use ledger::{Control, Ledger, Record, Resolved};
+pub use received::Received;

@@ -1,0 +1,145 @@
+//! The receiving side: which packet numbers were opened, and when to acknowledge them. WIRE.md sections 3 and 4.1.
+
+use crate::ranges::RangeSet;
+use crate::time::{Duration, Time};
+use core::ops::RangeInclusive;
+
+/// Numbers of the packets received, and the acknowledgement that is due for them.
+#[derive(Debug)]
+pub struct Received {
+    ranges: RangeSet,
+    /// Everything below was received or is no longer waited for.
+    floor: u64,
+    /// The peer knows that everything received below this was received.
+    confirmed: u64,
+    largest_at: Time,
+    ack_due: Time,
+    is_news: bool,
+}
+
+/// How many ranges are remembered. What falls off at the bottom counts as received; a peer whose packet was in truth
+/// late sends its frames again.
+const RANGES_MAX: usize = 64;
+
+impl Default for Received {
+    fn default() -> Self {
+        Received {
+            ranges: RangeSet::default(),
+            floor: 0,
+            confirmed: 0,
+            largest_at: Time::ZERO,
+            ack_due: Time::NEVER,
+            is_news: false,
+        }
+    }
+}
+
+impl Received {
+    /// Whether a packet of this number was not opened before.
+    pub fn is_new(&self, number: u64) -> bool {
+        number >= self.floor && !self.ranges.contains(number)
+    }
+
+    /// One more than the greatest number: the reference for truncated numbers.
+    pub fn next(&self) -> u64 {
+        self.ranges.last().map_or(self.floor, |last| last + 1)
+    }
+
+    /// Notes a packet that was opened and is new. One that asks for an acknowledgement gets it within `ack_delay`; at
+    /// once if it came after a gap or out of order.
+    pub fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
+        let next = self.next();
+        self.ranges.insert(number);
+        self.is_news = true;
+        if number >= next {
+            self.largest_at = now;
+        }
+        if is_ack_eliciting {
+            let due = if number == next { now + ack_delay } else { now };
+            self.ack_due = self.ack_due.min(due);
+        }
+        if self.ranges.range_count() > RANGES_MAX
+            && let Some(oldest) = self.ranges.pop_first_range()
+        {
+            self.floor = oldest.end() + 1;
+        }
+    }
+
+    /// When an acknowledgement must leave at the latest.
+    pub fn ack_due(&self) -> Time {
+        self.ack_due
+    }
+
+    /// Asks for an acknowledgement at once: a receive window opened again.
+    pub fn ack_now(&mut self, now: Time) {
+        if self.ranges.last().is_some() {
+            self.ack_due = self.ack_due.min(now);
+            self.is_news = true;
+        }
+    }
+
+    /// Whether an acknowledgement would tell the peer something, so that it is worth adding to a packet that leaves
+    /// anyway.
+    pub fn has_news(&self) -> bool {
+        self.is_news && self.ack_due != Time::NEVER
+    }
+
+    /// The ranges to acknowledge, greatest numbers first.
+    pub fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+        self.ranges.iter().rev().take_while(|range| *range.end() >= self.confirmed)
+    }
+
+    /// For how long the greatest number has been held back.
+    pub fn delay(&self, now: Time) -> Duration {
+        now.since(self.largest_at)
+    }
+
+    /// An acknowledgement of all of it left.
+    pub fn on_ack_sent(&mut self) {
+        self.ack_due = Time::NEVER;
+        self.is_news = false;
+    }
+
+    /// The peer has seen an acknowledgement of everything received up to `number`, which need not be repeated.
+    pub fn on_ack_confirmed(&mut self, number: u64) {
+        self.confirmed = self.confirmed.max(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAY: Duration = Duration::from_millis(2);
+
+    #[test]
+    fn a_gap_is_acknowledged_at_once_and_a_burst_once() {
+        let mut received = Received::default();
+        let now = Time::from_micros(1_000);
+        received.on_packet(now, 0, true, DELAY);
+        received.on_packet(now, 1, true, DELAY);
+        assert_eq!(received.ack_due(), now + DELAY);
+        received.on_packet(now, 3, true, DELAY);
+        assert_eq!(received.ack_due(), now);
+        assert_eq!(received.ranges().collect::<Vec<_>>(), [3..=3, 0..=1]);
+    }
+
+    #[test]
+    fn a_replayed_number_is_not_new_however_old() {
+        let mut received = Received::default();
+        for number in (0..1_000).step_by(2) {
+            assert!(received.is_new(number));
+            received.on_packet(Time::ZERO, number, true, DELAY);
+        }
+        assert!((0..1_000).step_by(2).all(|number| !received.is_new(number)));
+        assert!(received.ranges().count() <= RANGES_MAX);
+    }
+
+    #[test]
+    fn acknowledgements_alone_ask_for_none() {
+        let mut received = Received::default();
+        received.on_packet(Time::ZERO, 0, false, DELAY);
+        assert_eq!(received.ack_due(), Time::NEVER);
+        assert!(!received.has_news());
+    }
+}

@@ -1,0 +1,83 @@
+//! Round-trip time: smoothed value, variation and minimum (RFC 6298 weights, RFC 9002 section 5 for the ack delay).
+
+use core::time::Duration;
+
+/// What a connection knows of its path's round-trip time.
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt {
+    smoothed: Duration,
+    variation: Duration,
+    min: Duration,
+    latest: Duration,
+    is_measured: bool,
+}
+
+impl Rtt {
+    /// Before the first sample, timers act as if the path took this long.
+    pub const INITIAL: Duration = Duration::from_millis(100);
+
+    /// Nothing measured yet.
+    pub const fn new() -> Self {
+        Rtt {
+            smoothed: Self::INITIAL,
+            variation: Duration::from_millis(50),
+            min: Duration::MAX,
+            latest: Self::INITIAL,
+            is_measured: false,
+        }
+    }
+
+    /// Takes a sample: the time from sending a packet to its acknowledgement, of which the peer says that it held the
+    /// acknowledgement back for `ack_delay`.
+    pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
+        self.min = self.min.min(sample);
+        let delayed_for = if sample >= self.min + ack_delay { ack_delay } else { Duration::ZERO };
+        let adjusted = sample - delayed_for;
+        self.latest = adjusted;
+        if !self.is_measured {
+            self.is_measured = true;
+            self.smoothed = adjusted;
+            self.variation = adjusted / 2;
+            return;
+        }
+        self.variation = (self.variation * 3 + self.smoothed.abs_diff(adjusted)) / 4;
+        self.smoothed = (self.smoothed * 7 + adjusted) / 8;
+    }
+
+    /// Smoothed round-trip time.
+    pub fn smoothed(&self) -> Duration {
+        self.smoothed
+    }
+
+    /// Mean deviation of the samples.
+    pub fn variation(&self) -> Duration {
+        self.variation
+    }
+
+    /// The smallest sample so far; the initial guess before there is one.
+    pub fn min(&self) -> Duration {
+        if self.is_measured { self.min } else { Self::INITIAL }
+    }
+
+    /// The last sample.
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// Whether there was a sample.
+    pub fn is_measured(&self) -> bool {
+        self.is_measured
+    }
+
+    /// Probe timeout: how long to wait for any acknowledgement before asking for one. The peer's ack delay is part of
+    /// the variation, save before it was measured.
+    pub fn probe_timeout(&self, ack_delay: Duration) -> Duration {
+        self.smoothed + (self.variation * 4).max(Duration::from_millis(2)) + ack_delay
+    }
+}
+
+impl Default for Rtt {
+    fn default() -> Self {
+        Self::new()
+    }
+}

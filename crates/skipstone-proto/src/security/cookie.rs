@@ -1,0 +1,106 @@
+//! The cookie that proves a client's address without the server keeping anything. WIRE.md section 2.2.
+
+use crate::time::{Duration, Time};
+use crate::wire::datagram::COOKIE_BYTES;
+use core::net::{IpAddr, SocketAddr};
+use siphasher::sip128::{Hasher128, SipHasher24};
+use std::hash::Hasher;
+
+/// Makes and checks cookies under a secret of its own.
+#[derive(Clone)]
+pub struct CookieJar {
+    secret: [u8; 16],
+}
+
+/// What a cookie vouches for.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Where the client says it is.
+    pub remote: SocketAddr,
+    /// The client's own connection id.
+    pub source: u32,
+    /// The client's nonce.
+    pub nonce: u64,
+    /// Version agreed on.
+    pub version: u16,
+    /// Suite agreed on.
+    pub suite: u8,
+}
+
+/// How long a cookie is honoured.
+pub const LIFETIME: Duration = Duration::from_secs(10);
+
+impl CookieJar {
+    /// A jar with this secret, which must come from the system's entropy.
+    pub fn new(secret: [u8; 16]) -> Self {
+        CookieJar { secret }
+    }
+
+    /// A cookie for this claim.
+    pub fn bake(&self, now: Time, claim: &Claim) -> [u8; COOKIE_BYTES] {
+        let issued = seconds(now);
+        let mut cookie = [0; COOKIE_BYTES];
+        cookie[..4].copy_from_slice(&issued.to_be_bytes());
+        cookie[4..].copy_from_slice(&self.mac(issued, claim));
+        cookie
+    }
+
+    /// Whether the cookie was made for this claim and is fresh.
+    pub fn is_good(&self, now: Time, claim: &Claim, cookie: &[u8; COOKIE_BYTES]) -> bool {
+        let issued = u32::from_be_bytes([cookie[0], cookie[1], cookie[2], cookie[3]]);
+        let age = seconds(now).wrapping_sub(issued);
+        let mac = self.mac(issued, claim);
+        // Without an early exit, so that the time it takes says nothing.
+        let difference = mac.iter().zip(&cookie[4..]).fold(0, |sum, (a, b)| sum | (a ^ b));
+        difference == 0 && u64::from(age) <= LIFETIME.as_secs()
+    }
+
+    fn mac(&self, issued: u32, claim: &Claim) -> [u8; 16] {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write_u32(issued);
+        match claim.remote.ip() {
+            IpAddr::V4(ip) => hasher.write(&ip.octets()),
+            IpAddr::V6(ip) => hasher.write(&ip.octets()),
+        }
+        hasher.write_u16(claim.remote.port());
+        hasher.write_u32(claim.source);
+        hasher.write_u64(claim.nonce);
+        hasher.write_u16(claim.version);
+        hasher.write_u8(claim.suite);
+        hasher.finish128().as_bytes()
+    }
+}
+
+fn seconds(now: Time) -> u32 {
+    (now.as_micros() / 1_000_000) as u32
+}
+
+impl core::fmt::Debug for CookieJar {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("CookieJar")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_good_for_its_own_claim_and_for_ten_seconds() {
+        let jar = CookieJar::new([7; 16]);
+        let remote = "192.0.2.1:5000".parse().expect("an address");
+        let claim = Claim { remote, source: 5, nonce: 9, version: 1, suite: 1 };
+        let now = Time::from_micros(50_000_000);
+        let cookie = jar.bake(now, &claim);
+        assert!(jar.is_good(now + LIFETIME, &claim, &cookie));
+        assert!(!jar.is_good(now + LIFETIME + Duration::from_secs(1), &claim, &cookie));
+        assert!(!jar.is_good(now - Duration::from_secs(1), &claim, &cookie));
+        let elsewhere = "192.0.2.1:5001".parse().expect("an address");
+        assert!(!jar.is_good(now, &Claim { remote: elsewhere, ..claim }, &cookie));
+        assert!(!jar.is_good(now, &Claim { nonce: 10, ..claim }, &cookie));
+        assert!(!CookieJar::new([8; 16]).is_good(now, &claim, &cookie));
+        let mut forged = cookie;
+        forged[19] ^= 1;
+        assert!(!jar.is_good(now, &claim, &forged));
+    }
+}

@@ -1,0 +1,56 @@
+//! Points in time, as the embedder's clock gives them. The core never asks what time it is.
+
+use core::ops::{Add, AddAssign, Sub};
+pub use core::time::Duration;
+
+/// Microseconds since an epoch that the embedder chooses. Only differences mean something.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(u64);
+
+impl Time {
+    /// The epoch itself.
+    pub const ZERO: Time = Time(0);
+    /// Later than every deadline.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// The time `micros` microseconds after the epoch.
+    pub const fn from_micros(micros: u64) -> Self {
+        Time(micros)
+    }
+
+    /// Microseconds since the epoch.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// How long ago `earlier` was; zero if it is yet to come.
+    pub const fn since(self, earlier: Time) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, span: Duration) -> Time {
+        Time(self.0.saturating_add(span.as_micros() as u64))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Time;
+    fn sub(self, span: Duration) -> Time {
+        Time(self.0.saturating_sub(span.as_micros() as u64))
+    }
+}
+
+impl core::fmt::Debug for Time {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if *self == Time::NEVER { f.write_str("never") } else { write!(f, "{}us", self.0) }
+    }
+}

@@ -1,0 +1,279 @@
+//! ACK and ACK_WINDOW (WIRE.md section 4.1).
+
+use std::ops::RangeInclusive;
+
+use crate::wire::Malformed;
+use crate::wire::cursor::{Reader, Writer};
+use crate::wire::number::Truncated;
+use crate::wire::varint;
+
+/// An acknowledgement as received: what it says of packets is in [`Ack::ranges`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack<'a> {
+    /// The greatest packet number received; its reference is the next number of whoever receives the ACK.
+    pub largest: Truncated,
+    /// Between the arrival of `largest` and the sending of this frame, in µs.
+    pub delay_us: u64,
+    /// Bytes of reliable messages that the receiver can still hold; `None` for the whole window of the settings.
+    pub window: Option<u64>,
+    further_ranges: u8,
+    /// The field `first`, then `further_ranges` times gap and length: known to be varints, not to stay above 0.
+    ranges: &'a [u8],
+}
+
+impl Ack<'_> {
+    /// The packets received, inclusive ranges from the newest down, where `largest` is the resolved one. An error, as
+    /// the last item, if they fall below packet 0: then the whole packet is to be dropped.
+    pub fn ranges(&self, largest: u64) -> AckRanges<'_> {
+        AckRanges { reader: Reader::new(self.ranges), next: Next::First { largest }, left: self.further_ranges + 1 }
+    }
+}
+
+/// Iterator over the ranges of an [`Ack`]; ends after an error.
+#[derive(Debug, Clone)]
+pub struct AckRanges<'a> {
+    reader: Reader<'a>,
+    next: Next,
+    left: u8,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    First { largest: u64 },
+    Below { smallest: u64 },
+}
+
+impl AckRanges<'_> {
+    fn decode(&mut self) -> Result<RangeInclusive<u64>, Malformed> {
+        let end = match self.next {
+            Next::First { largest } => largest,
+            Next::Below { smallest } => {
+                // A gap has at least one missing packet, and the range below it at least one received.
+                let step = self.reader.varint()? + 2;
+                smallest.checked_sub(step).ok_or(Malformed)?
+            }
+        };
+        let start = end.checked_sub(self.reader.varint()?).ok_or(Malformed)?;
+        self.next = Next::Below { smallest: start };
+        Ok(start..=end)
+    }
+}
+
+impl Iterator for AckRanges<'_> {
+    type Item = Result<RangeInclusive<u64>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let range = self.decode();
+        if range.is_err() {
+            self.left = 0;
+        }
+        Some(range)
+    }
+}
+
+impl std::iter::FusedIterator for AckRanges<'_> {}
+
+/// Takes the fields after the type of an ACK or ACK_WINDOW frame.
+pub(super) fn decode<'a>(reader: &mut Reader<'a>, frame_type: u8) -> Result<Ack<'a>, Malformed> {
+    let largest = reader.truncated()?;
+    if largest.bits < LARGEST_BITS_MIN {
+        return Err(Malformed);
+    }
+    let delay_us = reader.varint()?;
+    let further_ranges = reader.varint()?;
+    if further_ranges >= ACK_RANGES_MAX as u64 {
+        return Err(Malformed);
+    }
+    let ranges = take_varints(reader, 1 + 2 * further_ranges as usize)?;
+    let window = if frame_type == TYPE_ACK_WINDOW { Some(reader.varint()?) } else { None };
+    Ok(Ack { largest, delay_us, window, further_ranges: further_ranges as u8, ranges })
+}
+
+fn take_varints<'a>(reader: &mut Reader<'a>, count: usize) -> Result<&'a [u8], Malformed> {
+    let mut ahead = *reader;
+    for _ in 0..count {
+        ahead.varint()?;
+    }
+    reader.take(reader.remaining() - ahead.remaining())
+}
+
+/// Writes ACK, or ACK_WINDOW if there is a `window`. `ranges` are newest first, inclusive, not empty, disjoint and not
+/// adjacent; as many are written as fit the room and [`ACK_RANGES_MAX`]. If not even the first fits, or there is none,
+/// nothing is written and the answer is `false`. `distance` is how far the greatest number may be from the next number
+/// of whoever receives this.
+pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
+    writer: &mut Writer<'_>,
+    mut ranges: I,
+    distance: u64,
+    delay_us: u64,
+    window: Option<u64>,
+) -> bool {
+    let Some(first) = ranges.next() else {
+        return false;
+    };
+    let (mut smallest, largest) = first.into_inner();
+    assert!(smallest <= largest, "a range of an ACK is not empty");
+    let truncated = Truncated::with_bits_at_least(largest, distance, LARGEST_BITS_MIN);
+    let window_len = window.map_or(0, varint::len);
+    let first_len = varint::len(largest - smallest);
+    let head_len = 1 + truncated.len() + varint::len(delay_us) + COUNT_BYTES + first_len;
+    if head_len + window_len > writer.room() {
+        return false;
+    }
+
+    writer.u8(if window.is_some() { TYPE_ACK_WINDOW } else { TYPE_ACK });
+    writer.truncated(truncated);
+    writer.varint(delay_us);
+    let count_at = writer.len();
+    writer.u8(0);
+    writer.varint(largest - smallest);
+    let mut count = 0;
+    for range in ranges.take(ACK_RANGES_MAX - 1) {
+        let (start, end) = range.into_inner();
+        assert!(start <= end, "a range of an ACK is not empty");
+        assert!(end < smallest && smallest - end >= 2, "ranges of an ACK fall, and do not touch");
+        let (gap, length) = (smallest - end - 2, end - start);
+        if varint::len(gap) + varint::len(length) + window_len > writer.room() {
+            break;
+        }
+        writer.varint(gap);
+        writer.varint(length);
+        smallest = start;
+        count += 1;
+    }
+    writer.patch_u8(count_at, count);
+    if let Some(window) = window {
+        writer.varint(window);
+    }
+    true
+}
+
+/// Ranges in one ACK at most, the first included.
+pub const ACK_RANGES_MAX: usize = 32;
+
+pub(super) const TYPE_ACK: u8 = 0x02;
+pub(super) const TYPE_ACK_WINDOW: u8 = 0x03;
+
+/// `largest` has at least two bytes.
+const LARGEST_BITS_MIN: u8 = 14;
+
+/// The count is below 32, a varint of one byte.
+const COUNT_BYTES: usize = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encode(room: usize, ranges: &[RangeInclusive<u64>], window: Option<u64>) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; room];
+        let mut writer = Writer::new(&mut buffer);
+        let done = encode_ack(&mut writer, ranges.iter().cloned(), 100, 250, window);
+        assert_eq!(done, !writer.is_empty(), "either an ACK is written or nothing is");
+        done.then(|| writer.written().to_vec())
+    }
+
+    fn decode_whole(bytes: &[u8]) -> Result<Ack<'_>, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let frame_type = reader.u8()?;
+        let ack = decode(&mut reader, frame_type)?;
+        reader.end()?;
+        Ok(ack)
+    }
+
+    fn ranges_of(bytes: &[u8], reference: u64) -> Result<Vec<RangeInclusive<u64>>, Malformed> {
+        let ack = decode_whole(bytes)?;
+        ack.ranges(ack.largest.resolve(reference)).collect()
+    }
+
+    /// Single packets, each second one missing.
+    fn sparse(count: u64) -> Vec<RangeInclusive<u64>> {
+        (0..count).map(|i| (1000 - 2 * i)..=(1000 - 2 * i)).collect()
+    }
+
+    #[test]
+    fn ranges_round_trip_with_and_without_a_window() {
+        let ranges = [900..=1000, 890..=898, 700..=700, 0..=5];
+        for window in [None, Some(0), Some(varint::MAX)] {
+            let bytes = encode(100, &ranges, window).unwrap();
+            assert_eq!(bytes[0], if window.is_some() { 0x03 } else { 0x02 });
+            let ack = decode_whole(&bytes).unwrap();
+            assert_eq!((ack.delay_us, ack.window, ack.largest.bits), (250, window, 14));
+            assert_eq!(ranges_of(&bytes, 1001).unwrap(), ranges);
+        }
+    }
+
+    #[test]
+    fn at_most_32_ranges_are_written() {
+        let bytes = encode(200, &sparse(40), None).unwrap();
+        assert_eq!(ranges_of(&bytes, 1001).unwrap(), sparse(32));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_from_the_oldest() {
+        let full = encode(200, &sparse(10), Some(70_000)).unwrap().len();
+        for room in 0..=full {
+            let Some(bytes) = encode(room, &sparse(10), Some(70_000)) else {
+                // Type, largest, delay, count, first, window.
+                assert!(room < 1 + 2 + 2 + 1 + 1 + 4);
+                continue;
+            };
+            assert!(bytes.len() <= room && room - bytes.len() < 2);
+            assert_eq!(decode_whole(&bytes).unwrap().window, Some(70_000));
+            let ranges = ranges_of(&bytes, 1001).unwrap();
+            assert_eq!(ranges, sparse(ranges.len() as u64));
+        }
+    }
+
+    #[test]
+    fn without_a_range_nothing_is_written() {
+        assert_eq!(encode(100, &[], None), None);
+    }
+
+    #[test]
+    fn every_cut_is_malformed() {
+        let bytes = encode(100, &[900..=1000, 890..=898], Some(70_000)).unwrap();
+        for cut in 0..bytes.len() {
+            assert_eq!(decode_whole(&bytes[..cut]), Err(Malformed));
+        }
+    }
+
+    #[test]
+    fn a_largest_of_one_byte_is_malformed() {
+        assert_eq!(decode_whole(&[0x02, 0x05, 0, 0, 0]), Err(Malformed));
+        assert!(decode_whole(&[0x02, 0x80, 0x05, 0, 0, 0]).is_ok());
+    }
+
+    #[test]
+    fn more_than_31_further_ranges_are_malformed() {
+        let with_count = |count: u8| {
+            let mut bytes = vec![0x02, 0xbf, 0xff, 0, count];
+            bytes.resize(bytes.len() + 1 + 2 * usize::from(count), 0);
+            bytes
+        };
+        assert_eq!(ranges_of(&with_count(31), 16_384).unwrap().len(), 32);
+        assert_eq!(decode_whole(&with_count(32)), Err(Malformed));
+    }
+
+    #[test]
+    fn ranges_below_packet_zero_are_an_error_and_the_last_item() {
+        let first_too_long = [0x02, 0x80, 0x05, 0, 1, 6, 0, 0];
+        let gap_too_long = [0x02, 0x80, 0x05, 0, 2, 3, 1, 0, 0, 0];
+        let length_too_long = [0x02, 0x80, 0x05, 0, 1, 1, 0, 3];
+        for bytes in [&first_too_long[..], &gap_too_long, &length_too_long] {
+            assert_eq!(ranges_of(bytes, 6), Err(Malformed));
+            let ack = decode_whole(bytes).unwrap();
+            let items: Vec<_> = ack.ranges(5).collect();
+            assert!(items.len() <= 2 && items.last() == Some(&Err(Malformed)));
+        }
+        assert_eq!(ranges_of(&[0x02, 0x80, 0x05, 0, 1, 1, 0, 2], 6), Ok(vec![4..=5, 0..=2]));
+        let greatest = [&[0x02, 0x80, 0x05, 0, 1, 0][..], &[0xff; 8], &[0xff; 8]].concat();
+        assert_eq!(ranges_of(&greatest, 6), Err(Malformed));
+    }
+
+    #[test]
+    #[should_panic(expected = "do not touch")]
+    fn adjacent_ranges_are_a_fault_of_the_caller() {
+        encode(100, &[5..=6, 3..=4], None);
+    }
+}

@@ -1,0 +1,338 @@
+//! Frames, which an opened packet consists of (WIRE.md section 4).
+
+use crate::wire::Malformed;
+use crate::wire::ack::{self, Ack};
+use crate::wire::cursor::{self, Reader, Writer};
+use crate::wire::message::{self, Message};
+use crate::wire::varint;
+
+/// One frame as received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// One or more bytes that mean nothing.
+    Padding,
+    /// Asks for an acknowledgement, and says nothing else.
+    Ping,
+    /// ACK or ACK_WINDOW (section 4.1).
+    Ack(Ack<'a>),
+    /// A client introduces itself to the application.
+    Connect {
+        /// The application's, [`TOKEN_BYTES_MAX`] at most.
+        token: &'a [u8],
+    },
+    /// A server's application agreed.
+    Accept {
+        /// The server's connection id, not 0.
+        source: u32,
+        /// Settings, still encoded (section 5).
+        settings: &'a [u8],
+    },
+    /// The connection ends.
+    Close {
+        /// A close code (section 8).
+        code: u64,
+        /// For people, [`REASON_BYTES_MAX`] at most.
+        reason: &'a str,
+    },
+    /// The answer to a CLOSE.
+    Closed,
+    /// A message or a fragment of one (section 4.2).
+    Message(Message<'a>),
+}
+
+impl Frame<'_> {
+    /// Whether the packet that holds this asks for an acknowledgement. (A packet without any frame does too.)
+    pub const fn is_ack_eliciting(&self) -> bool {
+        match self {
+            Frame::Padding | Frame::Ack(_) | Frame::Close { .. } | Frame::Closed => false,
+            Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
+        }
+    }
+}
+
+/// The frames of one packet, in order; ends after an error, which makes the whole packet malformed.
+#[derive(Debug, Clone)]
+pub struct Frames<'a> {
+    reader: Reader<'a>,
+    previous: message::Previous,
+}
+
+impl<'a> Frames<'a> {
+    /// Begins at the first byte after the packet number; `frames` reaches to the end of the packet, without its tag.
+    pub fn new(frames: &'a [u8]) -> Frames<'a> {
+        Frames { reader: Reader::new(frames), previous: message::Previous::default() }
+    }
+
+    fn decode(&mut self) -> Result<Frame<'a>, Malformed> {
+        let reader = &mut self.reader;
+        match reader.u8()? {
+            TYPE_PADDING => {
+                skip_padding(reader);
+                Ok(Frame::Padding)
+            }
+            TYPE_PING => Ok(Frame::Ping),
+            ack @ (ack::TYPE_ACK | ack::TYPE_ACK_WINDOW) => ack::decode(reader, ack).map(Frame::Ack),
+            TYPE_CONNECT => Ok(Frame::Connect { token: reader.prefixed(TOKEN_BYTES_MAX)? }),
+            TYPE_ACCEPT => decode_accept(reader),
+            TYPE_CLOSE => Ok(Frame::Close { code: reader.varint()?, reason: reader.prefixed_str(REASON_BYTES_MAX)? }),
+            TYPE_CLOSED => Ok(Frame::Closed),
+            flags @ message::TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
+            0x08..message::TYPE_MESSAGE => Err(Malformed),
+        }
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<Frame<'a>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.reader.is_empty() {
+            return None;
+        }
+        let frame = self.decode();
+        if frame.is_err() {
+            self.reader.rest();
+        }
+        Some(frame)
+    }
+}
+
+impl std::iter::FusedIterator for Frames<'_> {}
+
+fn skip_padding(reader: &mut Reader<'_>) {
+    let rest = reader.rest();
+    let zeros = rest.iter().take_while(|&&byte| byte == TYPE_PADDING).count();
+    *reader = Reader::new(&rest[zeros..]);
+}
+
+fn decode_accept<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Malformed> {
+    let source = reader.u24()?;
+    if source == 0 {
+        return Err(Malformed);
+    }
+    Ok(Frame::Accept { source, settings: reader.prefixed(usize::MAX)? })
+}
+
+/// Writes a PING, one byte. (PADDING is [`Writer::zeros`].)
+pub fn encode_ping(writer: &mut Writer<'_>) {
+    writer.u8(TYPE_PING);
+}
+
+/// Writes a CONNECT; `token` has [`TOKEN_BYTES_MAX`] at most.
+pub fn encode_connect(writer: &mut Writer<'_>, token: &[u8]) {
+    assert!(token.len() <= TOKEN_BYTES_MAX, "a token has a limit");
+    writer.u8(TYPE_CONNECT);
+    writer.prefixed(token);
+}
+
+/// Bytes of a CONNECT.
+pub const fn connect_len(token: &[u8]) -> usize {
+    1 + cursor::prefixed_len(token.len())
+}
+
+/// Writes an ACCEPT with encoded settings; `source` is the server's id, not 0.
+pub fn encode_accept(writer: &mut Writer<'_>, source: u32, settings: &[u8]) {
+    assert!(source != 0, "a connection id is not 0");
+    writer.u8(TYPE_ACCEPT);
+    writer.u24(source);
+    writer.prefixed(settings);
+}
+
+/// Bytes of an ACCEPT.
+pub const fn accept_len(settings: &[u8]) -> usize {
+    1 + 3 + cursor::prefixed_len(settings.len())
+}
+
+/// Writes a CLOSE; `reason` has [`REASON_BYTES_MAX`] at most.
+pub fn encode_close(writer: &mut Writer<'_>, code: u64, reason: &str) {
+    assert!(reason.len() <= REASON_BYTES_MAX, "the reason of a CLOSE has a limit");
+    writer.u8(TYPE_CLOSE);
+    writer.varint(code);
+    writer.prefixed(reason.as_bytes());
+}
+
+/// Writes a CLOSED, 1 byte.
+pub fn encode_closed(writer: &mut Writer<'_>) {
+    writer.u8(TYPE_CLOSED);
+}
+
+/// Bytes of a CLOSE.
+pub const fn close_len(code: u64, reason: &str) -> usize {
+    1 + varint::len(code) + cursor::prefixed_len(reason.len())
+}
+
+/// Bytes of the token in a CONNECT, at most.
+pub const TOKEN_BYTES_MAX: usize = 1024;
+/// Bytes of the reason in a CLOSE, at most.
+pub const REASON_BYTES_MAX: usize = 512;
+
+const TYPE_PADDING: u8 = 0x00;
+const TYPE_PING: u8 = 0x01;
+const TYPE_CONNECT: u8 = 0x04;
+const TYPE_ACCEPT: u8 = 0x05;
+const TYPE_CLOSE: u8 = 0x06;
+const TYPE_CLOSED: u8 = 0x07;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::message::{Run, Sequence};
+    use crate::wire::{datagram, settings};
+
+    fn frames(bytes: &[u8]) -> Result<Vec<Frame<'_>>, Malformed> {
+        Frames::new(bytes).collect()
+    }
+
+    fn written(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+        let mut buffer = vec![0; 2000];
+        let mut writer = Writer::new(&mut buffer);
+        encode(&mut writer);
+        writer.written().to_vec()
+    }
+
+    fn one_of_each() -> Vec<u8> {
+        written(|w| {
+            encode_connect(w, b"token");
+            encode_accept(w, 0x01_0203, b"settings");
+            assert!(ack::encode_ack(w, [3..=9].into_iter(), 0, 25, None));
+            encode_close(w, 1002, "kicked");
+            w.zeros(3);
+            encode_ping(w);
+            Run::default().encode_header(w, 2, None, None, 4);
+            w.bytes(b"text");
+        })
+    }
+
+    #[test]
+    fn every_frame_round_trips() {
+        let bytes = one_of_each();
+        let decoded = frames(&bytes).unwrap();
+        assert_eq!(decoded.len(), 7);
+        assert_eq!(decoded[0], Frame::Connect { token: b"token" });
+        assert_eq!(decoded[1], Frame::Accept { source: 0x01_0203, settings: b"settings" });
+        let Frame::Ack(ack) = decoded[2] else { panic!("not an ACK") };
+        assert_eq!((ack.delay_us, ack.window), (25, None));
+        assert_eq!(ack.ranges(9).collect::<Vec<_>>(), [Ok(3..=9)]);
+        assert_eq!(decoded[3], Frame::Close { code: 1002, reason: "kicked" });
+        assert_eq!(decoded[4], Frame::Padding);
+        assert_eq!(decoded[5], Frame::Ping);
+        let Frame::Message(message) = decoded[6] else { panic!("not a MESSAGE") };
+        assert_eq!((message.channel, message.sequence), (2, Sequence::None));
+        assert_eq!(message.payload, b"text");
+    }
+
+    #[test]
+    fn lengths_are_those_that_were_announced() {
+        for length in [0, 63, 64, 512] {
+            let bytes = vec![b'x'; length];
+            let text = "x".repeat(length);
+            assert_eq!(written(|w| encode_connect(w, &bytes)).len(), connect_len(&bytes));
+            assert_eq!(written(|w| encode_accept(w, 1, &bytes)).len(), accept_len(&bytes));
+            assert_eq!(written(|w| encode_close(w, 1000, &text)).len(), close_len(1000, &text));
+        }
+    }
+
+    #[test]
+    fn padding_ack_and_close_ask_for_no_acknowledgement() {
+        let bytes = one_of_each();
+        let eliciting: Vec<_> = frames(&bytes).unwrap().iter().map(Frame::is_ack_eliciting).collect();
+        assert_eq!(eliciting, [true, true, false, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_packet_may_have_no_frames() {
+        assert_eq!(frames(&[]), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_run_of_padding_is_one_frame() {
+        assert_eq!(frames(&[0; 1000]), Ok(vec![Frame::Padding]));
+        assert_eq!(frames(&[0, 0, 1, 0]), Ok(vec![Frame::Padding, Frame::Ping, Frame::Padding]));
+    }
+
+    #[test]
+    fn frames_between_messages_do_not_break_their_run() {
+        let bytes = b"\xe0\x05\x07\x01\x00\x80";
+        let decoded = frames(bytes).unwrap();
+        let Some(Frame::Message(last)) = decoded.last() else { panic!("not a MESSAGE") };
+        assert_eq!((last.channel, last.sequence), (5, Sequence::Next));
+    }
+
+    #[test]
+    fn reserved_types_are_malformed() {
+        for reserved in 0x08..0x80 {
+            assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
+        }
+    }
+
+    #[test]
+    fn after_an_error_there_is_nothing() {
+        let mut frames = Frames::new(&[1, 0x08, 1, 1]);
+        assert_eq!(frames.next(), Some(Ok(Frame::Ping)));
+        assert_eq!(frames.next(), Some(Err(Malformed)));
+        assert_eq!(frames.next(), None);
+        assert_eq!(frames.next(), None);
+    }
+
+    #[test]
+    fn tokens_and_reasons_above_their_limits_are_malformed() {
+        let connect = |length: usize| [&[4, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length]].concat();
+        let close = |length: usize| [&[6, 0, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length]].concat();
+        assert!(frames(&connect(TOKEN_BYTES_MAX)).is_ok());
+        assert_eq!(frames(&connect(TOKEN_BYTES_MAX + 1)), Err(Malformed));
+        assert!(frames(&close(REASON_BYTES_MAX)).is_ok());
+        assert_eq!(frames(&close(REASON_BYTES_MAX + 1)), Err(Malformed));
+    }
+
+    #[test]
+    fn a_reason_that_is_not_utf8_is_malformed() {
+        assert_eq!(frames(&[6, 0, 2, 0xc3, 0x28]), Err(Malformed));
+    }
+
+    #[test]
+    fn an_accept_from_nobody_is_malformed() {
+        assert!(frames(&[5, 0, 0, 1, 0]).is_ok());
+        assert_eq!(frames(&[5, 0, 0, 0, 0]), Err(Malformed));
+    }
+
+    #[test]
+    fn every_cut_within_a_frame_is_malformed() {
+        let connect = written(|w| encode_connect(w, b"token"));
+        let accept = written(|w| encode_accept(w, 1, b"settings"));
+        let close = written(|w| encode_close(w, 1000, "reason"));
+        for whole in [connect, accept, close] {
+            for cut in 1..whole.len() {
+                assert_eq!(frames(&whole[..cut]), Err(Malformed));
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_decoder_panic() {
+        // xorshift64: any bytes will do, as long as they are the same in every run.
+        let mut state = 0x5eed_5eed_5eed_5eed_u64;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let valid = one_of_each();
+        for round in 0..20_000 {
+            let mut bytes = if round % 2 == 0 { valid.clone() } else { vec![0; 40] };
+            for byte in &mut bytes {
+                if round % 2 == 1 || random() % 16 == 0 {
+                    *byte = random() as u8;
+                }
+            }
+            for frame in Frames::new(&bytes) {
+                if let Ok(Frame::Ack(ack)) = frame {
+                    ack.ranges(ack.largest.resolve(random())).for_each(drop);
+                }
+            }
+            _ = settings::Settings::decode(&bytes);
+            bytes[0] = datagram::KIND_PACKET + (random() % 8) as u8;
+            _ = datagram::decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The wire codec: every byte that two endpoints exchange, as WIRE.md has it. Decoding borrows from the datagram,
+//! allocates nothing (but for [`settings`]) and panics on no input; encoding writes into a buffer of the caller.
+//! Sealing, state and rules that need a connection to check do not live here.
+
+pub mod ack;
+pub mod cursor;
+pub mod datagram;
+pub mod frame;
+pub mod message;
+pub mod number;
+pub mod settings;
+pub mod varint;
+
+/// Malformed input. Says that decoding stopped caring; carries no data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("malformed")
+    }
+}
+
+impl std::error::Error for Malformed {}

@@ -1,0 +1,440 @@
+//! `vectors/golden.json` against the codec: every datagram decodes to what is written beside it, and encodes to the
+//! same bytes again. `vectors/README.md` describes the format and how to renew it (`SKIPSTONE_BLESS=1`).
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use skipstone_proto::wire::Malformed;
+use skipstone_proto::wire::ack::{Ack, encode_ack};
+use skipstone_proto::wire::cursor::{Reader, Writer};
+use skipstone_proto::wire::datagram::{self, Datagram};
+use skipstone_proto::wire::frame::{self, Frame, Frames};
+use skipstone_proto::wire::message::{Message, Run, Sequence};
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
+
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/golden.json");
+
+#[test]
+fn golden_vectors_decode_and_reencode() {
+    let text = std::fs::read_to_string(GOLDEN).expect("vectors/golden.json can be read");
+    let mut vectors: Vec<Value> = serde_json::from_str(&text).expect("it is a list in JSON");
+    if std::env::var_os("SKIPSTONE_BLESS").is_some() {
+        vectors.iter_mut().for_each(bless);
+        std::fs::write(GOLDEN, render(&vectors)).expect("vectors/golden.json can be written");
+    }
+    assert!(vectors.len() > 150, "most vectors are missing");
+    vectors.iter().for_each(check);
+}
+
+fn check(vector: &Value) {
+    let name = vector["name"].as_str().expect("a vector has a name");
+    let bytes = unhex(vector["hex"].as_str().expect("a vector has bytes"));
+    let context = Context::of(vector);
+    let decoded = context.decode(&bytes);
+    let is_malformed = decoded.is_err();
+    assert_eq!(name.starts_with("malformed: "), is_malformed, "{name}: as its name says");
+    assert_eq!(to_json(decoded), vector["expect"], "{name}");
+    if is_malformed {
+        return;
+    }
+
+    let encoded = context.encode(&bytes);
+    if vector["canonical"] == json!(false) {
+        assert_ne!(hex(&encoded), hex(&bytes), "{name}: is canonical after all");
+        let (again, expect) = (to_json(context.decode(&encoded)), vector["expect"].clone());
+        assert_eq!(meaning(again), meaning(expect), "{name}: encoded again");
+    } else {
+        assert_eq!(hex(&encoded), hex(&bytes), "{name}: encoded again");
+    }
+}
+
+/// Fills in the tag, where there are question marks for it, and what the datagram decodes to.
+fn bless(vector: &mut Value) {
+    let context = Context::of(vector);
+    let written = vector["hex"].as_str().expect("a vector has bytes").to_owned();
+    if let Some(untagged) = written.strip_suffix("??????") {
+        let bytes = unhex(untagged);
+        let tag = tag(context.key(&bytes).expect("a sealed packet has a key"), &bytes);
+        vector["hex"] = json!(format!("{untagged}{}", hex(&tag)));
+    }
+    let bytes = unhex(vector["hex"].as_str().expect("a vector has bytes"));
+    vector["expect"] = to_json(context.decode(&bytes));
+}
+
+fn to_json(decoded: Result<Value, Malformed>) -> Value {
+    decoded.unwrap_or_else(|Malformed| json!("malformed"))
+}
+
+/// Without the form in which its numbers were sent.
+fn meaning(mut decoded: Value) -> Value {
+    match &mut decoded {
+        Value::Object(fields) => match fields.remove("resolved") {
+            Some(resolved) => return resolved,
+            None => fields.values_mut().for_each(|value| *value = meaning(value.take())),
+        },
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = meaning(item.take())),
+        _ => {}
+    }
+    decoded
+}
+
+/// What the receiver of a vector knows before.
+struct Context {
+    key: Option<[u8; 4]>,
+    packet: u64,
+    ack: u64,
+    sequence: u32,
+}
+
+impl Context {
+    fn of(vector: &Value) -> Context {
+        let reference = |name: &str| vector["references"][name].as_u64().unwrap_or(0);
+        Context {
+            key: vector["key"].as_str().map(|key| unhex(key).try_into().expect("4 bytes of key")),
+            packet: reference("packet"),
+            ack: reference("ack"),
+            sequence: reference("sequence").try_into().expect("a sequence has 32 bits"),
+        }
+    }
+
+    /// The given key or, in an OPEN, that of its nonce and cookie.
+    fn key(&self, bytes: &[u8]) -> Option<[u8; 4]> {
+        match datagram::decode(bytes) {
+            Ok(Datagram::Open(open)) if open.suite == datagram::SUITE_PLAIN => {
+                let of = [&open.nonce.to_be_bytes()[..], open.cookie].concat();
+                Some(crc32fast::hash(&of).to_be_bytes())
+            }
+            _ => self.key,
+        }
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Value, Malformed> {
+        Ok(match datagram::decode(bytes)? {
+            Datagram::Packet { to } => {
+                let (number, frames) = self.open(bytes, datagram::HEADER_BYTES)?;
+                json!({"kind": "PACKET", "to": id(to), "number": number_json(number, self.packet),
+                    "frames": self.frames(frames)?})
+            }
+            Datagram::Hello(hello) => json!({"kind": "HELLO", "source": id(hello.source),
+                "nonce": nonce(hello.nonce), "suites": hello.suites,
+                "versions": hello.versions.collect::<Vec<_>>()}),
+            Datagram::Challenge(challenge) => json!({"kind": "CHALLENGE", "to": id(challenge.to),
+                "nonce": nonce(challenge.nonce), "version": challenge.version,
+                "suite": challenge.suite, "cookie": hex(challenge.cookie)}),
+            Datagram::Open(open) => {
+                let mut value = json!({"kind": "OPEN", "source": id(open.source),
+                    "nonce": nonce(open.nonce), "version": open.version, "suite": open.suite,
+                    "cookie": hex(open.cookie)});
+                if open.suite == datagram::SUITE_PLAIN {
+                    let (number, frames) = self.open(bytes, datagram::OPEN_HEADER_BYTES)?;
+                    value["number"] = number_json(number, self.packet);
+                    value["frames"] = self.frames(frames)?;
+                } else {
+                    value["bytes"] = json!(hex(&bytes[datagram::OPEN_HEADER_BYTES..]));
+                }
+                value
+            }
+            Datagram::Crypto { to, from, bytes } => {
+                json!({"kind": "CRYPTO", "to": id(to), "from": id(from), "bytes": hex(bytes)})
+            }
+            Datagram::Versions { to, nonce: number, versions } => json!({"kind": "VERSIONS",
+                "to": id(to), "nonce": nonce(number), "versions": versions.collect::<Vec<_>>()}),
+            Datagram::Refuse { to, nonce: number, code, reason } => json!({"kind": "REFUSE",
+                "to": id(to), "nonce": nonce(number), "code": code, "reason": reason}),
+        })
+    }
+
+    /// Checks the tag and takes the packet number off.
+    fn open<'a>(&self, bytes: &'a [u8], from: usize) -> Result<(Truncated, &'a [u8]), Malformed> {
+        let (untagged, found) = bytes.split_last_chunk().ok_or(Malformed)?;
+        let key = self.key(bytes).expect("a vector with a sealed packet has a key");
+        let packet = untagged.get(from..).ok_or(Malformed)?;
+        if *found != tag(key, untagged) {
+            return Err(Malformed);
+        }
+        let mut reader = Reader::new(packet);
+        let number = reader.truncated()?;
+        Ok((number, reader.rest()))
+    }
+
+    fn frames(&self, frames: &[u8]) -> Result<Value, Malformed> {
+        let mut before = None;
+        let frames: Result<Vec<Value>, Malformed> =
+            Frames::new(frames).map(|frame| self.frame(frame?, &mut before)).collect();
+        Ok(json!(frames?))
+    }
+
+    fn frame(&self, frame: Frame<'_>, before: &mut Option<u32>) -> Result<Value, Malformed> {
+        Ok(match frame {
+            Frame::Padding => json!({"frame": "PADDING"}),
+            Frame::Ping => json!({"frame": "PING"}),
+            Frame::Ack(ack) => json!({
+                "frame": if ack.window.is_some() { "ACK_WINDOW" } else { "ACK" },
+                "largest": number_json(ack.largest, self.ack), "delay_us": ack.delay_us,
+                "ranges": self.ranges(&ack)?, "window": ack.window}),
+            Frame::Connect { token } => json!({"frame": "CONNECT", "token": hex(token)}),
+            Frame::Accept { source, settings } => json!({"frame": "ACCEPT", "source": id(source),
+                "settings": settings_json(&Settings::decode(settings)?)}),
+            Frame::Closed => json!({"frame": "CLOSED"}),
+            Frame::Close { code, reason } => {
+                json!({"frame": "CLOSE", "code": code, "reason": reason})
+            }
+            Frame::Message(message) => {
+                let sequence = self.sequence(&message, before);
+                let fragment =
+                    message.fragment.map(|fragment| json!({"offset": fragment.offset, "total": fragment.total}));
+                json!({"frame": "MESSAGE", "channel": message.channel, "sequence": sequence,
+                    "fragment": fragment, "payload": hex(message.payload)})
+            }
+        })
+    }
+
+    fn ranges(&self, ack: &Ack<'_>) -> Result<Vec<[u64; 2]>, Malformed> {
+        let ranges = ack.ranges(ack.largest.resolve(self.ack));
+        ranges.map(|range| range.map(|range| [*range.start(), *range.end()])).collect()
+    }
+
+    fn sequence(&self, message: &Message<'_>, before: &mut Option<u32>) -> Value {
+        let (resolved, value) = self.resolve(message.sequence, *before);
+        *before = resolved;
+        value
+    }
+
+    fn resolve(&self, sequence: Sequence, before: Option<u32>) -> (Option<u32>, Value) {
+        match sequence {
+            Sequence::None => (None, Value::Null),
+            Sequence::Next => {
+                let next = before.expect("the decoder knows of a sequence before").wrapping_add(1);
+                (Some(next), json!({"next": true, "resolved": next}))
+            }
+            Sequence::Truncated(Truncated { value, bits }) => {
+                let number = Truncated { value, bits }.resolve_seq(self.sequence);
+                (Some(number), json!({"bits": bits, "value": value, "resolved": number}))
+            }
+        }
+    }
+
+    /// Decodes `bytes`, which are not malformed, and encodes what came out.
+    fn encode(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut buffer = vec![0xee; 65_507];
+        let mut w = Writer::new(&mut buffer);
+        match datagram::decode(bytes).expect("it decoded before") {
+            Datagram::Packet { to } => {
+                datagram::encode_packet_header(&mut w, to);
+                self.encode_sealed(&mut w, bytes, datagram::HEADER_BYTES);
+            }
+            Datagram::Hello(hello) => {
+                let versions: Vec<u16> = hello.versions.collect();
+                datagram::encode_hello(&mut w, hello.source, hello.nonce, hello.suites, &versions);
+            }
+            Datagram::Challenge(challenge) => datagram::encode_challenge(&mut w, &challenge),
+            Datagram::Open(open) => {
+                datagram::encode_open_header(&mut w, &open);
+                if open.suite == datagram::SUITE_PLAIN {
+                    self.encode_sealed(&mut w, bytes, datagram::OPEN_HEADER_BYTES);
+                } else {
+                    w.bytes(&bytes[datagram::OPEN_HEADER_BYTES..]);
+                }
+            }
+            Datagram::Crypto { to, from, bytes } => {
+                datagram::encode_crypto_header(&mut w, to, from);
+                w.bytes(bytes);
+            }
+            Datagram::Versions { to, nonce, versions } => {
+                datagram::encode_versions(&mut w, to, nonce, &versions.collect::<Vec<_>>());
+            }
+            Datagram::Refuse { to, nonce, code, reason } => {
+                datagram::encode_refuse(&mut w, to, nonce, code, reason);
+            }
+        }
+        w.written().to_vec()
+    }
+
+    fn encode_sealed(&self, w: &mut Writer<'_>, bytes: &[u8], from: usize) {
+        let (number, frames) = self.open(bytes, from).expect("it opened before");
+        w.truncated(number);
+        let mut run = Run::default();
+        let mut before = None;
+        for frame in Frames::new(frames) {
+            match frame.expect("it decoded before") {
+                Frame::Padding => w.zeros(1),
+                Frame::Ping => frame::encode_ping(w),
+                Frame::Ack(ack) => self.encode_ack(w, &ack),
+                Frame::Connect { token } => frame::encode_connect(w, token),
+                Frame::Accept { source, settings } => {
+                    let settings = Settings::decode(settings).expect("it decoded before");
+                    frame::encode_accept(w, source, &settings.encode());
+                }
+                Frame::Close { code, reason } => frame::encode_close(w, code, reason),
+                Frame::Closed => frame::encode_closed(w),
+                Frame::Message(Message { channel, sequence, fragment, payload }) => {
+                    (before, _) = self.resolve(sequence, before);
+                    let truncated = match sequence {
+                        Sequence::Truncated(truncated) => truncated,
+                        // Not to be written, so that any would do.
+                        Sequence::None | Sequence::Next => Truncated { value: 0, bits: 7 },
+                    };
+                    let number = before.map(|number| (number, truncated));
+                    run.encode_header(w, channel, number, fragment, payload.len());
+                    w.bytes(payload);
+                }
+            }
+        }
+        let key = self.key(bytes).expect("it opened before");
+        w.bytes(&tag(key, w.written()));
+    }
+
+    fn encode_ack(&self, w: &mut Writer<'_>, ack: &Ack<'_>) {
+        // The greatest distance that these bits are enough for.
+        let distance = (1 << (ack.largest.bits - 1)) - 1;
+        let ranges = ack.ranges(ack.largest.resolve(self.ack)).map(|range| range.expect("valid"));
+        assert!(encode_ack(w, ranges, distance, ack.delay_us, ack.window), "there is room");
+    }
+}
+
+fn tag(key: [u8; 4], untagged: &[u8]) -> [u8; 3] {
+    let [_, tag @ ..] = crc32fast::hash(&[&key[..], untagged].concat()).to_be_bytes();
+    tag
+}
+
+fn number_json(number: Truncated, reference: u64) -> Value {
+    json!({"bits": number.bits, "value": number.value, "resolved": number.resolve(reference)})
+}
+
+fn settings_json(settings: &Settings) -> Value {
+    let millis = |duration: Duration| duration.as_millis() as u64;
+    let micros = |duration: Duration| duration.as_micros() as u64;
+    json!({
+        "idle_timeout_ms": millis(settings.idle_timeout), "keepalive_ms": millis(settings.keepalive),
+        "ack_delay_us": micros(settings.ack_delay),
+        "message_bytes_max": settings.message_bytes_max, "window_bytes": settings.window_bytes,
+        "datagram_bytes_max": settings.datagram_bytes_max,
+        "merging": match settings.merging {
+            Merging::Immediate => json!("immediate"),
+            Merging::After(delay) => json!({"after_us": micros(delay)}),
+            Merging::Flush => json!("flush"),
+        },
+        "channels": settings.channels.iter().map(rule_json).collect::<Vec<_>>(),
+    })
+}
+
+fn rule_json(rule: &ChannelRule) -> Value {
+    json!({
+        "first": rule.first, "last": rule.last,
+        "mode": match rule.mode {
+            Mode::Unreliable => "unreliable",
+            Mode::UnreliableSequenced => "unreliable-sequenced",
+            Mode::ReliableOrdered => "reliable-ordered",
+            Mode::ReliableUnordered => "reliable-unordered",
+            Mode::ReliableSequenced => "reliable-sequenced",
+        },
+        "priority": rule.priority, "weight": rule.weight,
+        "overflow": match rule.overflow {
+            Overflow::Refuse => "refuse",
+            Overflow::DropOldest => "drop oldest",
+            Overflow::Disconnect => "disconnect",
+        },
+        "receipts": rule.receipts, "queue_messages_max": rule.queue_messages_max,
+        "queue_bytes_max": rule.queue_bytes_max,
+    })
+}
+
+fn id(id: u32) -> String {
+    format!("{id:06x}")
+}
+
+fn nonce(nonce: u64) -> String {
+    format!("{nonce:016x}")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Spaces are for people.
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> =
+        text.chars().filter(|c| *c != ' ').map(|c| c.to_digit(16).expect("a hexadecimal digit")).collect();
+    assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
+    digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
+}
+
+/// JSON with a line for each field of a vector, and for each frame.
+fn render(vectors: &[Value]) -> String {
+    let vectors: Vec<String> = vectors.iter().map(|vector| render_object(vector, 0)).collect();
+    format!("[\n{}\n]\n", vectors.join(",\n"))
+}
+
+/// A vector or what it expects, whose fields and frames have lines of their own.
+fn render_object(object: &Value, indent: usize) -> String {
+    let fields = in_order(object.as_object().expect("an object"));
+    let outer = " ".repeat(indent);
+    let lines: Vec<String> = fields
+        .into_iter()
+        .map(|(name, value)| {
+            let value = match value {
+                Value::Object(_) if name == "expect" => render_object(value, indent + 1).trim_start().to_owned(),
+                Value::Array(items) if name == "frames" && !items.is_empty() => {
+                    let frames: Vec<String> =
+                        items.iter().map(|item| format!("{outer}  {}", render_line(item))).collect();
+                    format!("[\n{}\n{outer} ]", frames.join(",\n"))
+                }
+                value => render_line(value),
+            };
+            format!("{outer} {}: {value}", json!(name))
+        })
+        .collect();
+    format!("{outer}{{\n{}\n{outer}}}", lines.join(",\n"))
+}
+
+fn render_line(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields: Vec<String> = in_order(fields)
+                .into_iter()
+                .map(|(name, value)| format!("{}: {}", json!(name), render_line(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(render_line).collect();
+            format!("[{}]", items.join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+fn in_order(fields: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(name, _)| {
+        let place = FIELDS.iter().position(|field| field == name).unwrap_or(FIELDS.len());
+        (place, name.as_str() == "frames", *name)
+    });
+    fields
+}
+
+/// Fields in the order in which they are written; the others follow by their names.
+const FIELDS: [&str; 21] = [
+    "name",
+    "hex",
+    "key",
+    "references",
+    "canonical",
+    "expect",
+    "kind",
+    "frame",
+    "to",
+    "from",
+    "source",
+    "nonce",
+    "number",
+    "channel",
+    "sequence",
+    "largest",
+    "first",
+    "last",
+    "code",
+    "bits",
+    "value",
+];

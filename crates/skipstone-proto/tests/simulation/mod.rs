@@ -1,0 +1,298 @@
+//! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a seed.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use bytes::Bytes;
+use skipstone_netsim::{Duplex, LinkConfig};
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId};
+use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::time::{Duration, Time};
+use std::net::SocketAddr;
+
+/// One endpoint and what it has told its application so far.
+pub struct Node {
+    pub endpoint: Endpoint,
+    pub events: Vec<(Time, Event)>,
+    /// Events are taken from the endpoint as they come; switch off to play an application that does not poll.
+    pub polls: bool,
+    next_id: u64,
+}
+
+/// A server and clients, each with a link of its own.
+pub struct World {
+    pub now: Time,
+    pub server: Node,
+    pub clients: Vec<Node>,
+    pub links: Vec<Duplex>,
+    pub carrier: Carrier,
+    /// Every datagram on its way may be looked at or changed: (client, towards the server, bytes).
+    pub tap: Option<Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>>,
+    /// The server lets everybody in.
+    pub accepts: bool,
+    buffer: Vec<u8>,
+    arrived: Vec<u8>,
+}
+
+const BUFFER_BYTES: usize = 1 << 16;
+
+pub fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+pub fn link(delay_ms: u64) -> LinkConfig {
+    LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
+}
+
+pub fn seed_bytes(seed: u64) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    bytes[24..].copy_from_slice(&seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
+    bytes
+}
+
+impl Node {
+    fn new(config: Config, seed: u64) -> Self {
+        let endpoint = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
+        Node { endpoint, events: Vec::new(), polls: true, next_id: 0 }
+    }
+
+    fn poll(&mut self, now: Time) {
+        while self.polls
+            && let Some(event) = self.endpoint.poll_event(now)
+        {
+            self.events.push((now, event));
+        }
+    }
+
+    /// Payloads of all messages so far on one channel, of one peer or of all.
+    pub fn messages(&self, channel: u16) -> Vec<Bytes> {
+        let payload = |event: &(Time, Event)| match &event.1 {
+            Event::Message { channel: on, payload, .. } if *on == channel => Some(payload.clone()),
+            _ => None,
+        };
+        self.events.iter().filter_map(payload).collect()
+    }
+
+    /// The first peer that connected.
+    pub fn peer(&self) -> PeerId {
+        let connected = |event: &(Time, Event)| match event.1 {
+            Event::Connected { peer } => Some(peer),
+            _ => None,
+        };
+        self.events.iter().find_map(connected).expect("it is connected")
+    }
+
+    /// How its connections ended.
+    pub fn closes(&self) -> Vec<&skipstone_proto::endpoint::Close> {
+        let close = |event: &'_ (Time, Event)| matches!(event.1, Event::Closed { .. });
+        let closes = self.events.iter().filter(|event| close(event));
+        closes
+            .map(|event| match &event.1 {
+                Event::Closed { close, .. } => close,
+                _ => unreachable!("only closes are left"),
+            })
+            .collect()
+    }
+
+    /// Sends on the first connection and returns the message's id.
+    pub fn send(&mut self, now: Time, channel: u16, payload: impl Into<Bytes>) -> MessageId {
+        let peer = self.peer();
+        self.send_to(now, peer, channel, payload).expect("it is taken")
+    }
+
+    pub fn send_to(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        channel: u16,
+        payload: impl Into<Bytes>,
+    ) -> Result<MessageId, skipstone_proto::endpoint::SendError> {
+        self.next_id += 1;
+        let id = MessageId(self.next_id);
+        self.endpoint.send(now, peer, channel, payload.into(), id).map(|()| id)
+    }
+}
+
+impl World {
+    /// One client, the same link in both directions, default settings.
+    pub fn pair(seed: u64, link: LinkConfig) -> Self {
+        World::new(seed, Config::server(Default::default()), &[link])
+    }
+
+    /// A client for each link. They have begun to connect.
+    pub fn new(seed: u64, server: Config, links: &[LinkConfig]) -> Self {
+        World::on(Carrier::UDP, seed, server, links)
+    }
+
+    /// As `new`, on another carrier.
+    pub fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
+        let timeout = server.handshake_timeout;
+        let server = Node::new(server, seed);
+        let make = |(at, link): (usize, &LinkConfig)| {
+            let duplex = Duplex::symmetric(link.clone(), seed.wrapping_mul(31).wrapping_add(at as u64));
+            let config = Config { handshake_timeout: timeout, ..Config::client() };
+            (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
+        };
+        let (clients, links) = links.iter().enumerate().map(make).unzip();
+        let mut world = World {
+            now: Time::from_micros(1_000_000),
+            server,
+            clients,
+            links,
+            carrier,
+            tap: None,
+            accepts: true,
+            buffer: vec![0; BUFFER_BYTES],
+            arrived: Vec::new(),
+        };
+        for at in 0..world.clients.len() {
+            let path = world.path_to_server(at);
+            world.clients[at].endpoint.connect(world.now, path, b"token").expect("it may connect");
+        }
+        world
+    }
+
+    pub fn client_address(at: usize) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, (at >> 8) as u8], 10_000 + (at & 0xFF) as u16))
+    }
+
+    /// A stream has a socket of its own at the server; datagrams share one.
+    pub fn path_to_client(&self, at: usize) -> Path {
+        let socket = if self.carrier.is_reliable { at as u32 } else { 0 };
+        Path { socket, remote: Self::client_address(at), carrier: self.carrier }
+    }
+
+    pub fn path_to_server(&self, at: usize) -> Path {
+        let _ = at;
+        Path { socket: 0, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
+    }
+
+    /// Lets the world run until `end`.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            self.settle();
+            let next = self.next_time();
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+        }
+    }
+
+    pub fn run_for(&mut self, span: Duration) {
+        self.run_until(self.now + span);
+    }
+
+    /// Runs until the condition holds; panics after `span`.
+    pub fn run_until_true(&mut self, span: Duration, mut condition: impl FnMut(&World) -> bool) {
+        let end = self.now + span;
+        while !condition(self) {
+            assert!(self.now < end, "it did not happen within {span:?}");
+            self.settle();
+            if condition(self) {
+                return;
+            }
+            self.now = self.next_time().max(self.now).min(end);
+        }
+    }
+
+    /// Runs until every client is connected, and a round trip more.
+    pub fn connect(&mut self) {
+        let is_connected = |node: &Node| node.events.iter().any(|event| matches!(event.1, Event::Connected { .. }));
+        self.run_until_true(Duration::from_secs(30), |world| world.clients.iter().all(is_connected));
+        self.run_for(ms(100));
+    }
+
+    fn next_time(&mut self) -> Time {
+        let from_link = |duplex: &Duplex| {
+            duplex.next_arrival().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
+        };
+        let links = self.links.iter().map(from_link);
+        let nodes = self.clients.iter().chain([&self.server]).map(|node| node.endpoint.poll_timeout());
+        // A timer wheel may name a moment that turns out to be early; time moves on all the same.
+        links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
+    }
+
+    /// Everything that can happen at this moment.
+    fn settle(&mut self) {
+        loop {
+            let mut moved = self.deliver();
+            self.server.endpoint.handle_timeout(self.now);
+            self.server.poll(self.now);
+            self.answer_requests();
+            for client in &mut self.clients {
+                client.endpoint.handle_timeout(self.now);
+                client.poll(self.now);
+            }
+            moved |= self.transmit();
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn answer_requests(&mut self) {
+        if !self.accepts {
+            return;
+        }
+        for at in (0..self.server.events.len()).rev() {
+            let (when, event) = &self.server.events[at];
+            if *when < self.now {
+                return;
+            }
+            if let Event::Requested { peer, .. } = event {
+                self.server.endpoint.accept(self.now, *peer);
+            }
+        }
+        self.server.poll(self.now);
+    }
+
+    fn deliver(&mut self) -> bool {
+        let now = Duration::from_micros(self.now.as_micros());
+        let mut moved = false;
+        for at in 0..self.links.len() {
+            while self.links[at].up.receive(now, &mut self.arrived).is_some() {
+                moved = true;
+                let path = self.path_to_client(at);
+                self.server.endpoint.handle_datagram(self.now, path, &mut self.arrived);
+            }
+            while self.links[at].down.receive(now, &mut self.arrived).is_some() {
+                moved = true;
+                let path = self.path_to_server(at);
+                self.clients[at].endpoint.handle_datagram(self.now, path, &mut self.arrived);
+            }
+        }
+        moved
+    }
+
+    fn transmit(&mut self) -> bool {
+        let now = Duration::from_micros(self.now.as_micros());
+        let mut moved = false;
+        while let Some(transmit) = self.server.endpoint.poll_transmit(self.now, &mut self.buffer) {
+            moved = true;
+            let at = (0..self.clients.len()).find(|at| Self::client_address(*at) == transmit.path.remote);
+            let Some(at) = at else { continue };
+            for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
+                let mut datagram = datagram.to_vec();
+                if let Some(tap) = &mut self.tap {
+                    tap(self.now, at, false, &mut datagram);
+                }
+                self.links[at].down.send(now, &datagram, 0);
+            }
+        }
+        for at in 0..self.clients.len() {
+            while let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer) {
+                moved = true;
+                for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
+                    let mut datagram = datagram.to_vec();
+                    if let Some(tap) = &mut self.tap {
+                        tap(self.now, at, true, &mut datagram);
+                    }
+                    self.links[at].up.send(now, &datagram, 0);
+                }
+            }
+        }
+        moved
+    }
+}

@@ -1,0 +1,92 @@
+//! Buffers for one `recvmmsg`, and the datagrams in them. Nothing here calls the kernel; `udp` does.
+
+use std::net::SocketAddr;
+
+use super::address::plain;
+
+/// Buffers for [`UdpSocket::receive_batch`](super::udp::UdpSocket::receive_batch), shared by all sockets of a driver:
+/// each holds 64 KiB, as much as the kernel coalesces (GRO), of which only touched pages cost memory.
+///
+/// ```text
+/// while socket.receive_batch(&mut batch)? > 0 { for received in batch.datagrams() { … } }
+/// ```
+#[derive(Debug)]
+pub struct ReceiveBatch {
+    arena: Box<[u8]>,
+    slots: Vec<Slot>,
+    capacity: usize,
+}
+
+/// What one buffer holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) len: usize,
+    pub(super) from: SocketAddr,
+    /// The size of each datagram in it, if the kernel coalesced several.
+    pub(super) segment_bytes: Option<usize>,
+}
+
+/// One datagram.
+#[derive(Debug)]
+pub struct Received<'a> {
+    /// Its sender; an IPv4 sender is V4 on a dual-stack socket too.
+    pub from: SocketAddr,
+    /// What it carries, writable so that it can be decrypted in place.
+    pub bytes: &'a mut [u8],
+}
+
+impl ReceiveBatch {
+    /// 64 buffers, one full `recvmmsg`.
+    pub fn new() -> ReceiveBatch {
+        ReceiveBatch::with_buffers(64)
+    }
+
+    /// `buffers` buffers of 64 KiB each, at most 64 of which one system call fills.
+    pub fn with_buffers(buffers: usize) -> ReceiveBatch {
+        assert!(buffers > 0, "a receive batch must have a buffer");
+        ReceiveBatch {
+            arena: vec![0; buffers * STRIDE_BYTES].into_boxed_slice(),
+            slots: Vec::with_capacity(buffers),
+            capacity: buffers,
+        }
+    }
+
+    /// The datagrams of the last receive, coalesced ones split. Empty datagrams carry nothing and are left out, as are
+    /// those from port 0, which nobody can answer.
+    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
+        let buffers = self.arena.chunks_exact_mut(STRIDE_BYTES);
+        let answerable = buffers.zip(&self.slots).filter(|(_, slot)| slot.from.port() != 0);
+        answerable.flat_map(|(buffer, slot)| {
+            let bytes = &mut buffer[..slot.len];
+            let datagram_bytes = slot.segment_bytes.unwrap_or(slot.len).max(1);
+            bytes.chunks_mut(datagram_bytes).map(|bytes| Received { from: plain(slot.from), bytes })
+        })
+    }
+
+    /// How many buffers are worth preparing: twice what came last time, since preparing all 64 costs as much as a
+    /// system call, and most receives find a few datagrams or none.
+    #[cfg(target_os = "linux")]
+    pub(super) fn likely(&self) -> usize {
+        (2 * self.slots.len()).max(LIKELY_MIN)
+    }
+
+    /// Forgets the last receive and lends all buffers, with the places for what they will hold.
+    pub(super) fn fill(&mut self) -> (impl Iterator<Item = &mut [u8]>, &mut Vec<Slot>) {
+        self.slots.clear();
+        let buffers = self.arena.chunks_exact_mut(STRIDE_BYTES).take(self.capacity);
+        (buffers.map(|buffer| &mut buffer[..BUFFER_BYTES]), &mut self.slots)
+    }
+}
+
+impl Default for ReceiveBatch {
+    fn default() -> ReceiveBatch {
+        ReceiveBatch::new()
+    }
+}
+
+const BUFFER_BYTES: usize = 64 << 10;
+/// A little more than a buffer: at exact multiples of 64 KiB all first cache lines would compete for one cache set.
+const STRIDE_BYTES: usize = BUFFER_BYTES + 17 * 64;
+/// Buffers prepared after a receive that found nothing.
+#[cfg(target_os = "linux")]
+const LIKELY_MIN: usize = 8;

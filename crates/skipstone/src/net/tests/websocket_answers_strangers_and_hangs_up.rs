@@ -1,0 +1,153 @@
+//! Who does not speak WebSocket gets a short answer, a counted reason, and the end.
+
+use super::*;
+use crate::net::websocket::{FirstBytes, WsCloseReason, WsState};
+
+/// Sends `bytes` to a new server: what came back by the end, and the reason.
+fn ask(bytes: &[u8]) -> (String, WsCloseReason) {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::new(server.address);
+    client.send(bytes);
+    server.run_until("the server hangs up", |_| {
+        client.read();
+        client.is_ended
+    });
+    drop(client.tcp.shutdown(std::net::Shutdown::Both));
+    server.run_until("the server forgets", |server| server.connection().is_closed());
+    (client.text(), server.connection().close_reason().unwrap())
+}
+
+#[test]
+fn plain_http_is_told_to_upgrade() {
+    for request in [
+        "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        "HEAD / HTTP/1.1\r\n\r\n",
+    ] {
+        let (answer, reason) = ask(request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 426 "), "{answer}");
+        assert_eq!(reason, WsCloseReason::NoUpgrade);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{answer}");
+    }
+}
+
+#[test]
+fn malformed_requests_are_bad_requests() {
+    for request in [
+        "GET / HTTP/1.1\r\nHost x\r\n\r\n".to_owned(),
+        "GET  HTTP/9.9\r\n\r\n".to_owned(),
+        REQUEST.replace("HTTP/1.1", "HTTP/1.0"),
+        REQUEST.replace("dGhlIHNhbXBsZSBub25jZQ==", "short"),
+    ] {
+        let (answer, reason) = ask(request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{request}{answer}");
+        assert_eq!(reason, WsCloseReason::BadRequest);
+    }
+}
+
+#[test]
+fn other_protocols_are_told_apart() {
+    let (answer, reason) = ask(b"\x80binary");
+    assert!(answer.starts_with("HTTP/1.1 400 "));
+    assert_eq!(reason, WsCloseReason::NotHttp);
+    assert_eq!(ask(&[0x16, 3, 1, 2, 0, 1]), (String::new(), WsCloseReason::Tls));
+}
+
+#[test]
+fn heads_are_bounded_in_bytes_and_lines() {
+    let (answer, reason) = ask(format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(9_000)).as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    assert_eq!(reason, WsCloseReason::HeadTooLarge);
+    let (answer, reason) = ask(format!("GET / HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(200)).as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    assert_eq!(reason, WsCloseReason::HeadTooLarge);
+}
+
+#[test]
+fn a_request_may_come_byte_by_byte() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::new(server.address);
+    client.tcp.set_nodelay(true).unwrap();
+    server.run_until("it is accepted", |server| server.connection.is_some());
+    for byte in REQUEST.as_bytes() {
+        assert_eq!(server.connection().state(), WsState::HandshakingServer);
+        client.send(&[*byte]);
+        server.connection().on_ready();
+    }
+    server.run_until("it is open", |server| server.connection().is_open());
+}
+
+#[test]
+fn a_client_that_says_nothing_becomes_stale() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::new(server.address);
+    client.send(b"GET / HT");
+    server.run_until("it is accepted", |server| {
+        server.connection.as_ref().is_some_and(|connection| connection.first_bytes().is_some())
+    });
+    let connection = server.connection();
+    assert_eq!(connection.first_bytes(), Some(FirstBytes::Http));
+    let deadline = connection.deadline().unwrap();
+    assert!(!connection.is_stale(deadline - Duration::from_millis(1)));
+    assert!(connection.is_stale(deadline));
+}
+
+#[test]
+fn a_client_that_leaves_during_the_handshake_is_lost() {
+    let mut server = Server::new(loopback_v4());
+    drop(RawClient::new(server.address));
+    server.run_until("it is gone", |server| server.connection.as_ref().is_some_and(WsConnection::is_closed));
+    assert_eq!(server.connection().close_reason(), Some(WsCloseReason::Lost));
+}
+
+#[test]
+fn first_bytes_decide_as_soon_as_they_can() {
+    for (bytes, expected) in [
+        (&b""[..], None),
+        (b"G", None),
+        (b"GE", None),
+        (b"GET ", Some(FirstBytes::Http)),
+        (b"GET / HTTP/1.1", Some(FirstBytes::Http)),
+        (b"OPTIONS *", Some(FirstBytes::Http)),
+        (b"GOT ", Some(FirstBytes::Other)),
+        (b"get ", Some(FirstBytes::Other)),
+        (b"\x16", Some(FirstBytes::Tls)),
+        (b"\x00", Some(FirstBytes::Other)),
+    ] {
+        assert_eq!(FirstBytes::classify(bytes), expected, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_client_refuses_answers_that_are_no_upgrade() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: wrong\r\n\r\n",
+        "garbage\r\n\r\n",
+    ] {
+        let listener = std::net::TcpListener::bind(loopback_v4()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut client = WsConnection::connect("ws://x/", address, WsOptions::default()).unwrap();
+        let (mut tcp, _) = listener.accept().unwrap();
+        tcp.write_all(answer.as_bytes()).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while client.close_reason().is_none() {
+            assert!(Instant::now() < deadline);
+            client.on_ready();
+        }
+        assert_eq!(client.close_reason(), Some(WsCloseReason::Refused), "{answer}");
+    }
+}
+
+#[test]
+fn a_client_learns_that_nobody_listens() {
+    let address = std::net::TcpListener::bind(loopback_v4()).unwrap().local_addr().unwrap();
+    let mut client = WsConnection::connect("ws://x/", address, WsOptions::default()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while !client.is_closed() {
+        assert!(Instant::now() < deadline);
+        client.on_ready();
+    }
+    assert_eq!(client.close_reason(), Some(WsCloseReason::Lost));
+}

@@ -1,0 +1,179 @@
+//! Our client, our server, tungstenite's client and raw frames understand each other.
+
+use super::*;
+use crate::net::websocket::{MESSAGE_BYTES_MAX, WsConnectError, WsSendError, WsState};
+
+/// Steps both sides until `done`.
+fn run_until(server: &mut Server, client: &mut Client, claim: &str, done: impl Fn(&Server, &Client) -> bool) {
+    server.run_until(claim, |server| {
+        client.step();
+        done(server, client)
+    });
+}
+
+struct Client {
+    connection: WsConnection,
+    received: Vec<Vec<u8>>,
+}
+
+impl Client {
+    fn new(address: SocketAddr) -> Client {
+        let connection = WsConnection::connect("ws://game.example/play?x=1", address, WsOptions::default()).unwrap();
+        Client { connection, received: Vec::new() }
+    }
+
+    fn step(&mut self) {
+        self.connection.on_ready();
+        while let WsReceive::Message(bytes) = self.connection.receive() {
+            self.received.push(bytes.to_vec());
+        }
+    }
+
+    fn connected(server: &mut Server) -> Client {
+        let mut client = Client::new(server.address);
+        assert_eq!(client.connection.state(), WsState::HandshakingClient);
+        assert_eq!(client.connection.send(b"too early"), Err(WsSendError::NotOpen));
+        run_until(server, &mut client, "both are open", |server, client| {
+            client.connection.is_open() && server.connection.as_ref().is_some_and(WsConnection::is_open)
+        });
+        client
+    }
+}
+
+#[test]
+fn messages_of_all_sizes_over_both_families() {
+    let mut random = Random(11);
+    let lengths = [0, 1, 100, 125, 126, 127, 1_200, 4_096, 65_506, MESSAGE_BYTES_MAX];
+    let messages: Vec<_> = lengths.iter().map(|len| random.bytes(*len)).collect();
+    for address in [loopback_v4(), loopback_v6()] {
+        let mut server = Server::new(address);
+        let mut client = Client::connected(&mut server);
+        assert_eq!(server.connection().peer_addr().ip(), address.ip());
+        for (index, message) in messages.iter().enumerate() {
+            client.connection.send(message).unwrap();
+            client.connection.flush();
+            run_until(&mut server, &mut client, "the message arrives", |server, _| server.received.len() > index);
+            server.connection().send(message).unwrap();
+            server.connection().flush();
+            run_until(&mut server, &mut client, "the echo arrives", |_, client| client.received.len() > index);
+        }
+        assert!(server.received == messages && client.received == messages);
+        let statistics = server.connection().statistics();
+        assert_eq!((statistics.messages_in, statistics.messages_out), (10, 10));
+        assert_eq!(statistics.bytes_in, client.connection.statistics().bytes_out);
+        assert_eq!(statistics.bytes_out, client.connection.statistics().bytes_in);
+    }
+}
+
+#[test]
+fn messages_between_two_flushes_leave_in_one_write() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = Client::connected(&mut server);
+    let before = server.connection().statistics().writes;
+    for number in 0..200_u8 {
+        server.connection().send(&[number; 100]).unwrap();
+    }
+    assert_eq!(server.connection().unsent_bytes(), 200 * 102);
+    server.connection().flush();
+    assert_eq!(server.connection().statistics().writes, before + 1);
+    assert_eq!(server.connection().unsent_bytes(), 0);
+    run_until(&mut server, &mut client, "all arrive", |_, client| client.received.len() == 200);
+    assert!(client.received.iter().enumerate().all(|(index, bytes)| bytes == &[index as u8; 100]));
+}
+
+#[test]
+fn a_dual_stack_listener_names_v4_clients_plainly() {
+    let mut server = Server::new((Ipv6Addr::UNSPECIFIED, 0).into());
+    server.address = (Ipv4Addr::LOCALHOST, server.address.port()).into();
+    Client::connected(&mut server);
+    assert_eq!(server.connection().peer_addr().ip(), Ipv4Addr::LOCALHOST);
+}
+
+#[test]
+fn tungstenites_own_client_understands_us() {
+    let mut server = Server::new(loopback_v4());
+    let address = server.address;
+    let thread = std::thread::spawn(move || {
+        let tcp = std::net::TcpStream::connect(address).unwrap();
+        tcp.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let (mut socket, _) = tungstenite::client(format!("ws://{address}/"), tcp).unwrap();
+        socket.send(tungstenite::Message::binary(vec![9; 3_000])).unwrap();
+        let echo = socket.read().unwrap();
+        socket.close(None).unwrap();
+        while socket.read().is_ok() {}
+        echo
+    });
+    server.run_until("the message arrives", |server| !server.received.is_empty());
+    let message = server.received[0].clone();
+    server.connection().send(&message).unwrap();
+    server.run_until("it says goodbye", |server| server.connection().is_closed());
+    assert_eq!(thread.join().unwrap(), tungstenite::Message::binary(message));
+}
+
+#[test]
+fn the_answer_is_that_of_the_rfc_and_accepts_our_subprotocol() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::new(server.address);
+    client.send(REQUEST.as_bytes());
+    server.run_until("it is answered", |_| {
+        client.read();
+        client.received.ends_with(b"\r\n\r\n")
+    });
+    let answer = client.text().to_lowercase();
+    assert!(answer.starts_with("http/1.1 101 "), "{answer}");
+    assert!(answer.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n"), "{answer}");
+    assert!(answer.contains("sec-websocket-protocol: skipstone.1\r\n"), "{answer}");
+}
+
+#[test]
+fn fragments_are_joined_text_is_ignored_and_pings_are_answered() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::upgraded(&mut server);
+    client.send(&client_frame(0x02, b"one "));
+    client.send(&client_frame(0x89, b"still there?"));
+    client.send(&client_frame(0x80, b"message"));
+    client.send(&client_frame(0x81, b"text"));
+    client.send(&client_frame(0x82, b"last"));
+    server.run_until("both arrive", |server| server.received.len() == 2);
+    assert_eq!(server.received, [b"one message".to_vec(), b"last".to_vec()]);
+    let statistics = server.connection().statistics();
+    assert_eq!((statistics.text_ignored, statistics.control_in), (1, 1));
+    server.run_until("the pong arrives", |_| {
+        client.read();
+        client.received == [&[0x8a, 12], &b"still there?"[..]].concat()
+    });
+}
+
+#[test]
+fn a_flood_is_read_in_shares() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::upgraded(&mut server);
+    client.tcp.set_nonblocking(false).unwrap();
+    let frame = client_frame(0x82, &[1; 1_000]);
+    client.send(&frame.repeat(200));
+    let connection = server.connection();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    let (mut messages, mut shares) = (0, 0);
+    while messages < 200 {
+        assert!(Instant::now() < deadline);
+        connection.on_ready();
+        let before = messages;
+        let end = loop {
+            match connection.receive() {
+                WsReceive::Message(_) => messages += 1,
+                end => break end,
+            }
+        };
+        shares += u32::from(end == WsReceive::More);
+        assert!(messages - before <= 66, "64 KiB are one share");
+    }
+    assert!(shares >= 2, "200 KB are more than one share");
+}
+
+#[test]
+fn bad_urls_are_refused() {
+    for url in ["wss://host/", "http://host/", "host", "", "ws://", "ws://host/ a", "ws://host/\r\nX: y", "/path"] {
+        let result = WsConnection::connect(url, loopback_v4(), WsOptions::default());
+        assert!(matches!(result, Err(WsConnectError::BadUrl)), "{url:?}");
+    }
+}

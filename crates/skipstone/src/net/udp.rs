@@ -1,0 +1,431 @@
+//! A non-blocking UDP socket that moves datagrams in batches, the same on every system: `linux` does it with few system
+//! calls, `portable` with many. Options, buffer sizes, address families and error counts live here.
+
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
+
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Socket, Type};
+
+use super::address::Family;
+#[cfg(target_os = "linux")]
+use super::linux;
+use super::portable;
+pub use super::receive_batch::{ReceiveBatch, Received};
+pub use super::send_batch::{SEGMENTS_MAX, SendBatch, TRANSMIT_BYTES_MAX};
+
+/// A bound, non-blocking UDP socket.
+#[derive(Debug)]
+pub struct UdpSocket {
+    socket: mio::net::UdpSocket,
+    family: Family,
+    backend: Backend,
+    grants: BufferGrants,
+    token: Option<Token>,
+    /// Whether segmented transmits go to the kernel whole.
+    gso: bool,
+    /// How often in a row the kernel refused one of them.
+    gso_refusals: u32,
+    receive_errors: u64,
+}
+
+/// How a socket is to be opened.
+#[derive(Clone, Debug)]
+pub struct UdpOptions {
+    /// Receive buffer to ask the kernel for; what it gave is in [`BufferGrants`].
+    pub receive_buffer_bytes: usize,
+    /// Send buffer to ask the kernel for.
+    pub send_buffer_bytes: usize,
+    /// Let the kernel split segmented transmits, where it can.
+    pub gso: bool,
+    /// Let the kernel coalesce received datagrams, where it can.
+    pub gro: bool,
+    /// Let other sockets bind the same port (shards).
+    pub reuse_port: bool,
+    /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
+    pub only_v6: Option<bool>,
+    /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
+    /// MTU discovery needs it. Linux only.
+    pub never_fragment: bool,
+    /// Which system calls to use.
+    pub backend: Backend,
+}
+
+/// Which system calls move the datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// The fastest that this system has.
+    Native,
+    /// One plain call per datagram.
+    Portable,
+}
+
+impl UdpOptions {
+    /// For a server: 4 MiB buffers, so that a burst of all clients survives a pause of the process.
+    pub fn server() -> UdpOptions {
+        UdpOptions {
+            receive_buffer_bytes: 4 << 20,
+            send_buffer_bytes: 4 << 20,
+            gso: true,
+            gro: true,
+            reuse_port: false,
+            only_v6: None,
+            never_fragment: true,
+            backend: Backend::Native,
+        }
+    }
+
+    /// For a client: 512 KiB, a few ticks of the busiest game.
+    pub fn client() -> UdpOptions {
+        UdpOptions { receive_buffer_bytes: 512 << 10, send_buffer_bytes: 512 << 10, ..UdpOptions::server() }
+    }
+}
+
+impl Default for UdpOptions {
+    fn default() -> UdpOptions {
+        UdpOptions::server()
+    }
+}
+
+/// Socket buffers, asked and granted. Linux caps them silently at `net.core.rmem_max` and `net.core.wmem_max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferGrants {
+    /// Receive buffer as asked, in bytes.
+    pub receive_asked: usize,
+    /// Receive buffer as granted, in the same measure (Linux reports twice that, for its bookkeeping).
+    pub receive_granted: usize,
+    /// Send buffer as asked, in bytes.
+    pub send_asked: usize,
+    /// Send buffer as granted.
+    pub send_granted: usize,
+}
+
+impl BufferGrants {
+    /// Whether the kernel gave less than asked, for either direction.
+    pub fn is_short(&self) -> bool {
+        self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
+    }
+}
+
+/// What one [`UdpSocket::send_batch`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendOutcome {
+    /// Datagrams handed to the kernel; segments count singly.
+    pub datagrams: u64,
+    /// Payload bytes in them.
+    pub bytes: u64,
+    /// System calls it took.
+    pub calls: u64,
+    /// The kernel takes no more now; the rest stays in the batch for a retry when the socket is writable.
+    pub would_block: bool,
+    /// Datagrams dropped because of an error that concerns them alone.
+    pub errors: SendErrors,
+}
+
+/// Datagrams that could not be sent, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendErrors {
+    /// An ICMP "port unreachable" (ECONNREFUSED, ECONNRESET).
+    pub refused: u64,
+    /// Larger than the interface or the protocol carries (EMSGSIZE).
+    pub too_large: u64,
+    /// No route to the host or network, or an address family that this socket does not speak.
+    pub unreachable: u64,
+    /// A local firewall or policy (EPERM, EACCES).
+    pub not_permitted: u64,
+    /// The kernel had no memory for it (ENOBUFS, ENOMEM).
+    pub no_buffers: u64,
+    /// Anything else.
+    pub other: u64,
+}
+
+impl SendErrors {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.refused + self.too_large + self.unreachable + self.not_permitted + self.no_buffers + self.other
+    }
+
+    fn count(&mut self, error: &io::Error, datagrams: u64) {
+        use io::ErrorKind::*;
+        let counter = match error.kind() {
+            ConnectionRefused | ConnectionReset => &mut self.refused,
+            HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => &mut self.unreachable,
+            PermissionDenied => &mut self.not_permitted,
+            OutOfMemory => &mut self.no_buffers,
+            _ if error.raw_os_error() == Some(codes::MESSAGE_TOO_LARGE) => &mut self.too_large,
+            _ if error.raw_os_error() == Some(codes::NO_BUFFERS) => &mut self.no_buffers,
+            _ => &mut self.other,
+        };
+        *counter += datagrams;
+    }
+}
+
+impl UdpSocket {
+    /// Opens a socket. `[::]` serves IPv4 peers too unless `only_v6` forbids it.
+    pub fn bind(address: SocketAddr, options: &UdpOptions) -> io::Result<UdpSocket> {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
+        let family = match (address, options.only_v6) {
+            (SocketAddr::V4(_), _) => Family::V4,
+            (SocketAddr::V6(_), Some(true)) => Family::V6,
+            (SocketAddr::V6(v6), _) if *v6.ip() == Ipv6Addr::UNSPECIFIED => Family::Dual,
+            (SocketAddr::V6(_), _) => Family::V6,
+        };
+        if address.is_ipv6() {
+            socket.set_only_v6(family == Family::V6)?;
+        }
+        #[cfg(unix)]
+        socket.set_reuse_port(options.reuse_port)?;
+        socket.set_nonblocking(true)?;
+        // Asking beyond the limit is refused on some systems and capped on others: either way `grants` tells.
+        let _ = socket.set_recv_buffer_size(options.receive_buffer_bytes);
+        let _ = socket.set_send_buffer_size(options.send_buffer_bytes);
+        socket.bind(&address.into())?;
+        let grants = BufferGrants {
+            receive_asked: options.receive_buffer_bytes,
+            receive_granted: granted(socket.recv_buffer_size()?),
+            send_asked: options.send_buffer_bytes,
+            send_granted: granted(socket.send_buffer_size()?),
+        };
+        let socket = mio::net::UdpSocket::from_std(socket.into());
+        let mut opened = UdpSocket {
+            socket,
+            family,
+            backend: options.backend,
+            grants,
+            token: None,
+            gso: false,
+            gso_refusals: 0,
+            receive_errors: 0,
+        };
+        opened.enable_offloads(options)?;
+        Ok(opened)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn enable_offloads(&mut self, options: &UdpOptions) -> io::Result<()> {
+        let file = self.socket.as_fd();
+        if options.never_fragment {
+            linux::never_fragment(file, self.family)?;
+        }
+        if self.backend == Backend::Native {
+            self.gso = options.gso && linux::supports_gso(file);
+            // Without it the datagrams simply come one by one.
+            let _ = options.gro && linux::enable_gro(file);
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn enable_offloads(&mut self, _options: &UdpOptions) -> io::Result<()> {
+        self.backend = Backend::Portable;
+        Ok(())
+    }
+
+    /// The bound address, with the port that the system chose for port 0.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Buffer sizes as asked and as granted, for a warning that names `net.core.rmem_max`.
+    pub fn buffer_grants(&self) -> BufferGrants {
+        self.grants
+    }
+
+    /// Which system calls it uses: `Native` only where there are better ones than the portable.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Whether segmented transmits go to the kernel whole; false for good once it kept refusing them.
+    pub fn uses_gso(&self) -> bool {
+        self.gso
+    }
+
+    /// ICMP errors that came up while receiving; none of them was fatal.
+    pub fn receive_errors(&self) -> u64 {
+        self.receive_errors
+    }
+
+    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not tell.
+    pub fn receive_drops(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        return linux::receive_drops(self.socket.as_fd());
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Reports readability under `token`. Edge-triggered: receive until a batch comes back empty.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut self.socket, token, Interest::READABLE)?;
+        self.token = Some(token);
+        Ok(())
+    }
+
+    /// Reports writability too, from now on and at once if there is room: call it after `would_block`. Not on all the
+    /// time, because the kernel would then wake the driver for each datagram that left.
+    pub fn watch_writable(&mut self, registry: &Registry) -> io::Result<()> {
+        self.set_interest(registry, Interest::READABLE | Interest::WRITABLE)
+    }
+
+    /// Ends [`watch_writable`](Self::watch_writable).
+    pub fn unwatch_writable(&mut self, registry: &Registry) -> io::Result<()> {
+        self.set_interest(registry, Interest::READABLE)
+    }
+
+    fn set_interest(&mut self, registry: &Registry, interest: Interest) -> io::Result<()> {
+        let Some(token) = self.token else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        registry.reregister(&mut self.socket, token, interest)
+    }
+
+    /// Ends [`register`](Self::register).
+    pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.token = None;
+        registry.deregister(&mut self.socket)
+    }
+
+    /// Sends what waits in the batch. An error of one destination drops that datagram, is counted, and never stops the
+    /// others; only `would_block` leaves something in the batch.
+    pub fn send_batch(&mut self, batch: &mut SendBatch) -> SendOutcome {
+        let mut outcome = SendOutcome::default();
+        while !batch.is_empty() {
+            outcome.calls += 1;
+            match self.send_some(batch) {
+                Ok(pieces) => self.settle(batch, pieces, &mut outcome),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    outcome.would_block = true;
+                    return outcome;
+                }
+                Err(error) => self.on_refused(batch, &error, &mut outcome.errors),
+            }
+        }
+        outcome
+    }
+
+    fn send_some(&self, batch: &SendBatch) -> io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if self.backend == Backend::Native {
+            return linux::send(self.socket.as_fd(), self.family, batch, self.gso);
+        }
+        portable::send(&self.socket, self.family, batch)
+    }
+
+    /// The first `pieces` were sent.
+    fn settle(&mut self, batch: &mut SendBatch, pieces: usize, outcome: &mut SendOutcome) {
+        assert!(pieces > 0, "a send that took nothing must be an error, or this would spin");
+        for _ in 0..pieces {
+            let piece = batch.pieces(self.gso).next().expect("the kernel took a piece that was in the batch");
+            let len = piece.bytes.len();
+            outcome.datagrams += piece.datagrams();
+            outcome.bytes += len as u64;
+            if piece.segment_bytes.is_some() {
+                self.gso_refusals = 0;
+            }
+            batch.advance(len);
+        }
+    }
+
+    /// The first piece was refused: split it if it was segmented and that may be why, else drop it.
+    fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
+        let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
+        if piece.segment_bytes.is_some() && codes::may_refuse_gso(error) {
+            // EIO: the interface cannot do it. EINVAL: perhaps only this segment size on this path.
+            self.gso_refusals += 1;
+            self.gso = codes::refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
+            batch.split_front();
+            return;
+        }
+        errors.count(error, piece.datagrams());
+        let len = piece.bytes.len();
+        batch.advance(len);
+    }
+
+    /// Fills the batch with what has arrived; how many buffers were filled. Zero means that the socket is drained, and
+    /// only zero does: the next readiness is reported after that. ICMP errors are counted and passed over.
+    ///
+    /// # Errors
+    /// What the socket itself suffers (out of memory), or too many ICMP errors in a row: call again soon.
+    pub fn receive_batch(&mut self, batch: &mut ReceiveBatch) -> io::Result<usize> {
+        let mut icmp_errors = 0;
+        loop {
+            let error = match self.receive_some(batch) {
+                Ok(received) => return Ok(received),
+                Err(error) => error,
+            };
+            match error.kind() {
+                io::ErrorKind::WouldBlock => return Ok(0),
+                io::ErrorKind::Interrupted => {}
+                _ if is_icmp(&error) && icmp_errors < ICMP_ERRORS_MAX => {
+                    icmp_errors += 1;
+                    self.receive_errors += 1;
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
+    fn receive_some(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if self.backend == Backend::Native {
+            return linux::receive(self.socket.as_fd(), batch);
+        }
+        portable::receive(&self.socket, batch)
+    }
+}
+
+/// Linux doubles the size that was asked for and reports the double.
+fn granted(reported_bytes: usize) -> usize {
+    if cfg!(target_os = "linux") { reported_bytes / 2 } else { reported_bytes }
+}
+
+/// Whether a receive reports what an earlier datagram met on its way (Windows: also a TTL that ran out, and a datagram
+/// that did not fit), rather than a fault of this socket.
+fn is_icmp(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    matches!(error.kind(), ConnectionRefused | ConnectionReset | HostUnreachable | NetworkUnreachable | NetworkDown)
+        || error.raw_os_error() == Some(codes::MESSAGE_TOO_LARGE)
+}
+
+/// After so many refusals without a success in between, segmentation is off for good.
+const GSO_REFUSALS_MAX: u32 = 8;
+/// ICMP errors that one receive passes over.
+const ICMP_ERRORS_MAX: u32 = 64;
+
+/// Error numbers that `io::ErrorKind` does not name.
+#[cfg(unix)]
+mod codes {
+    use std::io;
+
+    pub(super) const MESSAGE_TOO_LARGE: i32 = libc::EMSGSIZE;
+    pub(super) const NO_BUFFERS: i32 = libc::ENOBUFS;
+
+    pub(super) fn may_refuse_gso(error: &io::Error) -> bool {
+        matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
+    }
+
+    pub(super) fn refused_by_path(error: &io::Error) -> bool {
+        error.raw_os_error() == Some(libc::EINVAL)
+    }
+}
+
+#[cfg(not(unix))]
+mod codes {
+    use std::io;
+
+    /// WSAEMSGSIZE.
+    pub(super) const MESSAGE_TOO_LARGE: i32 = 10_040;
+    /// WSAENOBUFS.
+    pub(super) const NO_BUFFERS: i32 = 10_055;
+
+    pub(super) fn may_refuse_gso(_error: &io::Error) -> bool {
+        false
+    }
+
+    pub(super) fn refused_by_path(_error: &io::Error) -> bool {
+        false
+    }
+}

@@ -1,0 +1,118 @@
+//! The listening TCP socket. What a connection speaks is found out later, by its first bytes.
+
+use std::io;
+use std::net::SocketAddr;
+
+use mio::net::TcpListener;
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Socket, Type};
+
+use super::{WsConnection, WsOptions};
+use crate::net::address::plain;
+
+/// A listening socket that hands out connections in [`HandshakingServer`](super::WsState::HandshakingServer).
+#[derive(Debug)]
+pub struct WsListener {
+    listener: TcpListener,
+    options: WsOptions,
+    statistics: WsListenerStatistics,
+}
+
+/// Whether [`WsListener::accept_ready`] must be called again without waiting for an event.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WsAccept {
+    /// Nobody waits: the next one causes an event.
+    Drained,
+    /// Others wait; it is somebody else's turn first.
+    More,
+    /// Somebody waits, but this process may not open another file: call again when one was closed.
+    OutOfFiles,
+}
+
+/// Counters of a listener.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WsListenerStatistics {
+    /// Connections handed out.
+    pub accepted: u64,
+    /// Connections that were gone before they were accepted.
+    pub aborted: u64,
+    /// How often the limit of open files stood in the way.
+    pub out_of_files: u64,
+}
+
+impl WsListener {
+    /// Listens; `[::]` serves IPv4 clients too.
+    pub fn bind(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        if address.is_ipv6() {
+            socket.set_only_v6(false)?;
+        }
+        // On Unix this lets a restarted server bind at once; on Windows it would let strangers bind too.
+        #[cfg(unix)]
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        let listener = TcpListener::from_std(socket.into());
+        Ok(WsListener { listener, options, statistics: WsListenerStatistics::default() })
+    }
+
+    /// The bound address, with the port that the system chose for port 0.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Counters so far.
+    pub fn statistics(&self) -> WsListenerStatistics {
+        self.statistics
+    }
+
+    /// Reports waiting connections under `token`.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut self.listener, token, Interest::READABLE)
+    }
+
+    /// Ends [`register`](Self::register).
+    pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        registry.deregister(&mut self.listener)
+    }
+
+    /// Accepts who waits, some dozens at most, and hands them to `on_connection`, which registers or drops them.
+    pub fn accept_ready(&mut self, mut on_connection: impl FnMut(WsConnection)) -> WsAccept {
+        for _ in 0..ACCEPTS_MAX {
+            match self.listener.accept() {
+                Ok((tcp, peer)) => {
+                    self.statistics.accepted += 1;
+                    on_connection(WsConnection::accepted(tcp, plain(peer), self.options));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return WsAccept::Drained;
+                }
+                Err(error) if is_shortage(&error) => {
+                    self.statistics.out_of_files += 1;
+                    return WsAccept::OutOfFiles;
+                }
+                Err(_) => self.statistics.aborted += 1,
+            }
+        }
+        WsAccept::More
+    }
+}
+
+#[cfg(unix)]
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}
+
+#[cfg(not(unix))]
+fn is_shortage(error: &io::Error) -> bool {
+    /// WSAEMFILE, WSAENOBUFS.
+    const CODES: [i32; 2] = [10_024, 10_055];
+    error.raw_os_error().is_some_and(|code| CODES.contains(&code))
+}
+
+/// Connections that the kernel completes ahead of us: a thousand clients may start at once.
+const BACKLOG: i32 = 1024;
+/// Connections taken in one turn.
+const ACCEPTS_MAX: usize = 64;

@@ -1,0 +1,162 @@
+//! WebSocket (RFC 6455) over non-blocking TCP: one binary message is one datagram of the protocol. Handshake, frames,
+//! bounded buffers and the closing dance; what the messages mean is decided above.
+//!
+//! ```text
+//!  accept ─> HandshakingServer ─┐ (bad request: short HTTP answer) ─────> Closing ─> Closed
+//!                               ├─> Open ── close(), Close frame, error ──> Closing ─> Closed
+//! connect ─> HandshakingClient ─┘     └────── TCP ended or broke ───────────────────> Closed
+//! ```
+//! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it is not a message. Handshakes and
+//! closings have deadlines, which `is_stale` tells; a stale connection is simply dropped.
+
+mod connection;
+mod handshake;
+mod listener;
+mod outgoing;
+
+use std::time::Duration;
+
+pub use connection::{WsConnectError, WsConnection, WsReceive, WsSendError};
+pub use handshake::{FirstBytes, SUBPROTOCOL};
+pub use listener::{WsAccept, WsListener, WsListenerStatistics};
+
+/// The largest message in either direction: what UDP carries too.
+pub const MESSAGE_BYTES_MAX: usize = 65_507;
+
+/// Limits of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct WsOptions {
+    /// `send` refuses beyond this many unsent bytes (frame headers included).
+    pub high_water_bytes: usize,
+    /// `is_writable` is false from this many unsent bytes on.
+    pub low_water_bytes: usize,
+    /// The kernel's send buffer: small enough that a reader who stopped shows in `unsent_bytes`.
+    pub kernel_send_buffer_bytes: usize,
+    /// Allocated per connection for reading; larger saves system calls under load.
+    pub read_buffer_bytes: usize,
+    /// How long TCP connect and handshake may take together.
+    pub handshake_timeout: Duration,
+    /// How long a closing may take.
+    pub close_timeout: Duration,
+}
+
+impl Default for WsOptions {
+    fn default() -> WsOptions {
+        WsOptions {
+            high_water_bytes: 256 << 10,
+            low_water_bytes: 64 << 10,
+            kernel_send_buffer_bytes: 128 << 10,
+            read_buffer_bytes: 4 << 10,
+            handshake_timeout: Duration::from_secs(10),
+            close_timeout: Duration::from_secs(3),
+        }
+    }
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WsState {
+    /// A server waits for the request.
+    HandshakingServer,
+    /// A client connects or waits for the answer.
+    HandshakingClient,
+    /// Messages flow.
+    Open,
+    /// Last bytes leave; nothing is delivered any more.
+    Closing,
+    /// Over. Drop it.
+    Closed,
+}
+
+/// Why a connection ended or is ending: the first reason stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WsCloseReason {
+    /// Our `close`.
+    Local,
+    /// The peer's Close frame.
+    Remote,
+    /// TCP ended or broke without a Close frame.
+    Lost,
+    /// A deadline passed: for whoever drops a stale connection to count; never set in here.
+    TimedOut,
+    /// The client speaks TLS to a plain port.
+    Tls,
+    /// The first bytes are no HTTP.
+    NotHttp,
+    /// HTTP, but malformed.
+    BadRequest,
+    /// HTTP without a WebSocket upgrade.
+    NoUpgrade,
+    /// The head of the request or answer is too long.
+    HeadTooLarge,
+    /// The server's answer to our handshake is not a proper "101".
+    Refused,
+    /// A message beyond [`MESSAGE_BYTES_MAX`].
+    MessageTooLarge,
+    /// A broken frame.
+    Protocol,
+}
+
+impl WsCloseReason {
+    /// Each of them once, in declaration order (`reason as usize` is its place), for counters by reason.
+    pub const ALL: [WsCloseReason; 12] = [
+        WsCloseReason::Local,
+        WsCloseReason::Remote,
+        WsCloseReason::Lost,
+        WsCloseReason::TimedOut,
+        WsCloseReason::Tls,
+        WsCloseReason::NotHttp,
+        WsCloseReason::BadRequest,
+        WsCloseReason::NoUpgrade,
+        WsCloseReason::HeadTooLarge,
+        WsCloseReason::Refused,
+        WsCloseReason::MessageTooLarge,
+        WsCloseReason::Protocol,
+    ];
+
+    /// Its name in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            WsCloseReason::Local => "local",
+            WsCloseReason::Remote => "remote",
+            WsCloseReason::Lost => "lost",
+            WsCloseReason::TimedOut => "timed_out",
+            WsCloseReason::Tls => "tls",
+            WsCloseReason::NotHttp => "not_http",
+            WsCloseReason::BadRequest => "bad_request",
+            WsCloseReason::NoUpgrade => "no_upgrade",
+            WsCloseReason::HeadTooLarge => "head_too_large",
+            WsCloseReason::Refused => "refused",
+            WsCloseReason::MessageTooLarge => "message_too_large",
+            WsCloseReason::Protocol => "protocol",
+        }
+    }
+}
+
+/// What the peer's Close frame said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WsPeerClose {
+    /// RFC 6455 section 7.4; 1005 if the frame had none.
+    pub code: u16,
+    /// Up to 123 bytes.
+    pub reason: String,
+}
+
+/// Counters of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WsStatistics {
+    /// TCP payload read, handshake included.
+    pub bytes_in: u64,
+    /// TCP payload that the kernel took.
+    pub bytes_out: u64,
+    /// Binary messages delivered.
+    pub messages_in: u64,
+    /// Messages accepted by `send`.
+    pub messages_out: u64,
+    /// Text messages, which carry nothing for us.
+    pub text_ignored: u64,
+    /// Ping and pong frames received.
+    pub control_in: u64,
+    /// Write calls that the kernel took bytes from.
+    pub writes: u64,
+}

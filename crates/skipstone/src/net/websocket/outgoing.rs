@@ -1,0 +1,136 @@
+//! Bytes that wait for the kernel, and the stream that tungstenite sees: it reads from TCP within a budget and writes
+//! into that buffer, so that every byte not yet sent is visible and many frames leave in one write call.
+
+use std::io::{self, Read, Write};
+
+use mio::net::TcpStream;
+use tungstenite::protocol::frame::FrameHeader;
+use tungstenite::protocol::frame::coding::{Data, OpCode};
+
+/// A queue of bytes in one piece of memory.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    bytes: Vec<u8>,
+    sent: usize,
+}
+
+impl Outgoing {
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        // Closing the gap only when it is the larger half keeps the copying linear in the bytes sent.
+        if self.sent > self.len() {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// One unfragmented binary message.
+    pub(super) fn append_message(&mut self, payload: &[u8], mask: Option<[u8; 4]>) {
+        let header = FrameHeader { opcode: OpCode::Data(Data::Binary), mask, ..FrameHeader::default() };
+        let mut head = [0; FRAME_HEAD_BYTES_MAX];
+        let mut rest = &mut head[..];
+        header.format(payload.len() as u64, &mut rest).expect("a frame header has at most 14 bytes");
+        let head_bytes = FRAME_HEAD_BYTES_MAX - rest.len();
+        self.append(&head[..head_bytes]);
+        self.append(payload);
+        let Some(mask) = mask else { return };
+        let start = self.bytes.len() - payload.len();
+        for (byte, key) in self.bytes[start..].iter_mut().zip(mask.iter().cycle()) {
+            *byte ^= key;
+        }
+    }
+
+    /// Hands as much to `tcp` as it takes; the bytes and calls it took. `WouldBlock` is no error.
+    pub(super) fn write_to(&mut self, tcp: &mut impl Write) -> io::Result<Written> {
+        let mut written = Written::default();
+        while self.len() > 0 {
+            match tcp.write(&self.bytes[self.sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.sent += count;
+                    written.bytes += count as u64;
+                    written.calls += 1;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(written),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.bytes.clear();
+        self.sent = 0;
+        self.bytes.shrink_to(KEPT_BYTES);
+        Ok(written)
+    }
+}
+
+/// What one flush achieved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written {
+    pub(super) bytes: u64,
+    pub(super) calls: u64,
+}
+
+/// TCP as tungstenite sees it.
+pub(super) struct Pipe<'a> {
+    pub(super) tcp: &'a mut TcpStream,
+    pub(super) outgoing: &'a mut Outgoing,
+    /// Unsent bytes beyond which writes block.
+    pub(super) outgoing_bytes_max: usize,
+    pub(super) turn: &'a mut Turn,
+}
+
+/// What a connection may still read before others have their turn.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) budget_bytes: usize,
+    pub(super) bytes_in: u64,
+}
+
+impl Turn {
+    /// Reads within the budget; with none left it "would block".
+    pub(super) fn read(&mut self, tcp: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+        let limit = buffer.len().min(self.budget_bytes);
+        if limit == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let count = loop {
+            match tcp.read(&mut buffer[..limit]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        self.budget_bytes -= count;
+        self.bytes_in += count as u64;
+        Ok(count)
+    }
+}
+
+impl Read for Pipe<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.turn.read(self.tcp, buffer)
+    }
+}
+
+impl Write for Pipe<'_> {
+    /// All or nothing, so that frames written past this never end up inside another.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.outgoing.len() + bytes.len() > self.outgoing_bytes_max {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.outgoing.append(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Two bytes, eight of length, four of mask.
+pub(super) const FRAME_HEAD_BYTES_MAX: usize = 14;
+/// Memory that an idle connection may keep for its next burst.
+const KEPT_BYTES: usize = 16 << 10;

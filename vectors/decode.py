@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Decodes the golden datagrams; written from WIRE.md alone. With --check, compares with what is expected of them."""
+
+import json
+import pathlib
+import sys
+import zlib
+
+
+class Malformed(Exception):
+    pass
+
+
+def require(condition):
+    if not condition:
+        raise Malformed
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, count):
+        require(count <= self.left())
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def uint(self, size):
+        return int.from_bytes(self.take(size), "big")
+
+    def varint(self, below=1 << 62):
+        first = self.uint(1)
+        more = (1 << (first >> 6)) - 1
+        value = (first & 0x3F) << 8 * more | self.uint(more)
+        require(value < below)
+        return value
+
+    def prefixed(self, most=1 << 62):
+        return self.take(self.varint(most + 1))
+
+    def rest(self):
+        return self.take(self.left())
+
+
+# 1. Numbers
+
+
+def truncated(reader):
+    first = reader.uint(1)
+    if first == 0xF0:
+        return {"bits": 32, "value": reader.uint(4)}
+    require(first < 0xF0)
+    more = 0 if first < 0x80 else 1 if first < 0xC0 else 2 if first < 0xE0 else 3
+    value = (first & (0x7F >> more)) << 8 * more | reader.uint(more)
+    return {"bits": 7 * (more + 1), "value": value}
+
+
+def nearest(number, reference, wraps=False):
+    period = 1 << number["bits"]
+    base = reference // period * period + number["value"]
+    candidates = [base - period, base, base + period]
+    if not wraps:
+        candidates = [n for n in candidates if n >= 0]
+    found = min(candidates, key=lambda n: (abs(n - reference), -n))
+    return {**number, "resolved": found % (1 << 32) if wraps else found}
+
+
+# 2. Datagrams
+
+SUITES = {1: "plain", 2: "DTLS 1.2", 4: "DTLS 1.3"}
+
+
+def text(data):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Malformed from None
+
+
+def own_id(reader):
+    value = reader.take(3)
+    require(any(value))
+    return value.hex()
+
+
+def versions(reader):
+    count = reader.uint(1)
+    require(count >= 1)
+    return [reader.uint(2) for _ in range(count)]
+
+
+def suite(reader):
+    value = reader.uint(1)
+    require(value in SUITES)
+    return value
+
+
+def decode(data, key, references):
+    r = Reader(data)
+    kind, to = r.uint(1), r.take(3)
+    if kind == 0x80:
+        return {"kind": "PACKET", "to": to.hex(), **packet(data, 4, key, references)}
+    if kind == 0x81:
+        require(not any(to) and len(data) >= 64 and r.take(4) == b"SKIP")
+        return {
+            "kind": "HELLO",
+            "source": own_id(r),
+            "nonce": r.take(8).hex(),
+            "suites": r.uint(1),
+            "versions": versions(r),
+        }
+    if kind == 0x83:
+        require(not any(to))
+        source, nonce, version, chosen, cookie = own_id(r), r.take(8), r.uint(2), suite(r), r.take(20)
+        result = {
+            "kind": "OPEN",
+            "source": source,
+            "nonce": nonce.hex(),
+            "version": version,
+            "suite": chosen,
+            "cookie": cookie.hex(),
+        }
+        if SUITES[chosen] == "plain":
+            key = zlib.crc32(nonce + cookie).to_bytes(4, "big")
+            return {**result, **packet(data, r.at, key, references)}
+        return {**result, "bytes": r.rest().hex()}
+    if kind == 0x84:
+        return {"kind": "CRYPTO", "to": to.hex(), "from": own_id(r), "bytes": r.rest().hex()}
+
+    require(kind in (0x82, 0x85, 0x86))
+    result = {"to": to.hex(), "nonce": r.take(8).hex()}
+    if kind == 0x82:
+        result.update(kind="CHALLENGE", version=r.uint(2), suite=suite(r), cookie=r.take(20).hex())
+    elif kind == 0x85:
+        result.update(kind="VERSIONS", versions=versions(r))
+    else:
+        result.update(kind="REFUSE", code=r.varint(), reason=text(r.prefixed(512)))
+    require(r.left() == 0)
+    return result
+
+
+# 3. The sealed packet
+
+
+def packet(data, start, key, references):
+    require(len(data) >= start + 3)
+    untagged, tag = data[:-3], data[-3:]
+    require(zlib.crc32(key + untagged) & 0xFFFFFF == int.from_bytes(tag, "big"))
+    r = Reader(untagged[start:])
+    number = nearest(truncated(r), references.get("packet", 0))
+    return {"number": number, "frames": frames(r, references)}
+
+
+# 4. Frames
+
+
+def frames(r, references):
+    found = []
+    channel, sequence = 0, None  # of the MESSAGE before
+    while r.left():
+        kind = r.uint(1)
+        if kind == 0x00:
+            while r.left() and r.data[r.at] == 0:
+                r.at += 1
+            found.append({"frame": "PADDING"})
+        elif kind == 0x01:
+            found.append({"frame": "PING"})
+        elif kind in (0x02, 0x03):
+            found.append(ack(r, kind == 0x03, references.get("ack", 0)))
+        elif kind == 0x04:
+            found.append({"frame": "CONNECT", "token": r.prefixed(1024).hex()})
+        elif kind == 0x05:
+            found.append({"frame": "ACCEPT", "source": own_id(r), "settings": settings(Reader(r.prefixed()))})
+        elif kind == 0x06:
+            found.append({"frame": "CLOSE", "code": r.varint(), "reason": text(r.prefixed(512))})
+        elif kind == 0x07:
+            found.append({"frame": "CLOSED"})
+        else:
+            require(kind >= 0x80)
+            found.append(message(r, kind, channel, sequence, references.get("sequence", 0)))
+            channel, sequence = found[-1]["channel"], found[-1]["sequence"]
+    return found
+
+
+def ack(r, has_window, reference):
+    largest = nearest(truncated(r), reference)
+    require(largest["bits"] >= 14)
+    delay, count = r.varint(), r.varint(32)
+    high = largest["resolved"]
+    ranges = [[high - r.varint(), high]]
+    for _ in range(count):
+        high = ranges[-1][0] - 1 - (r.varint() + 1)
+        ranges.append([high - r.varint(), high])
+    require(all(low >= 0 for low, _ in ranges))
+    return {
+        "frame": "ACK_WINDOW" if has_window else "ACK",
+        "largest": largest,
+        "delay_us": delay,
+        "ranges": ranges,
+        "window": r.varint() if has_window else None,
+    }
+
+
+def message(r, flags, channel, before, reference):
+    sequence = fragment = None
+    if flags & 0x40:
+        channel = r.varint(1 << 16)
+    if flags & 0x20:
+        sequence = nearest(truncated(r), reference, wraps=True)
+    elif before is not None and not flags & 0x40:
+        sequence = {"next": True, "resolved": (before["resolved"] + 1) % (1 << 32)}
+    if flags & 0x10:
+        fragment = {"offset": r.varint(1 << 32), "total": r.varint(1 << 32)}
+    length = flags & 0x0F
+    payload = r.rest() if length == 15 else r.prefixed() if length == 14 else r.take(length)
+    if fragment:
+        require(sequence and 0 < len(payload) < fragment["total"])
+        require(fragment["offset"] + len(payload) <= fragment["total"])
+    return {
+        "frame": "MESSAGE",
+        "channel": channel,
+        "sequence": sequence,
+        "fragment": fragment,
+        "payload": payload.hex(),
+    }
+
+
+# 5. Settings
+
+MODES = ["unreliable", "unreliable-sequenced", "reliable-ordered", "reliable-unordered", "reliable-sequenced"]
+OVERFLOWS = ["refuse", "drop oldest", "disconnect"]
+DAY_MS = 86_400_000
+FLUSH = (1 << 62) - 1
+NUMBERS = {
+    1: ("idle_timeout_ms", 1, DAY_MS, 30_000),
+    2: ("keepalive_ms", 1, DAY_MS, 10_000),
+    3: ("ack_delay_us", 0, DAY_MS * 1000, 2_000),
+    4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
+    5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
+    6: ("datagram_bytes_max", 256, 65_507, 1_200),
+}
+
+
+def settings(r):
+    result = {name: default for name, _, _, default in NUMBERS.values()}
+    result["merging"] = "immediate"
+    result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 00 00 80004000 80800000")))]
+    last = -1
+    while r.left():
+        number = r.varint()
+        value = Reader(r.prefixed())
+        require(number > last)
+        last = number
+        if number in NUMBERS:
+            name, least, most, _ = NUMBERS[number]
+            result[name] = value.varint()
+            require(least <= result[name] <= most)
+        elif number == 7:
+            result["channels"] = []
+            while value.left():
+                result["channels"].append(rule(value))
+            require(len(result["channels"]) <= 64)
+        elif number == 8:
+            delay = value.varint()
+            require(delay <= DAY_MS * 1000 or delay == FLUSH)
+            result["merging"] = "flush" if delay == FLUSH else {"after_us": delay} if delay else "immediate"
+        else:
+            value.rest()
+        require(value.left() == 0)
+    most = result["message_bytes_max"]
+    require(result["window_bytes"] >= most + most // 16 + 64)
+    return result
+
+
+def rule(r):
+    first, last = r.varint(1 << 16), r.varint(1 << 16)
+    mode, priority, weight, overflow, flags = r.take(5)
+    require(first <= last and mode < len(MODES) and weight >= 1 and overflow < len(OVERFLOWS) and flags <= 1)
+    return {
+        "first": first,
+        "last": last,
+        "mode": MODES[mode],
+        "priority": priority,
+        "weight": weight,
+        "overflow": OVERFLOWS[overflow],
+        "receipts": flags == 1,
+        "queue_messages_max": r.varint(1 << 32),
+        "queue_bytes_max": r.varint(1 << 32),
+    }
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    golden = pathlib.Path(__file__).with_name("golden.json")
+    vectors = json.loads(golden.read_text(encoding="utf-8"))
+    wrong = 0
+    for vector in vectors:
+        data, key = bytes.fromhex(vector["hex"]), bytes.fromhex(vector.get("key", ""))
+        try:
+            decoded = decode(data, key, vector.get("references", {}))
+        except Malformed:
+            decoded = "malformed"
+        differs = check and decoded != vector["expect"]
+        wrong += differs
+        if differs or not check:
+            print(vector["name"])
+            print("  " + json.dumps(decoded, ensure_ascii=False))
+        if differs:
+            print("  but expected is")
+            print("  " + json.dumps(vector["expect"], ensure_ascii=False))
+    verdict = f", {len(vectors) - wrong} as expected, {wrong} not" if check else ""
+    print(f"{len(vectors)} datagrams decoded{verdict}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

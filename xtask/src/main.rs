@@ -1,0 +1,84 @@
+//! `cargo xtask`: everything that continuous integration and contributors run, behind one door.
+//! Only the command line lives here; each command has a file of its own. Standard library only, so that it
+//! builds in a second or two on every platform that has cargo.
+
+mod alone;
+mod arguments;
+mod fuzz;
+mod layering;
+mod process;
+mod purity;
+mod rust_source;
+mod steps;
+mod swarm;
+mod system;
+mod tally;
+mod tree;
+mod vectors;
+
+use std::process::ExitCode;
+
+use arguments::Arguments;
+use tree::Tree;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_environment();
+    let outcome = match arguments.next_word().as_deref() {
+        None | Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        Some(command) => Tree::find().and_then(|tree| run(command, arguments, &tree)),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::from(USAGE_ERROR)
+        }
+    }
+}
+
+/// Runs one command. `Ok(false)` is a check that failed; `Err` is a request that made no sense.
+fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    if arguments.take_flag("--help") || arguments.take_flag("-h") {
+        print!("{HELP}");
+        return Ok(true);
+    }
+    match command {
+        "test" => steps::test(arguments, tree),
+        "fuzz" => fuzz::fuzz(arguments, tree),
+        "swarm" => swarm::swarm(arguments, tree),
+        "vectors" => {
+            arguments.expect_end()?;
+            vectors::run(tree)
+        }
+        other => Err(format!("no command is called `{other}`; `cargo xtask --help` lists them")),
+    }
+}
+
+/// The exit code of a request that made no sense, as most command-line tools have it.
+const USAGE_ERROR: u8 = 2;
+
+const HELP: &str = "\
+cargo xtask: what continuous integration and contributors run
+
+  cargo xtask test                    every check, in order; all run even if one fails
+  cargo xtask test --list             the steps of `test`, one line each
+  cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
+  cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
+  cargo xtask fuzz                    the fuzz targets there are
+  cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
+  cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
+
+`test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind
+it if something was left out: each test counts as one, and so does each step that is not made of tests. `test` may
+install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
+
+Before you send a change:        cargo xtask test
+While you work on the protocol:  cargo xtask test --only fmt,clippy,layering
+To replay seed 4711:             cargo xtask swarm --seeds 4711..4712
+
+Exit code: 0 all well, 1 a check failed, 2 the command line made no sense.
+";

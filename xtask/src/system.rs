@@ -1,0 +1,125 @@
+//! What the checks need of the machine: parts of the Rust toolchain, and a few small programs that tests drive.
+//! Whatever is installed is announced first; what cannot be is said, and counted as skipped.
+
+use crate::process;
+use crate::steps::Verdict;
+use crate::tree::Tree;
+
+/// The target that proves that the protocol needs no operating system.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
+
+/// Adds the components and the target that are missing, if there is rustup.
+pub(crate) fn toolchain(tree: &Tree) -> Verdict {
+    if process::find("rustup").is_none() {
+        return Verdict::Skipped(
+            "no rustup: nothing is installed, and steps whose tools are missing are skipped".into(),
+        );
+    }
+    let added = COMPONENTS
+        .iter()
+        .filter(|component| !rustup_lists("component", component, tree))
+        .map(|component| ("component", *component))
+        .chain((!has_target(WASM, tree)).then_some(("target", WASM)));
+    for (kind, name) in added {
+        println!("the {kind} {name} is missing; adding it");
+        let mut rustup = process::command("rustup", tree);
+        rustup.args([kind, "add", name]);
+        if let Err(why) = process::run(rustup) {
+            return Verdict::Failed(why);
+        }
+    }
+    Verdict::Passed
+}
+
+/// Adds the programs that are missing, where we may.
+pub(crate) fn packages(tree: &Tree) -> Verdict {
+    let missing: Vec<&Program> = PROGRAMS.iter().filter(|program| !program.is_there(tree)).collect();
+    if missing.is_empty() {
+        return Verdict::Passed;
+    }
+    let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
+    let packages: Vec<&str> = missing.iter().map(|program| program.debian_package).collect();
+    if !is_debian() || !is_root(tree) {
+        return Verdict::Skipped(format!(
+            "not found: {}; tests that drive them cannot run. Debian and Ubuntu: apt-get install {}",
+            names.join(", "),
+            packages.join(" "),
+        ));
+    }
+    println!("not found: {}; installing {} with apt-get", names.join(", "), packages.join(", "));
+    if let Err(why) = apt_get(&["update"], tree) {
+        println!("{why}; trying with the package lists that there are");
+    }
+    let mut arguments = vec!["install", "--yes", "--no-install-recommends"];
+    arguments.extend(packages);
+    apt_get(&arguments, tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Whether the standard library for `target` lies where the compiler looks for it; works without rustup too.
+pub(crate) fn has_target(target: &str, tree: &Tree) -> bool {
+    let mut rustc = process::command("rustc", tree);
+    rustc.args(["--print", "target-libdir", "--target", target]);
+    process::output(rustc).is_some_and(|dir| std::path::Path::new(dir.trim()).is_dir())
+}
+
+/// Whether cargo has the command, `fmt` for example.
+pub(crate) fn has_cargo_command(name: &str, tree: &Tree) -> bool {
+    let mut cargo = process::cargo(tree);
+    cargo.args([name, "--version"]);
+    process::succeeds(cargo)
+}
+
+/// The command that starts Python 3, if there is one.
+pub(crate) fn python(tree: &Tree) -> Option<&'static str> {
+    ["python3", "python"].into_iter().find(|name| {
+        let mut python = process::command(name, tree);
+        python.arg("--version");
+        process::output(python).is_some_and(|version| version.starts_with("Python 3"))
+    })
+}
+
+fn rustup_lists(kind: &str, name: &str, tree: &Tree) -> bool {
+    let mut rustup = process::command("rustup", tree);
+    rustup.args([kind, "list", "--installed"]);
+    // A component is listed with its host behind it: `clippy-x86_64-unknown-linux-gnu`.
+    process::output(rustup).is_some_and(|list| list.lines().any(|line| line.starts_with(name)))
+}
+
+fn apt_get(arguments: &[&str], tree: &Tree) -> Result<(), String> {
+    let mut apt_get = process::command("apt-get", tree);
+    apt_get.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    process::run(apt_get)
+}
+
+fn is_debian() -> bool {
+    std::path::Path::new("/etc/debian_version").exists() && process::find("apt-get").is_some()
+}
+
+fn is_root(tree: &Tree) -> bool {
+    let mut id = process::command("id", tree);
+    id.arg("-u");
+    process::output(id).is_some_and(|id| id.trim() == "0")
+}
+
+/// A program that tests drive, and the Debian package that has it.
+struct Program {
+    name: &'static str,
+    debian_package: &'static str,
+}
+
+impl Program {
+    fn is_there(&self, tree: &Tree) -> bool {
+        match self.name {
+            "python3" => python(tree).is_some(),
+            name => process::find(name).is_some(),
+        }
+    }
+}
+
+const PROGRAMS: &[Program] = &[
+    Program { name: "telnet", debian_package: "telnet" },
+    Program { name: "nc", debian_package: "netcat-openbsd" },
+    Program { name: "python3", debian_package: "python3" },
+];
+
+const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

@@ -1,0 +1,33 @@
+//! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder that was written from that page alone.
+
+use crate::steps::Verdict;
+use crate::tree::Tree;
+use crate::{process, system};
+
+/// The command: `Ok(true)` if the decoder agrees with the vectors, and an error if it cannot be asked.
+pub(crate) fn run(tree: &Tree) -> Result<bool, String> {
+    match check(tree) {
+        Verdict::Failed(why) => {
+            println!("{why}");
+            Ok(false)
+        }
+        Verdict::Skipped(why) => Err(why),
+        Verdict::Passed | Verdict::Tests(_) => Ok(true),
+    }
+}
+
+/// The step of `cargo xtask test`.
+pub(crate) fn check(tree: &Tree) -> Verdict {
+    if !tree.has(DECODER) {
+        return Verdict::Skipped(format!("there is no {DECODER}"));
+    }
+    let Some(program) = system::python(tree) else {
+        return Verdict::Skipped("there is no Python 3".into());
+    };
+    let mut python = process::command(program, tree);
+    // No `__pycache__` beside the vectors.
+    python.args(["-B", DECODER, "--check"]);
+    process::run(python).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+const DECODER: &str = "vectors/decode.py";
