@@ -1,1 +1,60 @@
-//! (to come)
+//! A low-level transport for multiplayer games: native players over UDP and browsers over WebSocket arrive through one
+//! port and one event queue, on reliable and unreliable channels.
+//!
+//! ```
+//! use skipstone::{Client, ClientConfig, Event, Server, ServerConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
+//! let url = format!("skip+plain://{}", server.local_addr());
+//! let mut client = Client::connect(&url, b"hello", ClientConfig::default())?;
+//! let echoed = 'game: loop {
+//!     while let Some(event) = server.poll_event() {
+//!         match event {
+//!             Event::Requested { peer, .. } => server.accept(peer),
+//!             Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload)?),
+//!             _ => {}
+//!         }
+//!     }
+//!     server.flush();
+//!     while let Some(event) = client.poll_event() {
+//!         match event {
+//!             Event::Connected { .. } => drop(client.send(0, "ping")?),
+//!             Event::Message { payload, .. } => break 'game payload,
+//!             _ => {}
+//!         }
+//!     }
+//!     std::thread::sleep(std::time::Duration::from_millis(1));
+//! };
+//! assert_eq!(echoed, "ping");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
+//! single-threaded engine asks for a stepped handle instead and calls `drive`. `net` has the sockets, `driver` joins
+//! them to the protocol, `handle` the queues; [`Server`], [`Client`] and [`Pool`] are what an application sees.
+
+mod client;
+mod driver;
+mod handle;
+pub mod net;
+mod pool;
+mod server;
+mod url;
+
+pub use client::{Client, ClientConfig};
+pub use driver::impair::Impairment;
+pub use driver::{DriverStats, SocketStats};
+pub use handle::{Mode as Threading, QueueFull, StartError};
+pub use pool::{Pool, PoolConfig};
+pub use server::{Server, ServerConfig};
+pub use skipstone_netsim as netsim;
+pub use skipstone_proto::channel::{GivenUp, MessageId};
+pub use skipstone_proto::endpoint::{
+    Close, ClosedBy, ConfigError, ConnectError, Drop as DropReason, Drops, Event, Flow, Group, Overview, PeerId, Stats,
+    code,
+};
+pub use skipstone_proto::rtt::Rtt;
+pub use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
+pub use url::{Scheme, Target, UrlError};

@@ -1,6 +1,8 @@
 //! What a run shows: the JSON result and its schema, the verdict, the table at the end and the view while it runs.
 //! Values in, text out; nothing here prints.
 
+#[cfg(test)]
+mod example;
 pub(crate) mod exit;
 pub(crate) mod format;
 pub(crate) mod judge;

@@ -206,6 +206,10 @@ impl Connection {
         self.peer
     }
 
+    pub(crate) fn side(&self) -> Side {
+        self.side
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -224,6 +228,11 @@ impl Connection {
 
     pub(crate) fn set_merging(&mut self, merging: Merging) {
         self.merging = merging;
+    }
+
+    /// Whether its `Closed` event was given.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.state, State::Drained | State::Dead)
     }
 
     /// Whether it can be forgotten.

@@ -162,6 +162,15 @@ impl Endpoint {
         self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
     }
 
+    /// Ends every connection, as [`Endpoint::close`] does.
+    pub fn close_all(&mut self, now: Time, code: u64, reason: &str, linger: Duration) {
+        for index in 0..self.slots.count() {
+            if let Some(peer) = self.slots.peer_at(index) {
+                self.close(now, peer, code, reason, linger);
+            }
+        }
+    }
+
     /// Queues a message. `id` is the caller's name for it, echoed in receipts.
     pub fn send(
         &mut self,
@@ -319,7 +328,7 @@ impl Endpoint {
         self.events.len()
     }
 
-    /// A stream whose connection is over and which can be closed.
+    /// A socket whose one connection is over and which can be closed: a stream, or a client's own.
     pub fn poll_released(&mut self) -> Option<u32> {
         self.released.pop_front()
     }
@@ -327,6 +336,16 @@ impl Endpoint {
     /// Connections, those included that are still being made or ended.
     pub fn connection_count(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Connections of which the application has not been told yet that they are over.
+    pub fn open_count(&mut self) -> usize {
+        self.slots.connections().filter(|connection| !connection.is_over()).count()
+    }
+
+    /// Lets no further clients in; those who are in stay.
+    pub fn stop_listening(&mut self) {
+        self.config.is_server = false;
     }
 
     /// Every connection that stands.
@@ -439,6 +458,8 @@ impl Endpoint {
         }
         if path.carrier.is_reliable {
             self.by_socket.remove(&path.socket);
+        }
+        if path.carrier.is_reliable || connection.side() == Side::Client {
             self.released.push_back(path.socket);
         }
         for group in self.slots.take_groups(index) {

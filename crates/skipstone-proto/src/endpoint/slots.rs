@@ -92,6 +92,12 @@ impl Slots {
         self.slots.iter_mut().filter_map(|slot| slot.connection.as_deref_mut())
     }
 
+    /// How many places there are, used or not: their numbers are below this.
+    pub(crate) fn count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// How many places are used.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

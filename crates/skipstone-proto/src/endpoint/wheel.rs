@@ -62,16 +62,19 @@ impl Wheel {
         if !self.due.is_empty() {
             return Time::ZERO;
         }
-        let mut earliest = u64::MAX;
-        for (number, level) in self.levels.iter().enumerate() {
-            if level.occupied != 0 {
-                let shift = SLOT_BITS * number as u32;
-                let position = self.now >> shift;
-                let ahead = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
-                earliest = earliest.min(((position + u64::from(ahead)) << shift).max(self.now));
-            }
-        }
-        if earliest == u64::MAX { Time::NEVER } else { Time::from_micros(earliest << TICK_BITS) }
+        self.next_slot().map_or(Time::NEVER, |tick| Time::from_micros(tick << TICK_BITS))
+    }
+
+    /// The tick at which the next occupied slot comes up.
+    fn next_slot(&self) -> Option<u64> {
+        let occupied = self.levels.iter().enumerate().filter(|(_, level)| level.occupied != 0);
+        let starts = occupied.map(|(number, level)| {
+            let shift = SLOT_BITS * number as u32;
+            let position = self.now >> shift;
+            let ahead = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
+            ((position + u64::from(ahead)) << shift).max(self.now)
+        });
+        starts.min()
     }
 
     fn place(&mut self, entry: Entry) {
@@ -91,9 +94,8 @@ impl Wheel {
 
     fn advance(&mut self, tick: u64) {
         while self.now < tick {
-            // Jump to the next tick at which any slot comes up.
-            let next = (self.next().as_micros() >> TICK_BITS).clamp(self.now + 1, tick);
-            let next = if self.next() == Time::NEVER { tick } else { next };
+            // Nothing lies between here and the next occupied slot.
+            let next = self.next_slot().map_or(tick, |slot| slot.clamp(self.now + 1, tick));
             let before = core::mem::replace(&mut self.now, next);
             for number in (0..LEVELS).rev() {
                 let shift = SLOT_BITS * number as u32;

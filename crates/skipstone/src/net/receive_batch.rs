@@ -45,7 +45,7 @@ impl ReceiveBatch {
     pub fn with_buffers(buffers: usize) -> ReceiveBatch {
         assert!(buffers > 0, "a receive batch must have a buffer");
         ReceiveBatch {
-            arena: vec![0; buffers * STRIDE_BYTES].into_boxed_slice(),
+            arena: vec![0; buffers * BUFFER_BYTES].into_boxed_slice(),
             slots: Vec::with_capacity(buffers),
             capacity: buffers,
         }
@@ -54,7 +54,7 @@ impl ReceiveBatch {
     /// The datagrams of the last receive, coalesced ones split. Empty datagrams carry nothing and are left out, as are
     /// those from port 0, which nobody can answer.
     pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
-        let buffers = self.arena.chunks_exact_mut(STRIDE_BYTES);
+        let buffers = self.arena.chunks_exact_mut(BUFFER_BYTES);
         let answerable = buffers.zip(&self.slots).filter(|(_, slot)| slot.from.port() != 0);
         answerable.flat_map(|(buffer, slot)| {
             let bytes = &mut buffer[..slot.len];
@@ -73,8 +73,8 @@ impl ReceiveBatch {
     /// Forgets the last receive and lends all buffers, with the places for what they will hold.
     pub(super) fn fill(&mut self) -> (impl Iterator<Item = &mut [u8]>, &mut Vec<Slot>) {
         self.slots.clear();
-        let buffers = self.arena.chunks_exact_mut(STRIDE_BYTES).take(self.capacity);
-        (buffers.map(|buffer| &mut buffer[..BUFFER_BYTES]), &mut self.slots)
+        let buffers = self.arena.chunks_exact_mut(BUFFER_BYTES).take(self.capacity);
+        (buffers, &mut self.slots)
     }
 }
 
@@ -85,8 +85,6 @@ impl Default for ReceiveBatch {
 }
 
 const BUFFER_BYTES: usize = 64 << 10;
-/// A little more than a buffer: at exact multiples of 64 KiB all first cache lines would compete for one cache set.
-const STRIDE_BYTES: usize = BUFFER_BYTES + 17 * 64;
 /// Buffers prepared after a receive that found nothing.
 #[cfg(target_os = "linux")]
 const LIKELY_MIN: usize = 8;

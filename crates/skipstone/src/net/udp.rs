@@ -1,6 +1,9 @@
 //! A non-blocking UDP socket that moves datagrams in batches, the same on every system: `linux` does it with few system
 //! calls, `portable` with many. Options, buffer sizes, address families and error counts live here.
 
+mod errors;
+mod options;
+
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 #[cfg(target_os = "linux")]
@@ -9,6 +12,9 @@ use std::os::fd::AsFd;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, Socket, Type};
 
+pub use self::errors::{SendErrors, SendOutcome};
+use self::errors::{is_icmp, may_refuse_gso, refused_by_path};
+pub use self::options::{Backend, BufferGrants, UdpOptions};
 use super::address::Family;
 #[cfg(target_os = "linux")]
 use super::linux;
@@ -29,137 +35,6 @@ pub struct UdpSocket {
     /// How often in a row the kernel refused one of them.
     gso_refusals: u32,
     receive_errors: u64,
-}
-
-/// How a socket is to be opened.
-#[derive(Clone, Debug)]
-pub struct UdpOptions {
-    /// Receive buffer to ask the kernel for; what it gave is in [`BufferGrants`].
-    pub receive_buffer_bytes: usize,
-    /// Send buffer to ask the kernel for.
-    pub send_buffer_bytes: usize,
-    /// Let the kernel split segmented transmits, where it can.
-    pub gso: bool,
-    /// Let the kernel coalesce received datagrams, where it can.
-    pub gro: bool,
-    /// Let other sockets bind the same port (shards).
-    pub reuse_port: bool,
-    /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
-    pub only_v6: Option<bool>,
-    /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
-    /// MTU discovery needs it. Linux only.
-    pub never_fragment: bool,
-    /// Which system calls to use.
-    pub backend: Backend,
-}
-
-/// Which system calls move the datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// The fastest that this system has.
-    Native,
-    /// One plain call per datagram.
-    Portable,
-}
-
-impl UdpOptions {
-    /// For a server: 4 MiB buffers, so that a burst of all clients survives a pause of the process.
-    pub fn server() -> UdpOptions {
-        UdpOptions {
-            receive_buffer_bytes: 4 << 20,
-            send_buffer_bytes: 4 << 20,
-            gso: true,
-            gro: true,
-            reuse_port: false,
-            only_v6: None,
-            never_fragment: true,
-            backend: Backend::Native,
-        }
-    }
-
-    /// For a client: 512 KiB, a few ticks of the busiest game.
-    pub fn client() -> UdpOptions {
-        UdpOptions { receive_buffer_bytes: 512 << 10, send_buffer_bytes: 512 << 10, ..UdpOptions::server() }
-    }
-}
-
-impl Default for UdpOptions {
-    fn default() -> UdpOptions {
-        UdpOptions::server()
-    }
-}
-
-/// Socket buffers, asked and granted. Linux caps them silently at `net.core.rmem_max` and `net.core.wmem_max`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferGrants {
-    /// Receive buffer as asked, in bytes.
-    pub receive_asked: usize,
-    /// Receive buffer as granted, in the same measure (Linux reports twice that, for its bookkeeping).
-    pub receive_granted: usize,
-    /// Send buffer as asked, in bytes.
-    pub send_asked: usize,
-    /// Send buffer as granted.
-    pub send_granted: usize,
-}
-
-impl BufferGrants {
-    /// Whether the kernel gave less than asked, for either direction.
-    pub fn is_short(&self) -> bool {
-        self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
-    }
-}
-
-/// What one [`UdpSocket::send_batch`] did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SendOutcome {
-    /// Datagrams handed to the kernel; segments count singly.
-    pub datagrams: u64,
-    /// Payload bytes in them.
-    pub bytes: u64,
-    /// System calls it took.
-    pub calls: u64,
-    /// The kernel takes no more now; the rest stays in the batch for a retry when the socket is writable.
-    pub would_block: bool,
-    /// Datagrams dropped because of an error that concerns them alone.
-    pub errors: SendErrors,
-}
-
-/// Datagrams that could not be sent, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SendErrors {
-    /// An ICMP "port unreachable" (ECONNREFUSED, ECONNRESET).
-    pub refused: u64,
-    /// Larger than the interface or the protocol carries (EMSGSIZE).
-    pub too_large: u64,
-    /// No route to the host or network, or an address family that this socket does not speak.
-    pub unreachable: u64,
-    /// A local firewall or policy (EPERM, EACCES).
-    pub not_permitted: u64,
-    /// The kernel had no memory for it (ENOBUFS, ENOMEM).
-    pub no_buffers: u64,
-    /// Anything else.
-    pub other: u64,
-}
-
-impl SendErrors {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.refused + self.too_large + self.unreachable + self.not_permitted + self.no_buffers + self.other
-    }
-
-    fn count(&mut self, error: &io::Error, datagrams: u64) {
-        use io::ErrorKind::*;
-        let counter = match error.kind() {
-            ConnectionRefused | ConnectionReset => &mut self.refused,
-            HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => &mut self.unreachable,
-            PermissionDenied => &mut self.not_permitted,
-            OutOfMemory => &mut self.no_buffers,
-            _ if error.raw_os_error() == Some(codes::MESSAGE_TOO_LARGE) => &mut self.too_large,
-            _ if error.raw_os_error() == Some(codes::NO_BUFFERS) => &mut self.no_buffers,
-            _ => &mut self.other,
-        };
-        *counter += datagrams;
-    }
 }
 
 impl UdpSocket {
@@ -332,10 +207,10 @@ impl UdpSocket {
     /// The first piece was refused: split it if it was segmented and that may be why, else drop it.
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
-        if piece.segment_bytes.is_some() && codes::may_refuse_gso(error) {
+        if piece.segment_bytes.is_some() && may_refuse_gso(error) {
             // EIO: the interface cannot do it. EINVAL: perhaps only this segment size on this path.
             self.gso_refusals += 1;
-            self.gso = codes::refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
+            self.gso = refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
             batch.split_front();
             return;
         }
@@ -382,50 +257,7 @@ fn granted(reported_bytes: usize) -> usize {
     if cfg!(target_os = "linux") { reported_bytes / 2 } else { reported_bytes }
 }
 
-/// Whether a receive reports what an earlier datagram met on its way (Windows: also a TTL that ran out, and a datagram
-/// that did not fit), rather than a fault of this socket.
-fn is_icmp(error: &io::Error) -> bool {
-    use io::ErrorKind::*;
-    matches!(error.kind(), ConnectionRefused | ConnectionReset | HostUnreachable | NetworkUnreachable | NetworkDown)
-        || error.raw_os_error() == Some(codes::MESSAGE_TOO_LARGE)
-}
-
 /// After so many refusals without a success in between, segmentation is off for good.
 const GSO_REFUSALS_MAX: u32 = 8;
 /// ICMP errors that one receive passes over.
 const ICMP_ERRORS_MAX: u32 = 64;
-
-/// Error numbers that `io::ErrorKind` does not name.
-#[cfg(unix)]
-mod codes {
-    use std::io;
-
-    pub(super) const MESSAGE_TOO_LARGE: i32 = libc::EMSGSIZE;
-    pub(super) const NO_BUFFERS: i32 = libc::ENOBUFS;
-
-    pub(super) fn may_refuse_gso(error: &io::Error) -> bool {
-        matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
-    }
-
-    pub(super) fn refused_by_path(error: &io::Error) -> bool {
-        error.raw_os_error() == Some(libc::EINVAL)
-    }
-}
-
-#[cfg(not(unix))]
-mod codes {
-    use std::io;
-
-    /// WSAEMSGSIZE.
-    pub(super) const MESSAGE_TOO_LARGE: i32 = 10_040;
-    /// WSAENOBUFS.
-    pub(super) const NO_BUFFERS: i32 = 10_055;
-
-    pub(super) fn may_refuse_gso(_error: &io::Error) -> bool {
-        false
-    }
-
-    pub(super) fn refused_by_path(_error: &io::Error) -> bool {
-        false
-    }
-}

@@ -36,6 +36,8 @@ impl Client {
         run_until(server, &mut client, "both are open", |server, client| {
             client.connection.is_open() && server.connection.as_ref().is_some_and(WsConnection::is_open)
         });
+        assert_eq!((client.connection.deadline(), server.connection().deadline()), (None, None));
+        assert!(!server.connection().is_stale(Instant::now() + Duration::from_secs(3_600)));
         client
     }
 }
@@ -142,6 +144,20 @@ fn fragments_are_joined_text_is_ignored_and_pings_are_answered() {
         client.read();
         client.received == [&[0x8a, 12], &b"still there?"[..]].concat()
     });
+}
+
+#[test]
+fn a_pong_does_not_wait_for_the_next_event() {
+    let mut server = Server::new(loopback_v4());
+    let mut client = RawClient::upgraded(&mut server);
+    client.send(&client_frame(0x89, b"?"));
+    server.run_until("the ping arrives", |server| server.connection().statistics().control_in == 1);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while client.received.is_empty() {
+        assert!(Instant::now() < deadline, "not without another turn of the server");
+        client.read();
+    }
+    assert_eq!(client.received, [0x8a, 1, b'?']);
 }
 
 #[test]

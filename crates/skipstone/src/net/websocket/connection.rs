@@ -1,24 +1,25 @@
 //! One WebSocket connection, server or client side: a TCP stream and what it is doing.
 
-use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+mod closing;
+mod opening;
+mod outcomes;
+
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::time::Instant;
 
-use bytes::Bytes;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use socket2::SockRef;
-use tungstenite::error::{Error, ProtocolError};
+use tungstenite::Message;
+use tungstenite::error::Error;
 use tungstenite::handshake::client::generate_key;
 use tungstenite::http::Uri;
-use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, WebSocketContext};
-use tungstenite::{Message, Utf8Bytes};
+use tungstenite::protocol::WebSocketContext;
 
-use super::handshake::{FirstBytes, HEAD_BYTES_MAX, Head, Verdict, encode_request, judge_request, judge_response};
-use super::outgoing::{FRAME_HEAD_BYTES_MAX, Outgoing, Pipe, Turn};
+pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
+use super::handshake::{FirstBytes, Head, encode_request};
+use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe, Turn};
 use super::{MESSAGE_BYTES_MAX, WsCloseReason, WsOptions, WsPeerClose, WsState, WsStatistics};
 
 /// One connection; see the [module](super) for how to drive it. Never blocks and never panics on what the peer sends;
@@ -61,38 +62,6 @@ enum Phase {
         is_shut: bool,
     },
     Closed,
-}
-
-/// What [`WsConnection::receive`] found.
-#[must_use]
-#[derive(Debug, PartialEq, Eq)]
-pub enum WsReceive {
-    /// A binary message; ask again.
-    Message(Bytes),
-    /// Everything is read: the next bytes cause an event.
-    Empty,
-    /// This connection had its share: call `on_ready` and `receive` again after the others, without an event.
-    More,
-}
-
-/// Why [`WsConnection::send`] refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WsSendError {
-    /// Too much is unsent: the peer reads more slowly than we write.
-    Full,
-    /// Beyond [`MESSAGE_BYTES_MAX`].
-    TooLarge,
-    /// Not in [`WsState::Open`].
-    NotOpen,
-}
-
-/// Why [`WsConnection::connect`] failed at once.
-#[derive(Debug)]
-pub enum WsConnectError {
-    /// Not a `ws://host[:port][/path]` URL.
-    BadUrl,
-    /// The system refused.
-    Io(io::Error),
 }
 
 impl WsConnection {
@@ -289,81 +258,6 @@ impl WsConnection {
         if had_its_share { WsReceive::More } else { WsReceive::Empty }
     }
 
-    /// Says goodbye: a Close frame with `code` and `reason` (cut to 123 bytes), then the peer's, then the end. Before
-    /// the handshake is through it simply ends.
-    pub fn close(&mut self, code: u16, reason: &str) {
-        if self.close_reason.is_some() {
-            return;
-        }
-        match self.phase {
-            Phase::Frames(_) => {
-                self.begin_closing(WsCloseReason::Local);
-                self.queue_close(code, reason);
-                self.flush();
-            }
-            _ => self.end(WsCloseReason::Local),
-        }
-    }
-
-    fn check_connected(&mut self) {
-        let Phase::Connecting { key } = &mut self.phase else {
-            return;
-        };
-        if !matches!(self.tcp.take_error(), Ok(None)) {
-            return self.end(WsCloseReason::Lost);
-        }
-        match self.tcp.peer_addr() {
-            Ok(_) => self.phase = Phase::Response { head: Head::default(), key: std::mem::take(key) },
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
-            Err(_) => self.end(WsCloseReason::Lost),
-        }
-    }
-
-    /// Reads until the head is complete, refused, or nothing more has come.
-    fn pump_handshake(&mut self) {
-        let mut buffer = [0; 2048];
-        loop {
-            let head = match &mut self.phase {
-                Phase::Request(head) | Phase::Response { head, .. } => head,
-                _ => return,
-            };
-            match self.turn.read(&mut self.tcp, &mut buffer) {
-                Ok(0) => return self.end(WsCloseReason::Lost),
-                Ok(count) => head.append(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => return self.end(WsCloseReason::Lost),
-            }
-            debug_assert!(head.bytes().len() <= HEAD_BYTES_MAX + buffer.len(), "the verdict bounds the head");
-            let (verdict, role) = match &mut self.phase {
-                Phase::Request(head) => (judge_request(head), Role::Server),
-                Phase::Response { head, key } => (judge_response(head, key), Role::Client),
-                _ => return,
-            };
-            match verdict {
-                Verdict::Incomplete => {}
-                Verdict::Upgraded { answer, rest } => self.open(role, &answer, rest),
-                Verdict::Refused { answer, reason } => {
-                    self.outgoing.append(answer);
-                    self.begin_closing(reason);
-                    self.phase = Phase::Draining { peer_may_send: true, is_shut: false };
-                }
-            }
-        }
-    }
-
-    fn open(&mut self, role: Role, answer: &[u8], rest: Vec<u8>) {
-        // Only control frames pass through tungstenite's own write buffer, at once (write_buffer_size 0).
-        let config = WebSocketConfig::default()
-            .read_buffer_size(self.options.read_buffer_bytes)
-            .write_buffer_size(0)
-            .max_write_buffer_size(CONTROL_BYTES_MAX)
-            .max_message_size(Some(MESSAGE_BYTES_MAX))
-            .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        self.outgoing.append(answer);
-        self.deadline = None;
-        self.phase = Phase::Frames(Box::new(WebSocketContext::from_partially_read(rest, role, Some(config))));
-    }
-
     fn write_outgoing(&mut self) {
         match self.outgoing.write_to(&mut self.tcp) {
             Ok(written) => {
@@ -395,121 +289,9 @@ impl WsConnection {
             self.write_outgoing();
         }
     }
-
-    fn on_peer_close(&mut self, frame: Option<CloseFrame>) {
-        self.begin_closing(WsCloseReason::Remote);
-        let frame = frame.unwrap_or(CloseFrame { code: CloseCode::Status, reason: Utf8Bytes::default() });
-        self.peer_close = Some(WsPeerClose { code: frame.code.into(), reason: frame.reason.as_str().to_owned() });
-    }
-
-    fn on_frame_error(&mut self, error: &Error) {
-        match error {
-            // Both Close frames are through.
-            Error::ConnectionClosed | Error::AlreadyClosed => {
-                self.begin_closing(WsCloseReason::Remote);
-                self.phase = Phase::Draining { peer_may_send: false, is_shut: false };
-            }
-            Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-                self.end(WsCloseReason::Lost);
-            }
-            Error::Capacity(_) => self.fail(WsCloseReason::MessageTooLarge, 1009, "message too large"),
-            _ => self.fail(WsCloseReason::Protocol, 1002, "broken frame"),
-        }
-    }
-
-    /// The peer broke a rule: say which, and listen no more.
-    fn fail(&mut self, reason: WsCloseReason, code: u16, text: &str) {
-        self.begin_closing(reason);
-        self.queue_close(code, text);
-        self.phase = Phase::Draining { peer_may_send: true, is_shut: false };
-    }
-
-    fn queue_close(&mut self, code: u16, reason: &str) {
-        let Phase::Frames(frames) = &mut self.phase else {
-            return;
-        };
-        let reason = Utf8Bytes::from(&reason[..reason.floor_char_boundary(CLOSE_REASON_BYTES_MAX)]);
-        let mut pipe = Pipe {
-            tcp: &mut self.tcp,
-            outgoing: &mut self.outgoing,
-            outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
-            turn: &mut self.turn,
-        };
-        // If it does not fit, the peer has not read for long: the deadline ends it without goodbye.
-        let _ = frames.close(&mut pipe, Some(CloseFrame { code: code.into(), reason }));
-    }
-
-    fn begin_closing(&mut self, reason: WsCloseReason) {
-        if self.close_reason.is_none() {
-            self.close_reason = Some(reason);
-            self.deadline = Some(Instant::now() + self.options.close_timeout);
-        }
-    }
-
-    fn end(&mut self, reason: WsCloseReason) {
-        self.begin_closing(reason);
-        self.outgoing = Outgoing::default();
-        self.phase = Phase::Closed;
-    }
-
-    fn discard_incoming(&mut self) {
-        let mut buffer = [0; 4096];
-        while let Phase::Draining { peer_may_send, .. } = &mut self.phase {
-            match self.turn.read(&mut self.tcp, &mut buffer) {
-                Ok(0) if self.outgoing.len() > 0 => {
-                    // It has said all it wanted, but may still listen.
-                    *peer_may_send = false;
-                    return;
-                }
-                Ok(count) if count > 0 => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                _ => self.end(WsCloseReason::Lost),
-            }
-        }
-    }
 }
-
-/// The keys that a client masks its frames with: unpredictable to the application, as RFC 6455 section 10.3 asks, since
-/// the standard library keys the hash from the system's entropy.
-#[derive(Debug, Default)]
-struct Masks {
-    keyed: RandomState,
-    count: u64,
-}
-
-impl Masks {
-    fn next(&mut self) -> [u8; 4] {
-        self.count += 1;
-        (self.keyed.hash_one(self.count) as u32).to_ne_bytes()
-    }
-}
-
-impl fmt::Display for WsSendError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            WsSendError::Full => "too many bytes are unsent",
-            WsSendError::TooLarge => "the message is too large",
-            WsSendError::NotOpen => "the connection is not open",
-        })
-    }
-}
-
-impl std::error::Error for WsSendError {}
-
-impl fmt::Display for WsConnectError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WsConnectError::BadUrl => formatter.write_str("not a ws:// URL"),
-            WsConnectError::Io(error) => write!(formatter, "cannot connect: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for WsConnectError {}
 
 /// What one connection may read before the others have their turn.
 const TURN_BYTES: usize = 64 << 10;
 /// Room for control frames beyond the high-water mark, and in tungstenite's own buffer.
 const CONTROL_BYTES_MAX: usize = 4 << 10;
-/// RFC 6455 section 5.5: a control frame carries 125 bytes, two of which are the code.
-const CLOSE_REASON_BYTES_MAX: usize = 123;

@@ -1,6 +1,7 @@
 //! Bytes that wait for the kernel, and the stream that tungstenite sees: it reads from TCP within a budget and writes
 //! into that buffer, so that every byte not yet sent is visible and many frames leave in one write call.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 
 use mio::net::TcpStream;
@@ -130,7 +131,79 @@ impl Write for Pipe<'_> {
     }
 }
 
+/// The keys that a client masks its frames with: unpredictable to the application, as RFC 6455 section 10.3 asks, since
+/// the standard library keys the hash from the system's entropy.
+#[derive(Debug, Default)]
+pub(super) struct Masks {
+    keyed: RandomState,
+    count: u64,
+}
+
+impl Masks {
+    pub(super) fn next(&mut self) -> [u8; 4] {
+        self.count += 1;
+        (self.keyed.hash_one(self.count) as u32).to_ne_bytes()
+    }
+}
+
 /// Two bytes, eight of length, four of mask.
 pub(super) const FRAME_HEAD_BYTES_MAX: usize = 14;
 /// Memory that an idle connection may keep for its next burst.
 const KEPT_BYTES: usize = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    /// Takes a few bytes per call, then blocks.
+    struct Trickle {
+        taken: Vec<u8>,
+        calls: VecDeque<usize>,
+    }
+
+    impl Write for Trickle {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let Some(limit) = self.calls.pop_front() else {
+                return Err(io::ErrorKind::WouldBlock.into());
+            };
+            let count = limit.min(bytes.len());
+            self.taken.extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn bytes_keep_their_order_however_few_leave_at_a_time() {
+        let mut outgoing = Outgoing::default();
+        let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
+        let mut expected = Vec::new();
+        let mut written = 0;
+        for round in 0..2_000_usize {
+            let added: Vec<u8> = (0..round * 7 % 50).map(|index| (round + index) as u8).collect();
+            outgoing.append(&added);
+            expected.extend(added);
+            kernel.calls.extend((0..round % 4).map(|index| 1 + (round * 13 + index) % 30));
+            written += outgoing.write_to(&mut kernel).unwrap().bytes as usize;
+            kernel.calls.clear();
+            assert_eq!(kernel.taken, expected[..written]);
+            assert_eq!(outgoing.len(), expected.len() - written);
+            // Closed when it outgrew the rest; then up to 90 bytes left.
+            assert!(outgoing.sent <= outgoing.len() + 2 * 90, "the gap is closed again");
+        }
+        assert!(written > 10_000 && outgoing.len() > 0, "both lag and progress happened");
+    }
+
+    #[test]
+    fn a_stream_that_takes_nothing_is_broken() {
+        let mut outgoing = Outgoing::default();
+        outgoing.append(b"x");
+        let mut kernel = Trickle { taken: Vec::new(), calls: [0].into() };
+        assert_eq!(outgoing.write_to(&mut kernel).unwrap_err().kind(), io::ErrorKind::WriteZero);
+    }
+}

@@ -1,0 +1,45 @@
+//! A result before there is one: every section is there, every count zero, no figure measured.
+
+use crate::report::result::*;
+
+impl StressResult {
+    /// The shape of the result of a run with these carriers: to check names against, and to fill in.
+    pub(crate) fn blank(carriers: &[Carrier]) -> StressResult {
+        StressResult {
+            schema_version: SCHEMA_VERSION,
+            verdict: Verdict::Invalid,
+            reasons: Vec::new(),
+            seed: 0,
+            transport: Transport::of(carriers.iter().copied()),
+            command: Vec::new(),
+            started: String::new(),
+            duration_s: 0.0,
+            plan: Plan::default(),
+            machine: Machine::default(),
+            clients: Clients::default(),
+            messages: Messages::default(),
+            latency_ms: Some(LatencyMs::default()),
+            wire: Wire::default(),
+            server: Some(Server::default()),
+            generator: Generator::default(),
+            carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
+            timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
+            impairment: Some(Impairment::default()),
+            stalls: Some(Stalls::default()),
+            thresholds: Vec::new(),
+        }
+    }
+}
+
+impl CarrierResult {
+    fn blank(carrier: Carrier) -> CarrierResult {
+        CarrierResult {
+            carrier,
+            clients: Clients::default(),
+            messages: Messages::default(),
+            latency_ms: Some(LatencyMs::default()),
+            wire: Wire::default(),
+            connect_ms: Some(SpreadMs::default()),
+        }
+    }
+}

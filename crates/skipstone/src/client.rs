@@ -1,0 +1,119 @@
+//! A client: one connection to one server.
+
+use crate::driver::impair::Impairment;
+use crate::driver::{Driver, DriverStats};
+use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
+use crate::url::Target;
+use bytes::Bytes;
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
+use skipstone_proto::time::Duration;
+use skipstone_proto::wire::settings::Merging;
+use std::io;
+use std::net::SocketAddr;
+
+/// How a client connects. Timeouts, limits and channels are the server's to say.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// How this client's messages are put together; `None` for what the server says.
+    pub merging: Option<Merging>,
+    /// How long the handshake may take.
+    pub handshake_timeout: Duration,
+    /// Who drives.
+    pub threading: Threading,
+    /// A bad network to play around the socket.
+    pub impairment: Option<Impairment>,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        ClientConfig {
+            merging: None,
+            handshake_timeout: Duration::from_secs(10),
+            threading: Threading::default(),
+            impairment: None,
+        }
+    }
+}
+
+/// A connection to a server. Dropping it ends the connection without a word; [`Client::close`] says goodbye.
+#[derive(Debug)]
+pub struct Client {
+    handle: Handle,
+    peer: PeerId,
+    remote: SocketAddr,
+}
+
+impl Client {
+    /// Begins to connect; [`Event::Connected`] or [`Event::Closed`] follows. The token, up to 1,024 bytes, is what the
+    /// server decides by.
+    pub fn connect(url: &str, token: &[u8], config: ClientConfig) -> Result<Self, StartError> {
+        let target: Target = url.parse().map_err(StartError::Url)?;
+        let remote = target.resolve().map_err(StartError::Url)?;
+        let mut driver = Driver::new(Config {
+            merging: config.merging,
+            handshake_timeout: config.handshake_timeout,
+            ..Config::client()
+        })?;
+        let connected = driver.connect(&target, remote, token, config.impairment.as_ref());
+        let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
+        Ok(Client { handle: Handle::new(driver, config.threading)?, peer, remote })
+    }
+
+    /// The server's address.
+    pub fn remote_addr(&self) -> SocketAddr {
+        self.remote
+    }
+
+    /// The connection's name in its events.
+    pub fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// The next event, if there is one.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.handle.poll_event()
+    }
+
+    /// Waits until there is an event, for `span` at most.
+    pub fn wait(&mut self, span: Duration) {
+        self.handle.wait(span);
+    }
+
+    /// One round of a stepped client, waiting for its socket for `wait_max` at most.
+    ///
+    /// # Errors
+    /// The system refuses to wait for the socket; there is no going on.
+    pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
+        self.handle.drive(wait_max)
+    }
+
+    /// Sends a message. What becomes of it says a receipt, if the channel has them.
+    pub fn send(&mut self, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        let (id, peer) = (self.handle.next_id(), self.peer);
+        self.handle.command(Command::Send { peer, channel, payload: payload.into(), id }, Wake::Now)?;
+        Ok(id)
+    }
+
+    /// Lets everything leave that was sent since the last flush; needed only where the server set merging so.
+    pub fn flush(&mut self) {
+        self.handle.insist(Command::Flush);
+    }
+
+    /// What the connection is doing.
+    pub fn overview(&mut self) -> Option<Overview> {
+        let peer = self.peer;
+        self.handle.ask(move |driver| driver.endpoint.overview(peer)).flatten()
+    }
+
+    /// What the driver and its socket count.
+    pub fn driver_stats(&mut self) -> Option<DriverStats> {
+        self.handle.ask(|driver| driver.stats())
+    }
+
+    /// Ends the connection. What is queued and reliable has `linger` to arrive first. Returns when the server knows, or
+    /// soon after `linger`.
+    pub fn close(mut self, reason: &str, linger: Duration) {
+        self.handle.close_all(code::NONE, reason, linger, linger + Duration::from_millis(500));
+    }
+}

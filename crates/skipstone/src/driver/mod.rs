@@ -1,0 +1,188 @@
+//! Joins the protocol to the sockets: one thread, one poll, one endpoint.
+//!
+//! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
+//! is commands between rounds. [`sockets`] opens and owns, [`receive`] and [`transmit`] move datagrams, [`impair`] plays a
+//! bad network.
+
+pub(crate) mod impair;
+mod receive;
+mod sockets;
+mod transmit;
+
+use crate::net::udp::{ReceiveBatch, SendBatch};
+use crate::net::wait;
+use crate::url::Target;
+use impair::Impairment;
+use mio::{Events, Poll, Token, Waker};
+use skipstone_netsim::LinkStats;
+use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
+use skipstone_proto::time::{Duration, Time};
+use sockets::Sockets;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// One endpoint and all its sockets.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) endpoint: Endpoint,
+    clock: Clock,
+    poll: Poll,
+    events: Events,
+    waker: Arc<Waker>,
+    sockets: Sockets,
+    incoming: ReceiveBatch,
+    /// Datagrams of sockets that have no batch of their own.
+    outgoing: SendBatch,
+    /// A stream's message on its way into the endpoint, which changes it.
+    message: Vec<u8>,
+    /// Where the endpoint writes datagrams.
+    buffer: Vec<u8>,
+    stats: DriverStats,
+}
+
+/// What the driver itself counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DriverStats {
+    /// Rounds of its loop.
+    pub rounds: u64,
+    /// System calls that sent datagrams.
+    pub send_calls: u64,
+    /// Datagrams that the system would not take.
+    pub send_errors: u64,
+    /// What the sockets say.
+    pub sockets: SocketStats,
+}
+
+/// What the sockets say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SocketStats {
+    /// Datagrams that the kernel dropped because a receive buffer was full.
+    pub receive_drops: u64,
+    /// The smallest receive buffer granted, in bytes.
+    pub receive_buffer_bytes: usize,
+    /// Whether the kernel granted smaller buffers than asked for.
+    pub are_buffers_short: bool,
+    /// WebSocket connections open now.
+    pub websockets: u64,
+}
+
+/// The embedder's clock: microseconds since the driver began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    pub(crate) fn now(self) -> Time {
+        // Not from zero, so that times before the beginning can be expressed.
+        Time::from_micros(1_000_000 + self.0.elapsed().as_micros() as u64)
+    }
+}
+
+const TOKEN_WAKER: Token = Token(usize::MAX);
+const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
+const READY_MAX: usize = 1_024;
+/// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// Why a driver could not be made.
+#[derive(Debug)]
+pub(crate) enum DriverError {
+    Config(ConfigError),
+    Io(io::Error),
+}
+
+impl From<io::Error> for DriverError {
+    fn from(error: io::Error) -> Self {
+        DriverError::Io(error)
+    }
+}
+
+impl Driver {
+    pub(crate) fn new(config: Config) -> Result<Self, DriverError> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| io::Error::other(error.to_string()))?;
+        let poll = Poll::new()?;
+        Ok(Driver {
+            endpoint: Endpoint::new(config, seed).map_err(DriverError::Config)?,
+            clock: Clock(Instant::now()),
+            waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
+            poll,
+            events: Events::with_capacity(READY_MAX),
+            sockets: Sockets::default(),
+            incoming: ReceiveBatch::new(),
+            outgoing: SendBatch::with_capacity(64, 256 << 10),
+            message: Vec::new(),
+            buffer: Vec::new(),
+            stats: DriverStats::default(),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        self.waker.clone()
+    }
+
+    /// One round, which waits for `wait_max` at most.
+    pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
+        self.stats.rounds += 1;
+        self.transmit();
+        let timeout = self.time_left().min(wait_max);
+        wait::wait(&mut self.poll, &mut self.events, Some(timeout))?;
+        self.receive();
+        let now = self.now();
+        self.endpoint.handle_timeout(now);
+        self.transmit();
+        Ok(())
+    }
+
+    /// Begins a connection, with a socket of its own.
+    pub(crate) fn connect(
+        &mut self,
+        target: &Target,
+        address: SocketAddr,
+        token: &[u8],
+        impairment: Option<&Impairment>,
+    ) -> Result<PeerId, io::Error> {
+        let path = self.sockets.open(self.poll.registry(), target, address, impairment)?;
+        let now = self.now();
+        let peer = self.endpoint.connect(now, path, token).map_err(|error| match error {
+            ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
+            ConnectError::Full => io::Error::other(error.to_string()),
+        })?;
+        if path.carrier.is_reliable {
+            // Until its own handshake is done, the stream takes nothing.
+            self.endpoint.set_writable(path.socket, false);
+        }
+        Ok(peer)
+    }
+
+    /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
+    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
+        self.sockets.listen(self.poll.registry(), address, websocket)
+    }
+
+    /// The next event.
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.endpoint.poll_event(self.clock.now())
+    }
+
+    /// What the played networks did, towards the server and towards the clients.
+    pub(crate) fn link_stats(&self) -> (LinkStats, LinkStats) {
+        self.sockets.link_stats()
+    }
+
+    pub(crate) fn stats(&self) -> DriverStats {
+        DriverStats { sockets: self.sockets.stats(), ..self.stats }
+    }
+
+    /// Until the next deadline of the protocol or of a played network.
+    fn time_left(&self) -> Duration {
+        let now = self.now();
+        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival());
+        due.since(now).min(WAIT_MAX)
+    }
+}

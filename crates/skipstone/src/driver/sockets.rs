@@ -1,0 +1,247 @@
+//! All sockets of a driver: the one that a server shares among its clients, a client's own, the streams.
+
+use super::impair::{Impairment, Links};
+use super::{SocketStats, TOKEN_LISTENER};
+use crate::net::udp::{SendBatch, UdpOptions, UdpSocket};
+use crate::net::websocket::{WsConnection, WsListener, WsOptions};
+use crate::url::{Scheme, Target};
+use mio::{Registry, Token};
+use skipstone_netsim::LinkStats;
+use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::time::Time;
+use slab::Slab;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Instant;
+
+/// Every socket by its number, which is its token for the poll and its name in a [`Path`].
+#[derive(Debug)]
+pub(super) struct Sockets {
+    pub(super) all: Slab<Socket>,
+    /// Those that a server shares.
+    pub(super) shared: Vec<u32>,
+    pub(super) listener: Option<WsListener>,
+    /// Streams that were written to in this round.
+    pub(super) unflushed: Vec<u32>,
+    /// Sockets that have more to read without a new event.
+    pub(super) unread: Vec<u32>,
+    /// The listener has more to accept without a new event.
+    pub(super) is_listener_ready: bool,
+    /// Sockets with a played network around them.
+    pub(super) impaired: Vec<u32>,
+    /// When streams are next searched for such that hang.
+    pub(super) stale_check_at: Instant,
+    opened: u64,
+    /// What the links of closed sockets did.
+    past_links: (LinkStats, LinkStats),
+    receive_drops_past: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Socket {
+    /// A server's, shared by all its native clients.
+    Shared(Box<Shared>),
+    /// A client's own.
+    Own(Box<Own>),
+    Stream(Box<Stream>),
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) udp: UdpSocket,
+    pub(super) batch: SendBatch,
+    pub(super) is_blocked: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) udp: UdpSocket,
+    pub(super) remote: SocketAddr,
+    pub(super) links: Option<Links>,
+}
+
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) ws: WsConnection,
+    pub(super) is_unflushed: bool,
+    /// The endpoint believes that it takes no more.
+    pub(super) is_blocked: bool,
+    /// A client's own, whose handshake is under way.
+    pub(super) is_opening: bool,
+}
+
+impl Default for Sockets {
+    fn default() -> Self {
+        Sockets {
+            all: Slab::new(),
+            shared: Vec::new(),
+            listener: None,
+            unflushed: Vec::new(),
+            unread: Vec::new(),
+            is_listener_ready: false,
+            impaired: Vec::new(),
+            stale_check_at: Instant::now(),
+            opened: 0,
+            past_links: Default::default(),
+            receive_drops_past: 0,
+        }
+    }
+}
+
+impl Sockets {
+    /// Opens a client's socket.
+    pub(super) fn open(
+        &mut self,
+        registry: &Registry,
+        target: &Target,
+        remote: SocketAddr,
+        impairment: Option<&Impairment>,
+    ) -> io::Result<Path> {
+        self.opened += 1;
+        let links = impairment.map(|impairment| Links::new(impairment, self.opened)).transpose();
+        let links = links.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+        let entry = self.all.vacant_entry();
+        let number = entry.key() as u32;
+        let carrier = match target.scheme {
+            Scheme::Plain => {
+                let any: IpAddr = match remote {
+                    SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+                    SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+                };
+                let mut udp = UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())?;
+                udp.register(registry, Token(entry.key()))?;
+                if links.is_some() {
+                    self.impaired.push(number);
+                }
+                entry.insert(Socket::Own(Box::new(Own { udp, remote, links })));
+                udp_carrier(&remote)
+            }
+            Scheme::WebSocket => {
+                let options = WsOptions::default();
+                let mut ws = WsConnection::connect(&target.url, remote, options).map_err(io::Error::other)?;
+                ws.register(registry, Token(entry.key()))?;
+                let stream = Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true };
+                entry.insert(Socket::Stream(Box::new(stream)));
+                Carrier::WEBSOCKET
+            }
+        };
+        Ok(Path { socket: number, remote, carrier })
+    }
+
+    /// Opens a server's sockets.
+    pub(super) fn listen(
+        &mut self,
+        registry: &Registry,
+        address: SocketAddr,
+        websocket: bool,
+    ) -> io::Result<SocketAddr> {
+        let (mut udp, listener) = bind_both(address, websocket)?;
+        let local = udp.local_addr()?;
+        let entry = self.all.vacant_entry();
+        udp.register(registry, Token(entry.key()))?;
+        self.shared.push(entry.key() as u32);
+        entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false })));
+        if let Some(mut listener) = listener {
+            listener.register(registry, TOKEN_LISTENER)?;
+            self.listener = Some(listener);
+        }
+        Ok(local)
+    }
+
+    /// Closes a socket and forgets it.
+    pub(super) fn remove(&mut self, socket: u32) {
+        let Some(gone) = self.all.try_remove(socket as usize) else { return };
+        self.impaired.retain(|impaired| *impaired != socket);
+        let Socket::Own(own) = gone else { return };
+        self.receive_drops_past += own.udp.receive_drops().unwrap_or(0);
+        if let Some((up, down)) = own.links.as_ref().map(Links::stats) {
+            add(&mut self.past_links.0, &up);
+            add(&mut self.past_links.1, &down);
+        }
+    }
+
+    /// When the next datagram comes out of a played network.
+    pub(super) fn next_arrival(&self) -> Time {
+        let links = |socket: &u32| match self.all.get(*socket as usize)? {
+            Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),
+            _ => None,
+        };
+        let arrivals = self.impaired.iter().filter_map(links);
+        let idle = self.unread.is_empty() && !self.is_listener_ready;
+        arrivals.min().unwrap_or(Time::NEVER).min(if idle { Time::NEVER } else { Time::ZERO })
+    }
+
+    /// What the played networks did, towards the server and towards the clients.
+    pub(super) fn link_stats(&self) -> (LinkStats, LinkStats) {
+        let mut sum = self.past_links;
+        for (_, socket) in &self.all {
+            let Socket::Own(own) = socket else { continue };
+            if let Some((up, down)) = own.links.as_ref().map(Links::stats) {
+                add(&mut sum.0, &up);
+                add(&mut sum.1, &down);
+            }
+        }
+        sum
+    }
+
+    pub(super) fn stats(&self) -> SocketStats {
+        let mut stats = SocketStats { receive_drops: self.receive_drops_past, ..SocketStats::default() };
+        for (_, socket) in &self.all {
+            let udp = match socket {
+                Socket::Shared(shared) => &shared.udp,
+                Socket::Own(own) => &own.udp,
+                Socket::Stream(stream) => {
+                    stats.websockets += u64::from(stream.ws.is_open());
+                    continue;
+                }
+            };
+            let grants = udp.buffer_grants();
+            let smallest = stats.receive_buffer_bytes;
+            stats.receive_drops += udp.receive_drops().unwrap_or(0);
+            stats.are_buffers_short |= grants.is_short();
+            stats.receive_buffer_bytes =
+                if smallest == 0 { grants.receive_granted } else { smallest.min(grants.receive_granted) };
+        }
+        stats
+    }
+}
+
+/// The carrier of datagrams to this address.
+pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
+    if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
+}
+
+/// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.
+fn bind_both(address: SocketAddr, websocket: bool) -> io::Result<(UdpSocket, Option<WsListener>)> {
+    let attempts = if address.port() == 0 { 20 } else { 1 };
+    for attempt in 1..=attempts {
+        let udp = UdpSocket::bind(address, &UdpOptions::server())?;
+        if !websocket {
+            return Ok((udp, None));
+        }
+        let both = SocketAddr::new(address.ip(), udp.local_addr()?.port());
+        match WsListener::bind(both, WsOptions::default()) {
+            Ok(listener) => return Ok((udp, Some(listener))),
+            Err(error) if attempt == attempts => return Err(error),
+            Err(_) => {}
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn add(sum: &mut LinkStats, other: &LinkStats) {
+    sum.sent += other.sent;
+    sum.delivered += other.delivered;
+    sum.bytes_sent += other.bytes_sent;
+    sum.bytes_delivered += other.bytes_delivered;
+    sum.lost_random += other.lost_random;
+    sum.lost_burst += other.lost_burst;
+    sum.lost_queue += other.lost_queue;
+    sum.lost_outage += other.lost_outage;
+    sum.lost_too_large += other.lost_too_large;
+    sum.reordered += other.reordered;
+    sum.held_back += other.held_back;
+    sum.duplicated += other.duplicated;
+    sum.corrupted += other.corrupted;
+    sum.queue_bytes_peak = sum.queue_bytes_peak.max(other.queue_bytes_peak);
+}

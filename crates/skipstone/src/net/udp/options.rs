@@ -1,0 +1,79 @@
+//! How to open a socket, and what the kernel granted.
+
+/// How a socket is to be opened.
+#[derive(Clone, Debug)]
+pub struct UdpOptions {
+    /// Receive buffer to ask the kernel for; what it gave is in [`BufferGrants`].
+    pub receive_buffer_bytes: usize,
+    /// Send buffer to ask the kernel for.
+    pub send_buffer_bytes: usize,
+    /// Let the kernel split segmented transmits, where it can.
+    pub gso: bool,
+    /// Let the kernel coalesce received datagrams, where it can.
+    pub gro: bool,
+    /// Let other sockets bind the same port (shards).
+    pub reuse_port: bool,
+    /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
+    pub only_v6: Option<bool>,
+    /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
+    /// MTU discovery needs it. Linux only.
+    pub never_fragment: bool,
+    /// Which system calls to use.
+    pub backend: Backend,
+}
+
+/// Which system calls move the datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// The fastest that this system has.
+    Native,
+    /// One plain call per datagram.
+    Portable,
+}
+
+impl UdpOptions {
+    /// For a server: 4 MiB buffers, so that a burst of all clients survives a pause of the process.
+    pub fn server() -> UdpOptions {
+        UdpOptions {
+            receive_buffer_bytes: 4 << 20,
+            send_buffer_bytes: 4 << 20,
+            gso: true,
+            gro: true,
+            reuse_port: false,
+            only_v6: None,
+            never_fragment: true,
+            backend: Backend::Native,
+        }
+    }
+
+    /// For a client: 512 KiB, a few ticks of the busiest game.
+    pub fn client() -> UdpOptions {
+        UdpOptions { receive_buffer_bytes: 512 << 10, send_buffer_bytes: 512 << 10, ..UdpOptions::server() }
+    }
+}
+
+impl Default for UdpOptions {
+    fn default() -> UdpOptions {
+        UdpOptions::server()
+    }
+}
+
+/// Socket buffers, asked and granted. Linux caps them silently at `net.core.rmem_max` and `net.core.wmem_max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferGrants {
+    /// Receive buffer as asked, in bytes.
+    pub receive_asked: usize,
+    /// Receive buffer as granted, in the same measure (Linux reports twice that, for its bookkeeping).
+    pub receive_granted: usize,
+    /// Send buffer as asked, in bytes.
+    pub send_asked: usize,
+    /// Send buffer as granted.
+    pub send_granted: usize,
+}
+
+impl BufferGrants {
+    /// Whether the kernel gave less than asked, for either direction.
+    pub fn is_short(&self) -> bool {
+        self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
+    }
+}

@@ -1,0 +1,106 @@
+//! The ways out: our Close frame, the peer's, a broken rule, a broken stream.
+
+use std::io;
+use std::time::Instant;
+
+use tungstenite::Utf8Bytes;
+use tungstenite::error::{Error, ProtocolError};
+use tungstenite::protocol::CloseFrame;
+use tungstenite::protocol::frame::coding::CloseCode;
+
+use super::super::outgoing::{Outgoing, Pipe};
+use super::super::{WsCloseReason, WsPeerClose};
+use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
+
+impl WsConnection {
+    /// Says goodbye: a Close frame with `code` (1000 to 1003, 1007 to 1014, or 3000 to 4999) and `reason` (cut to 123
+    /// bytes), then the peer's, then the end. Before the handshake is through it simply ends.
+    pub fn close(&mut self, code: u16, reason: &str) {
+        if self.close_reason.is_some() {
+            return;
+        }
+        match self.phase {
+            Phase::Frames(_) => {
+                self.begin_closing(WsCloseReason::Local);
+                self.queue_close(code, reason);
+                self.flush();
+            }
+            _ => self.end(WsCloseReason::Local),
+        }
+    }
+
+    pub(super) fn on_peer_close(&mut self, frame: Option<CloseFrame>) {
+        self.begin_closing(WsCloseReason::Remote);
+        let frame = frame.unwrap_or(CloseFrame { code: CloseCode::Status, reason: Utf8Bytes::default() });
+        self.peer_close = Some(WsPeerClose { code: frame.code.into(), reason: frame.reason.as_str().to_owned() });
+    }
+
+    pub(super) fn on_frame_error(&mut self, error: &Error) {
+        match error {
+            // Both Close frames are through.
+            Error::ConnectionClosed | Error::AlreadyClosed => {
+                self.begin_closing(WsCloseReason::Remote);
+                self.phase = Phase::Draining { peer_may_send: false, is_shut: false };
+            }
+            Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+                self.end(WsCloseReason::Lost);
+            }
+            Error::Capacity(_) => self.fail(WsCloseReason::MessageTooLarge, 1009, "message too large"),
+            _ => self.fail(WsCloseReason::Protocol, 1002, "broken frame"),
+        }
+    }
+
+    /// The peer broke a rule: say which, and listen no more.
+    fn fail(&mut self, reason: WsCloseReason, code: u16, text: &str) {
+        self.begin_closing(reason);
+        self.queue_close(code, text);
+        self.phase = Phase::Draining { peer_may_send: true, is_shut: false };
+    }
+
+    fn queue_close(&mut self, code: u16, reason: &str) {
+        let Phase::Frames(frames) = &mut self.phase else {
+            return;
+        };
+        let reason = Utf8Bytes::from(&reason[..reason.floor_char_boundary(CLOSE_REASON_BYTES_MAX)]);
+        let mut pipe = Pipe {
+            tcp: &mut self.tcp,
+            outgoing: &mut self.outgoing,
+            outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
+            turn: &mut self.turn,
+        };
+        // If it does not fit, the peer has not read for long: the deadline ends it without goodbye.
+        let _ = frames.close(&mut pipe, Some(CloseFrame { code: code.into(), reason }));
+    }
+
+    pub(super) fn begin_closing(&mut self, reason: WsCloseReason) {
+        if self.close_reason.is_none() {
+            self.close_reason = Some(reason);
+            self.deadline = Some(Instant::now() + self.options.close_timeout);
+        }
+    }
+
+    pub(super) fn end(&mut self, reason: WsCloseReason) {
+        self.begin_closing(reason);
+        self.outgoing = Outgoing::default();
+        self.phase = Phase::Closed;
+    }
+
+    pub(super) fn discard_incoming(&mut self) {
+        let mut buffer = [0; 4096];
+        while let Phase::Draining { peer_may_send, .. } = &mut self.phase {
+            match self.turn.read(&mut self.tcp, &mut buffer) {
+                Ok(0) if self.outgoing.len() > 0 => {
+                    // It has said all it wanted, but may still listen.
+                    *peer_may_send = false;
+                    return;
+                }
+                Ok(count) if count > 0 => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                _ => self.end(WsCloseReason::Lost),
+            }
+        }
+    }
+}
+
+/// RFC 6455 section 5.5: a control frame carries 125 bytes, two of which are the code.
+const CLOSE_REASON_BYTES_MAX: usize = 123;

@@ -1,0 +1,126 @@
+//! Many clients in one thread, each with a socket of its own: what a stress generator needs.
+
+use crate::driver::impair::Impairment;
+use crate::driver::{Driver, DriverStats};
+use crate::handle::StartError;
+use crate::url::Target;
+use bytes::Bytes;
+use skipstone_netsim::LinkStats;
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, SendError, Stats};
+use skipstone_proto::time::Duration;
+use skipstone_proto::wire::settings::Merging;
+use std::io;
+use std::net::SocketAddr;
+
+/// How the clients of a pool connect.
+#[derive(Clone, Debug)]
+pub struct PoolConfig {
+    /// How their messages are put together; `None` for what the server says.
+    pub merging: Option<Merging>,
+    /// How long a handshake may take.
+    pub handshake_timeout: Duration,
+}
+
+impl Default for PoolConfig {
+    fn default() -> Self {
+        PoolConfig { merging: None, handshake_timeout: Duration::from_secs(10) }
+    }
+}
+
+/// Many clients, stepped by hand.
+#[derive(Debug)]
+pub struct Pool {
+    driver: Driver,
+    next_id: u64,
+}
+
+impl Pool {
+    /// A pool without clients.
+    pub fn new(config: PoolConfig) -> Result<Self, StartError> {
+        let driver = Driver::new(Config {
+            merging: config.merging,
+            handshake_timeout: config.handshake_timeout,
+            ..Config::client()
+        })?;
+        Ok(Pool { driver, next_id: 0 })
+    }
+
+    /// Adds a client and begins to connect it. The address was resolved from the target once for all.
+    ///
+    /// # Errors
+    /// The system has no socket to give, most often because too many files are open.
+    pub fn add(
+        &mut self,
+        target: &Target,
+        address: SocketAddr,
+        token: &[u8],
+        impairment: Option<&Impairment>,
+    ) -> Result<PeerId, StartError> {
+        let wanted = format!("open a socket to {}", target.url);
+        self.driver.connect(target, address, token, impairment).map_err(StartError::io(wanted))
+    }
+
+    /// One round: waits for sockets or a deadline for `wait_max` at most.
+    ///
+    /// # Errors
+    /// The system refuses to wait for the sockets; there is no going on.
+    pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
+        self.driver.drive(wait_max)
+    }
+
+    /// The next event, if there is one.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.driver.poll_event()
+    }
+
+    /// Sends a message from one client to its server.
+    pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
+        self.next_id += 1;
+        let (id, now) = (MessageId(self.next_id), self.driver.now());
+        self.driver.endpoint.send(now, peer, channel, payload.into(), id).map(|()| id)
+    }
+
+    /// Lets everything leave that waits for a flush.
+    pub fn flush(&mut self) {
+        let now = self.driver.now();
+        self.driver.endpoint.flush(now);
+    }
+
+    /// Ends one client's connection.
+    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) {
+        let now = self.driver.now();
+        self.driver.endpoint.close(now, peer, code, reason, linger);
+    }
+
+    /// Ends every connection; their `Closed` events follow.
+    pub fn close_all(&mut self, code: u64, reason: &str, linger: Duration) {
+        let now = self.driver.now();
+        self.driver.endpoint.close_all(now, code, reason, linger);
+    }
+
+    /// Connections whose `Closed` event has not come.
+    pub fn open_count(&mut self) -> usize {
+        self.driver.endpoint.open_count()
+    }
+
+    /// Counters of all connections, past and present.
+    pub fn stats(&mut self) -> Stats {
+        self.driver.endpoint.totals()
+    }
+
+    /// What one connection is doing.
+    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
+        self.driver.endpoint.overview(peer)
+    }
+
+    /// What the driver and its sockets count.
+    pub fn driver_stats(&self) -> DriverStats {
+        self.driver.stats()
+    }
+
+    /// What the played networks did: towards the server, towards the clients.
+    pub fn link_stats(&self) -> (LinkStats, LinkStats) {
+        self.driver.link_stats()
+    }
+}

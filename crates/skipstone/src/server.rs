@@ -1,0 +1,182 @@
+//! The server: all players, whatever carries them, through one port and one event queue.
+
+use crate::driver::{Driver, DriverStats};
+use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
+use bytes::Bytes;
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Event, Group, Overview, PeerId, Stats};
+use skipstone_proto::time::Duration;
+use skipstone_proto::wire::settings::{Merging, Settings};
+use std::io;
+use std::net::SocketAddr;
+
+/// How a server listens.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose.
+    pub listen: SocketAddr,
+    /// Whether WebSocket clients are served, on the TCP port of the same number.
+    pub websocket: bool,
+    /// What the server and all its clients keep to.
+    pub settings: Settings,
+    /// How the server's own messages are put together. [`Merging::Flush`] sends at each [`Server::flush`].
+    pub merging: Merging,
+    /// How long a handshake may take, the application's decision included.
+    pub handshake_timeout: Duration,
+    /// Players at once; further ones are told that the server is full.
+    pub connections_max: u32,
+    /// Who drives.
+    pub threading: Threading,
+}
+
+impl ServerConfig {
+    /// A server at this address, WebSocket included, that merges what is sent between two flushes.
+    pub fn new(listen: SocketAddr) -> Self {
+        ServerConfig {
+            listen,
+            websocket: true,
+            settings: Settings::default(),
+            merging: Merging::Flush,
+            handshake_timeout: Duration::from_secs(10),
+            connections_max: 65_536,
+            threading: Threading::default(),
+        }
+    }
+}
+
+/// A running server. Dropping it closes its sockets at once; [`Server::shutdown`] says goodbye first.
+#[derive(Debug)]
+pub struct Server {
+    handle: Handle,
+    local: SocketAddr,
+    merging: Merging,
+}
+
+impl Server {
+    /// Opens the sockets and begins to serve.
+    pub fn start(config: ServerConfig) -> Result<Self, StartError> {
+        let mut driver = Driver::new(Config {
+            merging: Some(config.merging),
+            handshake_timeout: config.handshake_timeout,
+            connections_max: config.connections_max,
+            ..Config::server(config.settings)
+        })?;
+        let wanted = format!("listen on {}", config.listen);
+        let local = driver.listen(config.listen, config.websocket).map_err(StartError::io(wanted))?;
+        Ok(Server { handle: Handle::new(driver, config.threading)?, local, merging: config.merging })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// The next event, if there is one.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.handle.poll_event()
+    }
+
+    /// Waits until there is an event, for `span` at most.
+    pub fn wait(&mut self, span: Duration) {
+        self.handle.wait(span);
+    }
+
+    /// One round of a stepped server, waiting for its sockets for `wait_max` at most.
+    ///
+    /// # Errors
+    /// The system refuses to wait for the sockets; there is no going on.
+    pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
+        self.handle.drive(wait_max)
+    }
+
+    /// Lets a client in that asked.
+    pub fn accept(&mut self, peer: PeerId) {
+        self.handle.insist(Command::Accept(peer));
+    }
+
+    /// Turns a client away that asked.
+    pub fn refuse(&mut self, peer: PeerId, code: u64, reason: &str) {
+        self.close(peer, code, reason, Duration::ZERO);
+    }
+
+    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows.
+    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) {
+        self.handle.insist(Command::Close { peer, code, reason: reason.into(), linger });
+    }
+
+    /// Sends a message to one peer. What becomes of it says a receipt, if the channel has them.
+    pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        let (id, wake) = (self.handle.next_id(), self.wake());
+        self.handle.command(Command::Send { peer, channel, payload: payload.into(), id }, wake)?;
+        Ok(id)
+    }
+
+    /// Sends one message to every member of a group; they share its bytes.
+    pub fn broadcast(&mut self, group: Group, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        let (id, wake) = (self.handle.next_id(), self.wake());
+        self.handle.command(Command::Broadcast { group, channel, payload: payload.into(), id }, wake)?;
+        Ok(id)
+    }
+
+    /// Lets everything leave that was sent since the last flush.
+    pub fn flush(&mut self) {
+        self.handle.insist(Command::Flush);
+    }
+
+    /// Adds a peer to a group.
+    pub fn join(&mut self, peer: PeerId, group: Group) {
+        self.handle.insist(Command::Join(peer, group));
+    }
+
+    /// Takes a peer out of a group.
+    pub fn leave(&mut self, peer: PeerId, group: Group) {
+        self.handle.insist(Command::Leave(peer, group));
+    }
+
+    /// Sets how the messages to one peer are put together.
+    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) {
+        self.handle.insist(Command::Merging(peer, merging));
+    }
+
+    /// Counters of all connections, past and present. `None` if the driver is gone.
+    pub fn stats(&mut self) -> Option<Stats> {
+        self.handle.ask(|driver| driver.endpoint.totals())
+    }
+
+    /// What the driver and its sockets count.
+    pub fn driver_stats(&mut self) -> Option<DriverStats> {
+        self.handle.ask(|driver| driver.stats())
+    }
+
+    /// What one connection is doing.
+    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
+        self.handle.ask(move |driver| driver.endpoint.overview(peer)).flatten()
+    }
+
+    /// What every connection is doing. The cost grows with their number: for people, not for every tick.
+    pub fn overviews(&mut self) -> Vec<(PeerId, Overview)> {
+        let all = self.handle.ask(|driver| {
+            let peers: Vec<PeerId> = driver.endpoint.peers().collect();
+            peers.into_iter().filter_map(|peer| Some((peer, driver.endpoint.overview(peer)?))).collect()
+        });
+        all.unwrap_or_default()
+    }
+
+    /// Why the driver gave up, if it did.
+    pub fn failure(&self) -> Option<String> {
+        self.handle.failure()
+    }
+
+    /// Ends every connection and the server. What is queued and reliable has `linger` to arrive; all together takes
+    /// little longer.
+    pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) {
+        self.handle.close_all(code, reason, linger, linger + GOODBYE_MAX);
+    }
+
+    fn wake(&self) -> Wake {
+        if self.merging == Merging::Flush { Wake::Later } else { Wake::Now }
+    }
+}
+
+/// How long peers have to say that they know.
+const GOODBYE_MAX: Duration = Duration::from_millis(700);

@@ -1,0 +1,122 @@
+//! Where a server is: `skip+plain://host:port`, `ws://host:port/path`.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// A server's address as a user writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// What carries the connection.
+    pub scheme: Scheme,
+    /// Name or address, without brackets.
+    pub host: String,
+    /// Port, of UDP and TCP alike.
+    pub port: u16,
+    /// The whole of it, as written.
+    pub url: String,
+}
+
+/// How to reach a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `skip+plain`: UDP, in clear.
+    Plain,
+    /// `ws`: WebSocket, in clear.
+    WebSocket,
+}
+
+/// The port where none is written.
+const PORT_DEFAULT: u16 = 7777;
+
+/// What is wrong with a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlError {
+    /// It has no scheme, or one that this version does not speak.
+    Scheme(String),
+    /// No host, or a port that is no number.
+    Address(String),
+    /// The name has no address.
+    Unresolved(String, String),
+}
+
+impl std::fmt::Display for UrlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            UrlError::Scheme(url) if url.starts_with("skip://") => {
+                write!(f, "'{url}': this version does not encrypt yet; write skip+plain:// to connect in clear")
+            }
+            UrlError::Scheme(url) => {
+                write!(f, "'{url}' begins with neither skip+plain:// nor ws:// (example: skip+plain://127.0.0.1:7777)")
+            }
+            UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip+plain://127.0.0.1:7777)"),
+            UrlError::Unresolved(host, why) => write!(f, "'{host}' has no address: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+impl std::str::FromStr for Target {
+    type Err = UrlError;
+
+    fn from_str(url: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = match url.split_once("://") {
+            Some(("skip+plain", rest)) => (Scheme::Plain, rest),
+            Some(("ws", rest)) => (Scheme::WebSocket, rest),
+            _ => return Err(UrlError::Scheme(url.into())),
+        };
+        let bad = || UrlError::Address(url.into());
+        let authority = rest.split('/').next().unwrap_or_default();
+        let (host, port) = match authority.strip_prefix('[') {
+            Some(v6) => v6.split_once(']').ok_or_else(bad)?,
+            None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+        };
+        let port = match port.strip_prefix(':') {
+            Some(port) => port.parse().map_err(|_| bad())?,
+            None if port.is_empty() => PORT_DEFAULT,
+            None => return Err(bad()),
+        };
+        if host.is_empty() {
+            return Err(bad());
+        }
+        Ok(Target { scheme, host: host.into(), port, url: url.into() })
+    }
+}
+
+impl Target {
+    /// The address to send to; the first if the name has several.
+    pub fn resolve(&self) -> Result<SocketAddr, UrlError> {
+        let unresolved = |why: String| UrlError::Unresolved(self.host.clone(), why);
+        let mut found =
+            (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| unresolved(error.to_string()))?;
+        found.next().ok_or_else(|| unresolved("the name server knows none".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_with_names_and_both_kinds_of_addresses_are_read() {
+        let target = |url: &str| url.parse::<Target>().map(|target| (target.scheme, target.host, target.port));
+        assert_eq!(target("skip+plain://localhost"), Ok((Scheme::Plain, "localhost".into(), PORT_DEFAULT)));
+        assert_eq!(target("skip+plain://127.0.0.1:80"), Ok((Scheme::Plain, "127.0.0.1".into(), 80)));
+        assert_eq!(target("ws://[::1]:9/play"), Ok((Scheme::WebSocket, "::1".into(), 9)));
+    }
+
+    #[test]
+    fn a_bad_url_is_answered_with_a_good_example() {
+        for bad in [
+            "127.0.0.1:7777",
+            "http://a:1",
+            "skip+plain://",
+            "skip+plain://:1",
+            "ws://a:x",
+            "ws://[::1",
+            "ws://a:99999",
+        ] {
+            let error = bad.parse::<Target>().expect_err(bad).to_string();
+            assert!(error.contains("skip+plain://127.0.0.1:7777") && error.contains(bad), "{error}");
+        }
+    }
+}

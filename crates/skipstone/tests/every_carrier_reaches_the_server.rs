@@ -1,0 +1,79 @@
+//! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both hear the end.
+
+use skipstone::{Client, ClientConfig, Event, Server, ServerConfig, Threading, code};
+use std::time::{Duration, Instant};
+
+/// Runs a server that sends everything back, until the client has its answer and both know that it is over.
+fn echo(listen: &str, scheme: &str, threading: Threading) {
+    let config = ServerConfig { threading, ..ServerConfig::new(listen.parse().expect("an address")) };
+    let mut server = Server::start(config).expect("a port is free");
+    let url = format!("{scheme}://{}", server.local_addr());
+    let mut client =
+        Client::connect(&url, b"a token", ClientConfig { threading, ..ClientConfig::default() }).expect(&url);
+    let end = Instant::now() + Duration::from_secs(20);
+    let (mut is_echoed, mut server_closed) = (false, false);
+    while !(is_echoed && server_closed) {
+        assert!(Instant::now() < end, "{url}: echoed {is_echoed}, closed {server_closed}");
+        server.drive(Duration::from_millis(1)).expect("it drives");
+        client.drive(Duration::from_millis(1)).expect("it drives");
+        if threading == Threading::Background {
+            server.wait(Duration::from_millis(1));
+        }
+        while let Some(event) = server.poll_event() {
+            match event {
+                Event::Requested { peer, token } => {
+                    assert_eq!(token, "a token");
+                    server.accept(peer);
+                }
+                Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload).expect("room")),
+                Event::Closed { .. } => server_closed = true,
+                _ => {}
+            }
+        }
+        server.flush();
+        while let Some(event) = client.poll_event() {
+            match event {
+                Event::Connected { .. } => drop(client.send(7, vec![9; 100_000]).expect("room")),
+                Event::Message { peer, channel, payload } => {
+                    assert_eq!((channel, payload.len()), (7, 100_000));
+                    is_echoed = true;
+                    server.close(peer, code::KICKED, "enough", Duration::ZERO);
+                }
+                Event::Closed { close, .. } => {
+                    assert_eq!((close.code, close.reason_text().as_ref()), (code::KICKED, "enough"))
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn udp_over_ipv4() {
+    echo("127.0.0.1:0", "skip+plain", Threading::Background);
+}
+
+#[test]
+fn udp_over_ipv6() {
+    echo("[::1]:0", "skip+plain", Threading::Background);
+}
+
+#[test]
+fn udp_stepped_by_hand() {
+    echo("127.0.0.1:0", "skip+plain", Threading::Stepped);
+}
+
+#[test]
+fn websocket_over_ipv4() {
+    echo("127.0.0.1:0", "ws", Threading::Background);
+}
+
+#[test]
+fn websocket_over_ipv6() {
+    echo("[::1]:0", "ws", Threading::Background);
+}
+
+#[test]
+fn websocket_stepped_by_hand() {
+    echo("127.0.0.1:0", "ws", Threading::Stepped);
+}
