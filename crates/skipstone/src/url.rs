@@ -83,6 +83,16 @@ impl std::str::FromStr for Target {
 }
 
 impl Target {
+    /// A target put together from its parts.
+    pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
+        let name = match scheme {
+            Scheme::Plain => "skip+plain",
+            Scheme::WebSocket => "ws",
+        };
+        let bracketed = if host.contains(':') { format!("[{host}]") } else { host.into() };
+        Target { scheme, host: host.into(), port, url: format!("{name}://{bracketed}:{port}") }
+    }
+
     /// The address to send to; the first if the name has several.
     pub fn resolve(&self) -> Result<SocketAddr, UrlError> {
         let unresolved = |why: String| UrlError::Unresolved(self.host.clone(), why);

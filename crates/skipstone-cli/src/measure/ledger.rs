@@ -128,12 +128,26 @@ impl Ledger {
         self.finish(&vec![u32::MAX; self.senders_excluded.len()]).delivered
     }
 
+    /// Lines that have been overtaken and may still come. For the live view: only what is missing is looked at.
+    pub(crate) fn overtaken(&self) -> u64 {
+        let present = self.receivers.iter().filter(|receiver| !receiver.excluded);
+        present.flat_map(|receiver| receiver.gaps.values()).map(|gaps| gaps.missing(0..u32::MAX)).sum()
+    }
+
     /// The balance, given how many lines each sender sent.
     pub(crate) fn finish(&self, sent: &[u32]) -> Tally {
+        let mut tally = self.finish_of(0..self.receivers.len() as u32, sent);
+        tally.unexpected += self.unexpected;
+        tally
+    }
+
+    /// The balance of some receivers alone, such as those of one carrier. Lines of or to clients that do not exist are
+    /// only in the balance of all.
+    pub(crate) fn finish_of(&self, receivers: impl IntoIterator<Item = u32>, sent: &[u32]) -> Tally {
         assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
-        let mut tally = Tally { unexpected: self.unexpected, ..Tally::default() };
-        for receiver in &self.receivers {
-            receiver.add_to(&mut tally, sent, &self.senders_excluded);
+        let mut tally = Tally::default();
+        for receiver in receivers {
+            self.receivers[receiver as usize].add_to(&mut tally, sent, &self.senders_excluded);
         }
         tally
     }

@@ -64,11 +64,14 @@ impl Sentences {
     /// Replaces what is in `out` by one line. Allocates only while `out` has not yet held the longest line.
     ///
     /// # Panics
-    /// When a field is larger than a line can carry: the run's plan is to be checked against the limits before it starts.
+    /// When a field is larger than a line can carry: check the run's plan against the limits before it starts.
     pub(crate) fn write(&self, client: u32, sequence: u32, scheduled_us: u64, out: &mut Vec<u8>) {
         assert!(client <= CLIENT_MAX, "a line carries client numbers up to {CLIENT_MAX}, not {client}");
         assert!(sequence <= SEQUENCE_MAX, "a line carries sequence numbers up to {SEQUENCE_MAX}, not {sequence}");
-        assert!(scheduled_us <= SCHEDULED_US_MAX, "a line carries times up to {SCHEDULED_US_MAX} us, not {scheduled_us}");
+        assert!(
+            scheduled_us <= SCHEDULED_US_MAX,
+            "a line carries times up to {SCHEDULED_US_MAX} us, not {scheduled_us}"
+        );
         let mut words = Words::new(self.seed, client, sequence);
         let length = match self.size {
             Size::Sentence => SENTENCE_BYTES_MIN + words.below(SENTENCE_BYTES_MAX - SENTENCE_BYTES_MIN + 1),

@@ -1,8 +1,8 @@
-//! A control for every latency maximum: a thread that only sleeps, and logs when it was woken late. While it was, nothing
-//! on this machine was punctual, and a long latency says nothing about the server.
+//! A control for every latency maximum: a thread that only sleeps, and logs when it was woken late. Until it was,
+//! nothing on this machine was punctual, and a long latency says nothing about the server.
 //!
-//! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the host
-//! stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
+//! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the
+//! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -85,8 +85,8 @@ impl StallLog {
         &self.stalls
     }
 
-    /// Whether any part of this span of time, since the epoch, lies in a stall: whether it explains a late send, from the
-    /// moment it was due to the moment it happened.
+    /// Whether any part of this span of time, since the epoch, lies in a stall: whether a stall explains a late send,
+    /// from the moment it was due to the moment it happened.
     pub(crate) fn touches(&self, from: Duration, to: Duration) -> bool {
         let first = self.stalls.partition_point(|stall| stall.start + stall.length < from);
         self.stalls.get(first).is_some_and(|stall| stall.start <= to)

@@ -82,11 +82,7 @@ pub(crate) fn passing() -> StressResult {
             to_clients: Link { sent: 180_210, delivered: 176_606, lost_random: 3_604, ..Link::default() },
         }),
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
-        thresholds: vec![ThresholdResult {
-            expression: "latency.p99<50ms".into(),
-            passed: true,
-            actual: Some(4.512),
-        }],
+        thresholds: vec![ThresholdResult { expression: "latency.p99<50ms".into(), passed: true, actual: Some(4.512) }],
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::report::format::{counted, milliseconds, percent, three_digits, thousands};
+use crate::report::format::{counted, milliseconds, percent, thousands, three_digits};
 use crate::report::result::{Generator, StressResult, ThresholdResult, Verdict};
 use crate::units::mix::Carrier;
 use crate::units::threshold::{Threshold, ThresholdError};
@@ -174,7 +174,8 @@ fn contradictions(result: &StressResult) -> Vec<String> {
         reasons.push("The counts contradict each other: delivered and lost do not add up to expected.".into());
     }
     if result.clients.dropped > result.clients.connected || result.clients.connected > result.clients.asked {
-        reasons.push("The counts contradict each other: more clients were dropped or connected than there were.".into());
+        reasons
+            .push("The counts contradict each other: more clients were dropped or connected than there were.".into());
     }
     if messages.delivered > 0 && result.latency_ms.is_none() {
         reasons.push("Lines were delivered, but their latency was not measured.".into());
@@ -211,8 +212,11 @@ fn faults(result: &StressResult) -> Vec<String> {
 fn drop_reasons(result: &StressResult) -> String {
     let mut listed: Vec<_> = result.clients.drops_by_reason.iter().collect();
     listed.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
-    let texts: Vec<String> =
-        listed.iter().take(DROP_REASONS_MAX).map(|(reason, count)| format!("{reason} {}", thousands(**count))).collect();
+    let texts: Vec<String> = listed
+        .iter()
+        .take(DROP_REASONS_MAX)
+        .map(|(reason, count)| format!("{reason} {}", thousands(**count)))
+        .collect();
     match (texts.is_empty(), listed.len() > DROP_REASONS_MAX) {
         (true, _) => String::new(),
         (false, false) => format!(" ({})", texts.join(", ")),

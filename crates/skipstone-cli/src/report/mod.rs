@@ -7,5 +7,6 @@ pub(crate) mod exit;
 pub(crate) mod format;
 pub(crate) mod judge;
 pub(crate) mod live;
+pub(crate) mod paint;
 pub(crate) mod result;
 pub(crate) mod table;

@@ -266,6 +266,13 @@ pub(crate) struct ThresholdResult {
     pub(crate) actual: Option<f64>,
 }
 
+impl Link {
+    /// All that did not arrive, for whatever reason.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost_random + self.lost_burst + self.lost_queue + self.lost_outage + self.lost_too_large
+    }
+}
+
 impl Transport {
     /// The name for a run with these carriers.
     pub(crate) fn of(carriers: impl IntoIterator<Item = Carrier>) -> Transport {

@@ -49,8 +49,7 @@ impl fmt::Display for BitRate {
     }
 }
 
-const UNITS: [(&str, u64); 4] =
-    [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const UNITS: [(&str, u64); 4] = [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
 
 #[cfg(test)]
 mod tests {

@@ -26,7 +26,8 @@ impl FromStr for Burst {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Burst, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a burst loss", text, cause, "2%:3, which is rate:mean length"))
+        parse(text.trim())
+            .map_err(|cause| UnitError::new("a burst loss", text, cause, "2%:3, which is rate:mean length"))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which clients use which carrier: `udp=200,ws=100`; `udp` alone is all of them; `udp=200,ws` gives the rest to the other.
+//! Which clients use which carrier: `udp=200,ws=100`; `udp` alone is all of them; `udp=200,ws` gives the other the
+//! rest.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +49,9 @@ impl Mix {
             (None, Some((carrier, _))) => return Err(error(format!("it does not say how many use {carrier}"))),
         };
         let rest = match open {
-            None if named != clients => return Err(error(format!("its {named} clients are not the {clients} asked for"))),
+            None if named != clients => {
+                return Err(error(format!("its {named} clients are not the {clients} asked for")));
+            }
             Some(_) if named > clients => {
                 return Err(error(format!("its {named} clients are more than the {clients} asked for")));
             }

@@ -1,4 +1,5 @@
-//! What a user writes in options and plan files: each a type that parses with a helpful error, and displays as it parses.
+//! What a user writes in options and plan files: each a type that parses with a helpful error and displays as it
+//! parses.
 
 pub(crate) mod bit_rate;
 pub(crate) mod burst;

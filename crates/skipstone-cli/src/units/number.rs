@@ -21,7 +21,7 @@ pub(super) fn scaled(text: &str, scale: u64) -> Result<u64, String> {
     let number: u128 = format!("{whole}{fraction}").parse().map_err(|_| too_large())?;
     let divisor = 10_u128.pow(fraction.len() as u32);
     let product = number * u128::from(scale);
-    if product % divisor != 0 {
+    if !product.is_multiple_of(divisor) {
         return Err(format!("{text} is finer than can be told apart"));
     }
     u64::try_from(product / divisor).map_err(|_| too_large())

@@ -49,8 +49,8 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Size::Sentence => f.write_str("sentence"),
-            Size::Bytes(bytes) if bytes as u64 % MIB == 0 => write!(f, "{}MiB", bytes as u64 / MIB),
-            Size::Bytes(bytes) if bytes as u64 % KIB == 0 => write!(f, "{}KiB", bytes as u64 / KIB),
+            Size::Bytes(bytes) if (bytes as u64).is_multiple_of(MIB) => write!(f, "{}MiB", bytes as u64 / MIB),
+            Size::Bytes(bytes) if (bytes as u64).is_multiple_of(KIB) => write!(f, "{}KiB", bytes as u64 / KIB),
             Size::Bytes(bytes) => write!(f, "{bytes}"),
         }
     }

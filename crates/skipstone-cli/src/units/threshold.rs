@@ -213,9 +213,12 @@ fn parse(text: &str) -> Result<Threshold, String> {
     let limit: f64 = number.parse().map_err(|_| format!("\"{value}\" does not begin with a number"))?;
     let unit = match unit {
         "" => None,
-        name => Some(Unit::ALL.into_iter().find(|unit| unit.name() == name).ok_or_else(|| {
-            format!("\"{name}\" is no unit; there are us, ms, s and %")
-        })?),
+        name => Some(
+            Unit::ALL
+                .into_iter()
+                .find(|unit| unit.name() == name)
+                .ok_or_else(|| format!("\"{name}\" is no unit; there are us, ms, s and %"))?,
+        ),
     };
     Ok(Threshold { path: path.to_owned(), operator, limit: if negative { -limit } else { limit }, unit })
 }

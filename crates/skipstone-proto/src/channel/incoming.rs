@@ -69,14 +69,24 @@ impl Incoming {
         !self.mode.is_reliable() && self.held.is_some()
     }
 
-    /// Forgets unfinished unreliable messages; returns how many, and their cost of the window.
+    /// Forgets unreliable messages that were unfinished at the last call, too; returns how many, and their cost of the
+    /// window.
     pub fn expire(&mut self) -> (u32, u64) {
-        if !self.has_perishable() {
-            return (0, 0);
+        let (mut count, mut cost) = (0, 0);
+        if self.has_perishable()
+            && let Some(held) = &mut self.held
+        {
+            held.partial.retain(|_, partial| {
+                let is_over = partial.grow_old();
+                if is_over {
+                    count += 1;
+                    cost += partial.cost();
+                }
+                !is_over
+            });
         }
-        let held = self.held.take().expect("perishables are held");
-        let cost = held.partial.values().map(|partial| window_cost(partial.received() as usize)).sum();
-        (held.partial.len() as u32, cost)
+        self.release_if_empty();
+        (count, cost)
     }
 
     /// Takes one message frame. Whole messages that may be delivered are appended to `deliver`; `held_bytes` is the
@@ -97,7 +107,8 @@ impl Incoming {
             return Arrival::Taken;
         };
         let number = self.next.wrapping_add_signed(i64::from(sequence.distance_from(self.next())));
-        if number >= self.next + AHEAD_MAX {
+        let is_ordinal = matches!(self.mode, Mode::ReliableOrdered | Mode::ReliableUnordered);
+        if is_ordinal && number >= self.next + AHEAD_MAX {
             return Arrival::Malformed;
         }
         if let Some(refusal) = self.refusal(number) {
@@ -149,22 +160,24 @@ impl Incoming {
             if *oldest.key() > number {
                 return Err(Arrival::Stale);
             }
-            *held_bytes -= window_cost(oldest.remove().received() as usize);
+            *held_bytes -= oldest.remove().cost();
         }
         let partial = held.partial.entry(number).or_insert_with(|| {
-            *held_bytes += window_cost(0);
-            Reassembly::new(header.total)
+            let fresh = Reassembly::new(header.total);
+            *held_bytes += fresh.cost();
+            fresh
         });
         if partial.total() != header.total {
             return Err(Arrival::Malformed);
         }
-        let before = window_cost(partial.received() as usize);
+        let before = partial.cost();
         let fresh = partial.insert(header.offset, payload);
-        *held_bytes += window_cost(partial.received() as usize) - before;
+        let cost = partial.cost();
+        *held_bytes += cost - before;
         let Some(whole) = partial.take_if_complete() else {
             return if fresh > 0 { Ok(None) } else { Err(Arrival::Duplicate) };
         };
-        *held_bytes -= window_cost(whole.len());
+        *held_bytes -= cost;
         held.partial.remove(&number);
         Ok(Some(whole))
     }
@@ -181,7 +194,7 @@ impl Incoming {
                 if let Some(held) = &mut self.held {
                     let newer = held.partial.split_off(&self.next);
                     let stale = core::mem::replace(&mut held.partial, newer);
-                    *held_bytes -= stale.values().map(|p| window_cost(p.received() as usize)).sum::<u64>();
+                    *held_bytes -= stale.values().map(Reassembly::cost).sum::<u64>();
                 }
             }
             Mode::ReliableOrdered if number > self.next => {
@@ -201,17 +214,30 @@ impl Incoming {
             }
             Mode::ReliableUnordered => {
                 deliver.push(whole);
+                let before = self.range_cost();
                 if number > self.next {
                     self.held.get_or_insert_default().delivered.insert(number);
-                    return;
+                } else {
+                    self.next += 1;
+                    self.skip_delivered();
                 }
-                self.next += 1;
-                let Some(held) = &mut self.held else { return };
-                if held.delivered.first_range().is_some_and(|range| *range.start() == self.next) {
-                    self.next = held.delivered.pop_first_range().expect("it was there").end() + 1;
-                }
+                *held_bytes = *held_bytes + self.range_cost() - before;
             }
         }
+    }
+
+    /// Unordered: what was delivered ahead is now in order.
+    fn skip_delivered(&mut self) {
+        let Some(held) = &mut self.held else { return };
+        if held.delivered.first_range().is_some_and(|range| *range.start() == self.next) {
+            self.next = held.delivered.pop_first_range().expect("it was there").end() + 1;
+        }
+    }
+
+    /// Unordered: what remembering the gaps takes of the window. A sender that keeps to its window has paid for each gap.
+    fn range_cost(&self) -> u64 {
+        let ranges = self.held.as_ref().map_or(0, |held| held.delivered.range_count());
+        window_cost(0) * ranges as u64
     }
 
     fn release_if_empty(&mut self) {
@@ -280,7 +306,8 @@ mod tests {
             let fragment = Some(FragmentHeader { offset: 0, total: 20 });
             incoming.on_message(Some(Seq(sequence)), fragment, &[0; 10], &mut delivered, &mut held_bytes);
         }
-        assert_eq!(held_bytes, PARTIAL_MAX as u64 * window_cost(10));
+        assert_eq!(held_bytes, PARTIAL_MAX as u64 * (10 + 2 * 64));
+        assert_eq!(incoming.expire(), (0, 0), "they get a second chance");
         assert_eq!(incoming.expire(), (PARTIAL_MAX as u32, held_bytes));
         assert!(incoming.is_idle());
     }

@@ -3,7 +3,7 @@
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
 use super::incoming::Arrival;
-use super::outgoing::{Admission, Receipt, Stopped};
+use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
 use super::schedule::Schedule;
 use super::table::Table;
@@ -145,11 +145,25 @@ impl Lanes {
         self.table.release_if_idle(slot);
     }
 
-    /// A packet that held this is lost, or is doubted and its content wanted once more.
+    /// A packet that held this is lost.
     pub fn on_lost(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
+        self.take_back(resolved, receipts, Outgoing::on_lost);
+    }
+
+    /// A packet that held this is doubted, and its content wanted once more.
+    pub fn on_doubted(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
+        self.take_back(resolved, receipts, Outgoing::on_doubted);
+    }
+
+    fn take_back(
+        &mut self,
+        resolved: Resolved,
+        receipts: &mut Vec<Receipt>,
+        take: impl FnOnce(&mut Outgoing, u64, Record, &mut Window, &mut Vec<Receipt>),
+    ) {
         let Some(slot) = self.slot_of(resolved.record) else { return };
         let channel = self.table.slot(slot);
-        channel.outgoing.on_lost(resolved.packet, resolved.record, &mut self.window, receipts);
+        take(&mut channel.outgoing, resolved.packet, resolved.record, &mut self.window, receipts);
         if channel.outgoing.has_lost() && !channel.is_resending {
             channel.is_resending = true;
             self.resending.push_back(slot);
@@ -200,15 +214,17 @@ impl Lanes {
         self.has_perishables
     }
 
-    /// Forgets unfinished unreliable messages; returns how many.
+    /// Forgets unfinished unreliable messages that were unfinished the last time, too; returns how many.
     pub fn expire(&mut self) -> u32 {
         self.has_perishables = false;
         let mut count = 0;
         for slot in 0..self.table.slot_count() {
             if self.table.is_in_use(slot) {
-                let (messages, cost) = self.table.slot(slot).incoming.expire();
+                let incoming = &mut self.table.slot(slot).incoming;
+                let (messages, cost) = incoming.expire();
                 count += messages;
                 self.held_bytes -= cost;
+                self.has_perishables |= incoming.has_perishable();
                 self.table.release_if_idle(slot);
             }
         }

@@ -30,6 +30,8 @@ pub struct Outgoing {
     /// The newest message in flight, while some of its fragments have never been sent.
     is_unfinished: bool,
     queued_bytes: usize,
+    /// Of these, bytes in `pending`.
+    pending_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -97,6 +99,10 @@ pub enum Stopped {
 const FLIGHT_MAX: usize = 1 << 16;
 /// How far the receiver of a channel without retransmission may be behind before the channel keeps its state.
 const UNCERTAIN_MAX: u32 = 4_096;
+/// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
+const OVERTAKING_MAX: u32 = 4_000;
+/// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
+const UNRELIABLE_SEQUENCE_BITS: u8 = 28;
 /// A fragment smaller than this is not worth the rest of a packet.
 const FRAGMENT_BYTES_MIN: usize = 64;
 /// How many entries a recycled queue keeps room for.
@@ -116,6 +122,7 @@ impl Outgoing {
             lost: VecDeque::new(),
             is_unfinished: false,
             queued_bytes: 0,
+            pending_bytes: 0,
         };
         outgoing.reuse(rule, next);
         outgoing
@@ -131,7 +138,7 @@ impl Outgoing {
         self.mode = rule.mode;
         self.wants_receipts = rule.receipts;
         (self.next, self.first) = (next, next);
-        let is_certain = next == Seq(0) || self.is_ordinal();
+        let is_certain = next == Seq(0) || !self.mode.is_sequenced();
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_MAX.wrapping_neg()) };
     }
 
@@ -142,7 +149,7 @@ impl Outgoing {
 
     /// Whether only the counter need be kept.
     pub fn is_idle(&self) -> bool {
-        let is_certain = self.is_ordinal() || self.next.distance_from(self.acked_to) <= UNCERTAIN_MAX as i32;
+        let is_certain = !self.mode.is_sequenced() || self.next.distance_from(self.acked_to) <= UNCERTAIN_MAX as i32;
         self.pending.is_empty() && self.flight.is_empty() && is_certain
     }
 
@@ -175,25 +182,29 @@ impl Outgoing {
         window: &mut Window,
         receipts: &mut Vec<Receipt>,
     ) -> Admission {
-        if self.mode == Mode::ReliableSequenced {
-            self.supersede(window, receipts);
-        }
+        let is_sequenced = self.mode == Mode::ReliableSequenced;
+        let waiting = (self.pending.len(), self.pending_bytes);
+        // What a newer message takes the place of makes room for it.
+        let room_made = if is_sequenced { waiting } else { (0, 0) };
         let mut admission = Admission::Queued;
-        if self.is_full(rule, payload.len()) {
+        if self.is_full(rule, payload.len(), room_made) {
             match rule.overflow {
                 Overflow::Refuse => return Admission::Refused,
                 Overflow::Disconnect => return Admission::Disconnect,
-                Overflow::DropOldest => {
-                    while self.is_full(rule, payload.len()) {
-                        let Some(oldest) = self.pending.pop_front() else { return Admission::Refused };
-                        self.queued_bytes -= oldest.payload.len();
-                        self.give_up(oldest.id, GivenUp::Dropped, receipts);
-                        admission = Admission::QueuedForOldest;
-                    }
-                }
+                // Nothing is dropped in vain.
+                Overflow::DropOldest if self.is_full(rule, payload.len(), waiting) => return Admission::Refused,
+                Overflow::DropOldest => admission = Admission::QueuedForOldest,
             }
         }
+        if is_sequenced {
+            self.supersede(window, receipts);
+        }
+        while self.is_full(rule, payload.len(), (0, 0)) {
+            let oldest = self.pop_pending().expect("without what waits there is room");
+            self.give_up(oldest.id, GivenUp::Dropped, receipts);
+        }
         self.queued_bytes += payload.len();
+        self.pending_bytes += payload.len();
         self.pending.push_back(Pending { payload, id });
         admission
     }
@@ -222,6 +233,7 @@ impl Outgoing {
                 return Stopped::PacketFull;
             }
             let Pending { payload, id } = self.pending.pop_front().expect("it is the front");
+            self.pending_bytes -= length;
             let sequence_number = self.next;
             self.next = self.next.next();
             packet.messages += 1;
@@ -288,7 +300,7 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// A packet that held this is lost, or is doubted and its content wanted once more.
+    /// A packet that held this is lost.
     pub fn on_lost(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
@@ -315,6 +327,13 @@ impl Outgoing {
         self.drop_done();
     }
 
+    /// A packet that held this is doubted, and its content wanted once more. What is not sent again waits for certainty.
+    pub fn on_doubted(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        if self.mode.is_reliable() {
+            self.on_lost(packet, record, window, receipts);
+        }
+    }
+
     /// Whether lost messages wait to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
@@ -334,9 +353,18 @@ impl Outgoing {
         matches!(self.mode, Mode::ReliableOrdered | Mode::ReliableUnordered)
     }
 
-    fn is_full(&self, rule: &ChannelRule, length: usize) -> bool {
-        self.queued_messages() >= rule.queue_messages_max as usize
-            || self.queued_bytes + length > rule.queue_bytes_max as usize
+    /// Whether there is no room for a message of this length, once `(messages, bytes)` of the others are gone.
+    fn is_full(&self, rule: &ChannelRule, length: usize, (messages, bytes): (usize, usize)) -> bool {
+        self.queued_messages() - messages >= rule.queue_messages_max as usize
+            || self.queued_bytes - bytes + length > rule.queue_bytes_max as usize
+    }
+
+    /// The oldest message that was never sent; it counts no longer.
+    fn pop_pending(&mut self) -> Option<Pending> {
+        let oldest = self.pending.pop_front()?;
+        self.queued_bytes -= oldest.payload.len();
+        self.pending_bytes -= oldest.payload.len();
+        Some(oldest)
     }
 
     /// The sequence as the wire has it; none for whole messages of an unreliable channel.
@@ -345,9 +373,13 @@ impl Outgoing {
     }
 
     fn truncated(&self, sequence: Seq) -> (u32, Truncated) {
+        if self.mode == Mode::Unreliable {
+            let truncated = Truncated::with_bits_at_least(u64::from(sequence.0), 0, UNRELIABLE_SEQUENCE_BITS);
+            return (sequence.0, truncated);
+        }
         let oldest = if self.is_ordinal() { self.first } else { self.acked_to };
         let newest = if sequence.is_after(self.next) { sequence } else { self.next };
-        let distance = newest.distance_from(oldest).unsigned_abs() + 1;
+        let distance = newest.distance_from(oldest).unsigned_abs() + 1 + OVERTAKING_MAX;
         (sequence.0, Truncated::new(u64::from(sequence.0), u64::from(distance)))
     }
 
@@ -453,7 +485,8 @@ impl Outgoing {
                 }
                 self.done(index, Err(GivenUp::Lost), window, receipts);
             }
-            Mode::ReliableSequenced if !is_newest => {
+            // What went out in part is finished: the receiver holds the rest of it.
+            Mode::ReliableSequenced if !is_newest && self.flight[index].fragments.is_none() => {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
             }
             _ => {
@@ -465,19 +498,21 @@ impl Outgoing {
 
     /// Reliable-sequenced: a newer message comes, so what has not arrived need not.
     fn supersede(&mut self, window: &mut Window, receipts: &mut Vec<Receipt>) {
-        while let Some(older) = self.pending.pop_front() {
-            self.queued_bytes -= older.payload.len();
+        while let Some(older) = self.pop_pending() {
             self.give_up(older.id, GivenUp::Superseded, receipts);
         }
-        self.is_unfinished = false;
+        // A message of which a part has left is finished. Else its receiver would hold parts that nobody accounts for,
+        // and a sender that is always interrupted would never deliver.
         for index in 0..self.flight.len() {
-            let flight = &self.flight[index];
-            let is_partly_sent = flight.fragments.as_ref().is_some_and(|f| f.sent_to < flight.payload.len() as u32);
-            if flight.state == State::Lost || flight.state == State::InFlight && is_partly_sent {
+            if self.flight[index].state == State::Lost && self.flight[index].fragments.is_none() {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
             }
         }
-        self.lost.clear();
+        let (first, flight) = (self.first, &self.flight);
+        self.lost.retain(|sequence| {
+            let index = sequence.distance_from(first);
+            index >= 0 && flight.get(index as usize).is_some_and(|flight| flight.state == State::Lost)
+        });
         self.drop_done();
     }
 

@@ -9,17 +9,32 @@ pub struct Reassembly {
     total: u32,
     received: u32,
     pieces: BTreeMap<u32, Bytes>,
+    /// It was unfinished when [`Reassembly::grow_old`] was asked before.
+    is_old: bool,
 }
+
+/// What each piece takes besides its bytes.
+const PIECE_COST: u64 = 64;
 
 impl Reassembly {
     /// An empty message of so many bytes.
     pub fn new(total: u32) -> Self {
-        Reassembly { total, received: 0, pieces: BTreeMap::new() }
+        Reassembly { total, received: 0, pieces: BTreeMap::new(), is_old: false }
     }
 
     /// Length of the whole message.
     pub fn total(&self) -> u32 {
         self.total
+    }
+
+    /// What it takes of the receive window: what has arrived, and the memory that each piece needs besides.
+    pub fn cost(&self) -> u64 {
+        u64::from(self.received) + PIECE_COST * (1 + self.pieces.len() as u64)
+    }
+
+    /// Whether it was old already; from now on it is.
+    pub fn grow_old(&mut self) -> bool {
+        core::mem::replace(&mut self.is_old, true)
     }
 
     /// Bytes that have arrived.

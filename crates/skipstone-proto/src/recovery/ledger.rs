@@ -108,11 +108,16 @@ pub struct Ledger {
     loss_due: Time,
     reorder_window: Duration,
     probes: u32,
+    /// For how long a lost packet's acknowledgement is awaited.
+    patience: Duration,
+    /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
+    measured_from: u64,
 }
 
 const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
-/// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1).
-const PACKETS_IN_FLIGHT_MAX: usize = 8_000;
+/// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not even
+/// in one that 2,000 packets have overtaken.
+const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
 const PROBES_WITHOUT_BACKOFF: u32 = 3;
 const PROBE_SPACING_MAX: Duration = Duration::from_secs(4);
 
@@ -132,6 +137,8 @@ impl Default for Ledger {
             loss_due: Time::NEVER,
             reorder_window: REORDER_WINDOW_MIN,
             probes: 0,
+            patience: Duration::ZERO,
+            measured_from: 0,
         }
     }
 }
@@ -197,9 +204,13 @@ impl Ledger {
             self.eliciting_in_flight += 1;
         }
         self.sent.push_back(Sent { at: now, records, record_count, bytes, state });
-        if self.sent.len() == 1 && !is_ack_eliciting {
-            self.settle(now, Duration::ZERO);
-        }
+        // Else acknowledgements alone, which nobody acknowledges, would pile up behind a lost packet.
+        self.settle(now, self.patience);
+    }
+
+    /// The latest packet was sent once more as it is.
+    pub fn on_sent_again(&mut self) {
+        self.measured_from = self.next();
     }
 
     /// Takes the acknowledgement of a range of numbers; `resolved` receives what those packets held. Numbers that were
@@ -226,7 +237,7 @@ impl Ledger {
             self.latest_acked_sent_at = self.latest_acked_sent_at.max(at);
             if self.largest_acked.is_none_or(|largest| number > largest) {
                 self.largest_acked = Some(number);
-                acked.rtt_sample = Some(now.since(at));
+                acked.rtt_sample = (number >= self.measured_from).then(|| now.since(at));
             }
         }
     }
@@ -239,7 +250,8 @@ impl Ledger {
         if acked.spurious > 0 {
             self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
         }
-        self.settle(now, rtt.probe_timeout(Duration::ZERO) * 3);
+        self.patience = rtt.probe_timeout(Duration::ZERO) * 3;
+        self.settle(now, self.patience);
     }
 
     /// Declares lost what is lost by now; `resolved` receives what those packets held. Returns how many packets and

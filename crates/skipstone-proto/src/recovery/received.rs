@@ -51,6 +51,8 @@ impl Received {
         let next = self.next();
         self.ranges.insert(number);
         self.is_news = true;
+        // A late one is news below what the peer knows.
+        self.confirmed = self.confirmed.min(number);
         if number >= next {
             self.largest_at = now;
         }

@@ -10,40 +10,48 @@ use skipstone_proto::time::{Duration, Time};
 use std::net::SocketAddr;
 
 /// One endpoint and what it has told its application so far.
-pub struct Node {
-    pub endpoint: Endpoint,
-    pub events: Vec<(Time, Event)>,
+pub(crate) struct Node {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) events: Vec<(Time, Event)>,
     /// Events are taken from the endpoint as they come; switch off to play an application that does not poll.
-    pub polls: bool,
+    pub(crate) polls: bool,
     next_id: u64,
 }
 
 /// A server and clients, each with a link of its own.
-pub struct World {
-    pub now: Time,
-    pub server: Node,
-    pub clients: Vec<Node>,
-    pub links: Vec<Duplex>,
-    pub carrier: Carrier,
+pub(crate) struct World {
+    pub(crate) now: Time,
+    pub(crate) server: Node,
+    pub(crate) clients: Vec<Node>,
+    pub(crate) links: Vec<Duplex>,
+    pub(crate) carrier: Carrier,
     /// Every datagram on its way may be looked at or changed: (client, towards the server, bytes).
-    pub tap: Option<Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>>,
+    pub(crate) tap: Option<Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>>,
     /// The server lets everybody in.
-    pub accepts: bool,
+    pub(crate) accepts: bool,
+    /// Clients that the server refuses, with code 77, while it lets in everybody else.
+    pub(crate) refuses: Vec<usize>,
+    /// Clients that are dead: they neither hear, speak nor wake.
+    pub(crate) killed: Vec<usize>,
+    /// Who asked the server to be let in, and which client that is.
+    pub(crate) asked: Vec<(PeerId, usize)>,
+    /// Datagrams that left, by client: towards the server, from the server.
+    pub(crate) sent: Vec<(u64, u64)>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
 }
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-pub fn ms(millis: u64) -> Duration {
+pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-pub fn link(delay_ms: u64) -> LinkConfig {
+pub(crate) fn link(delay_ms: u64) -> LinkConfig {
     LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
 }
 
-pub fn seed_bytes(seed: u64) -> [u8; 32] {
+pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
     bytes[24..].copy_from_slice(&seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
@@ -65,7 +73,7 @@ impl Node {
     }
 
     /// Payloads of all messages so far on one channel, of one peer or of all.
-    pub fn messages(&self, channel: u16) -> Vec<Bytes> {
+    pub(crate) fn messages(&self, channel: u16) -> Vec<Bytes> {
         let payload = |event: &(Time, Event)| match &event.1 {
             Event::Message { channel: on, payload, .. } if *on == channel => Some(payload.clone()),
             _ => None,
@@ -74,7 +82,7 @@ impl Node {
     }
 
     /// The first peer that connected.
-    pub fn peer(&self) -> PeerId {
+    pub(crate) fn peer(&self) -> PeerId {
         let connected = |event: &(Time, Event)| match event.1 {
             Event::Connected { peer } => Some(peer),
             _ => None,
@@ -83,7 +91,7 @@ impl Node {
     }
 
     /// How its connections ended.
-    pub fn closes(&self) -> Vec<&skipstone_proto::endpoint::Close> {
+    pub(crate) fn closes(&self) -> Vec<&skipstone_proto::endpoint::Close> {
         let close = |event: &'_ (Time, Event)| matches!(event.1, Event::Closed { .. });
         let closes = self.events.iter().filter(|event| close(event));
         closes
@@ -95,12 +103,12 @@ impl Node {
     }
 
     /// Sends on the first connection and returns the message's id.
-    pub fn send(&mut self, now: Time, channel: u16, payload: impl Into<Bytes>) -> MessageId {
+    pub(crate) fn send(&mut self, now: Time, channel: u16, payload: impl Into<Bytes>) -> MessageId {
         let peer = self.peer();
         self.send_to(now, peer, channel, payload).expect("it is taken")
     }
 
-    pub fn send_to(
+    pub(crate) fn send_to(
         &mut self,
         now: Time,
         peer: PeerId,
@@ -115,17 +123,17 @@ impl Node {
 
 impl World {
     /// One client, the same link in both directions, default settings.
-    pub fn pair(seed: u64, link: LinkConfig) -> Self {
+    pub(crate) fn pair(seed: u64, link: LinkConfig) -> Self {
         World::new(seed, Config::server(Default::default()), &[link])
     }
 
     /// A client for each link. They have begun to connect.
-    pub fn new(seed: u64, server: Config, links: &[LinkConfig]) -> Self {
+    pub(crate) fn new(seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         World::on(Carrier::UDP, seed, server, links)
     }
 
     /// As `new`, on another carrier.
-    pub fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
+    pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         let timeout = server.handshake_timeout;
         let server = Node::new(server, seed);
         let make = |(at, link): (usize, &LinkConfig)| {
@@ -142,9 +150,14 @@ impl World {
             carrier,
             tap: None,
             accepts: true,
+            refuses: Vec::new(),
+            killed: Vec::new(),
+            asked: Vec::new(),
+            sent: Vec::new(),
             buffer: vec![0; BUFFER_BYTES],
             arrived: Vec::new(),
         };
+        world.sent = vec![(0, 0); world.clients.len()];
         for at in 0..world.clients.len() {
             let path = world.path_to_server(at);
             world.clients[at].endpoint.connect(world.now, path, b"token").expect("it may connect");
@@ -152,23 +165,37 @@ impl World {
         world
     }
 
-    pub fn client_address(at: usize) -> SocketAddr {
+    pub(crate) fn client_address(at: usize) -> SocketAddr {
         SocketAddr::from(([192, 0, 2, (at >> 8) as u8], 10_000 + (at & 0xFF) as u16))
     }
 
     /// A stream has a socket of its own at the server; datagrams share one.
-    pub fn path_to_client(&self, at: usize) -> Path {
+    pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_reliable { at as u32 } else { 0 };
         Path { socket, remote: Self::client_address(at), carrier: self.carrier }
     }
 
-    pub fn path_to_server(&self, at: usize) -> Path {
+    pub(crate) fn path_to_server(&self, at: usize) -> Path {
         let _ = at;
         Path { socket: 0, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
     }
 
+    /// Which client the server knows as this peer, while the connection lasts.
+    pub(crate) fn client_of(&mut self, peer: PeerId) -> Option<usize> {
+        let remote = self.server.endpoint.overview(peer)?.path.remote;
+        (0..self.clients.len()).find(|at| Self::client_address(*at) == remote)
+    }
+
+    /// Puts other links in place of those that there are; what is on its way arrives.
+    pub(crate) fn relink(&mut self, link: &LinkConfig) {
+        for duplex in &mut self.links {
+            duplex.up.set_config(link.clone()).expect("a good link");
+            duplex.down.set_config(link.clone()).expect("a good link");
+        }
+    }
+
     /// Lets the world run until `end`.
-    pub fn run_until(&mut self, end: Time) {
+    pub(crate) fn run_until(&mut self, end: Time) {
         loop {
             self.settle();
             let next = self.next_time();
@@ -180,12 +207,12 @@ impl World {
         }
     }
 
-    pub fn run_for(&mut self, span: Duration) {
+    pub(crate) fn run_for(&mut self, span: Duration) {
         self.run_until(self.now + span);
     }
 
     /// Runs until the condition holds; panics after `span`.
-    pub fn run_until_true(&mut self, span: Duration, mut condition: impl FnMut(&World) -> bool) {
+    pub(crate) fn run_until_true(&mut self, span: Duration, mut condition: impl FnMut(&World) -> bool) {
         let end = self.now + span;
         while !condition(self) {
             assert!(self.now < end, "it did not happen within {span:?}");
@@ -198,7 +225,7 @@ impl World {
     }
 
     /// Runs until every client is connected, and a round trip more.
-    pub fn connect(&mut self) {
+    pub(crate) fn connect(&mut self) {
         let is_connected = |node: &Node| node.events.iter().any(|event| matches!(event.1, Event::Connected { .. }));
         self.run_until_true(Duration::from_secs(30), |world| world.clients.iter().all(is_connected));
         self.run_for(ms(100));
@@ -209,7 +236,8 @@ impl World {
             duplex.next_arrival().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
         };
         let links = self.links.iter().map(from_link);
-        let nodes = self.clients.iter().chain([&self.server]).map(|node| node.endpoint.poll_timeout());
+        let living = self.clients.iter().enumerate().filter(|(at, _)| !self.killed.contains(at)).map(|(_, node)| node);
+        let nodes = living.chain([&self.server]).map(|node| node.endpoint.poll_timeout());
         // A timer wheel may name a moment that turns out to be early; time moves on all the same.
         links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
     }
@@ -221,7 +249,10 @@ impl World {
             self.server.endpoint.handle_timeout(self.now);
             self.server.poll(self.now);
             self.answer_requests();
-            for client in &mut self.clients {
+            for (at, client) in self.clients.iter_mut().enumerate() {
+                if self.killed.contains(&at) {
+                    continue;
+                }
                 client.endpoint.handle_timeout(self.now);
                 client.poll(self.now);
             }
@@ -242,7 +273,17 @@ impl World {
                 return;
             }
             if let Event::Requested { peer, .. } = event {
-                self.server.endpoint.accept(self.now, *peer);
+                let peer = *peer;
+                if self.asked.iter().any(|(asked, _)| *asked == peer) {
+                    continue;
+                }
+                let client = self.client_of(peer).expect("whoever asks is there");
+                self.asked.push((peer, client));
+                if self.refuses.contains(&client) {
+                    self.server.endpoint.refuse(self.now, peer, 77, "not you");
+                } else {
+                    self.server.endpoint.accept(self.now, peer);
+                }
             }
         }
         self.server.poll(self.now);
@@ -260,6 +301,9 @@ impl World {
             while self.links[at].down.receive(now, &mut self.arrived).is_some() {
                 moved = true;
                 let path = self.path_to_server(at);
+                if self.killed.contains(&at) {
+                    continue;
+                }
                 self.clients[at].endpoint.handle_datagram(self.now, path, &mut self.arrived);
             }
         }
@@ -278,17 +322,20 @@ impl World {
                 if let Some(tap) = &mut self.tap {
                     tap(self.now, at, false, &mut datagram);
                 }
+                self.sent[at].1 += 1;
                 self.links[at].down.send(now, &datagram, 0);
             }
         }
         for at in 0..self.clients.len() {
-            while let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer) {
+            while !self.killed.contains(&at)
+                && let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer) {
                 moved = true;
                 for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                     let mut datagram = datagram.to_vec();
                     if let Some(tap) = &mut self.tap {
                         tap(self.now, at, true, &mut datagram);
                     }
+                    self.sent[at].0 += 1;
                     self.links[at].up.send(now, &datagram, 0);
                 }
             }

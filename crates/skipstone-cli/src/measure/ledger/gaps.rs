@@ -1,4 +1,4 @@
-//! The numbers of one sender that one receiver misses, as ranges. A range is eight bytes, however many numbers it holds.
+//! The numbers of one sender that one receiver misses, as ranges: eight bytes each, however many numbers it holds.
 
 use std::ops::Range;
 

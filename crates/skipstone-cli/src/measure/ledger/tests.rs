@@ -29,6 +29,20 @@ fn a_gap_that_is_filled_later_is_reordered_and_not_lost() {
 }
 
 #[test]
+fn the_receivers_of_one_carrier_have_a_balance_of_their_own() {
+    let mut ledger = Ledger::new(2, 1);
+    ledger.on_line(0, 0, 0);
+    ledger.on_line(1, 0, 2);
+    ledger.on_line(9, 0, 0);
+    assert_eq!(ledger.finish_of([1], &[4]), Tally { expected: 4, delivered: 1, lost: 3, ..Tally::default() });
+    let mut both = ledger.finish_of([0], &[4]);
+    both += ledger.finish_of([1], &[4]);
+    both.unexpected += 1;
+    assert_eq!(both, ledger.finish(&[4]));
+    assert_eq!((ledger.overtaken(), ledger.delivered()), (2, 2));
+}
+
+#[test]
 fn lines_lost_at_the_very_end_are_lost() {
     let mut ledger = Ledger::new(1, 1);
     ledger.on_line(0, 0, 0);

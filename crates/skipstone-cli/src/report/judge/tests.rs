@@ -9,11 +9,7 @@ fn judged(change: impl FnOnce(&mut StressResult)) -> (Verdict, Vec<String>) {
     judged_with(&[], Ending::Completed, change)
 }
 
-fn judged_with(
-    thresholds: &[&str],
-    ending: Ending,
-    change: impl FnOnce(&mut StressResult),
-) -> (Verdict, Vec<String>) {
+fn judged_with(thresholds: &[&str], ending: Ending, change: impl FnOnce(&mut StressResult)) -> (Verdict, Vec<String>) {
     let thresholds: Vec<Threshold> = thresholds.iter().map(|text| text.parse().unwrap()).collect();
     let mut result = example::passing();
     change(&mut result);
@@ -69,7 +65,9 @@ fn a_threshold_that_was_not_measured_makes_the_run_invalid() {
     assert_eq!(verdict, Verdict::Invalid);
     assert_eq!(
         reasons,
-        ["The threshold server.cpu_percent<80 could not be evaluated: \"server.cpu_percent\" was not measured in this run."]
+        [
+            "The threshold server.cpu_percent<80 could not be evaluated: \"server.cpu_percent\" was not measured in this run."
+        ]
     );
 }
 
@@ -83,8 +81,10 @@ fn late_sends_beyond_one_percent_make_the_run_invalid_and_stalls_are_named() {
     assert_eq!(verdict, Verdict::Invalid);
     assert_eq!(
         reasons,
-        ["The generator was late: 31 of 3,000 sends happened more than 50 ms after they were due, the latest 1.42 ms; \
-          no machine stall explains it."]
+        [
+            "The generator was late: 31 of 3,000 sends happened more than 50 ms after they were due, the latest 1.42 ms; \
+          no machine stall explains it."
+        ]
     );
     assert!(late(31, 20).1[0].ends_with("; machine stalls explain 20 of them."));
     assert!(late(31, 31).1[0].ends_with("; machine stalls explain all of them."));

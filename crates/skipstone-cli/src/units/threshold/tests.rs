@@ -61,7 +61,8 @@ fn a_carrier_is_entered_by_its_name() {
 
 #[test]
 fn what_is_shown_is_read_as_the_same() {
-    for text in ["latency.p99<50ms", "messages.lost==0", "server.cpu_percent<80", "wire.overhead_percent<=15.5%", "a!=-1"]
+    for text in
+        ["latency.p99<50ms", "messages.lost==0", "server.cpu_percent<80", "wire.overhead_percent<=15.5%", "a!=-1"]
     {
         assert_eq!(threshold(text).to_string(), text);
         assert_eq!(threshold(&threshold(text).to_string()), threshold(text));

@@ -1,0 +1,269 @@
+//! The console's commands, and the parent's: what they say, and what they do.
+
+use super::admin::Question;
+use super::game::Game;
+use super::ticks::Ticks;
+use crate::console::{Reply, engine_help};
+use crate::report::format::{bytes, milliseconds, seconds, thousands};
+use crate::units::rate::Rate;
+use crate::workload::{Guest, Word};
+use skipstone::{DropReason, Overview, PeerId, Stats, code};
+use std::time::{Duration, Instant};
+
+/// Counters at one session's last `stats`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    at: Instant,
+    stats: Stats,
+    ticks: u64,
+}
+
+const HELP: &[&str] = &[
+    "help                          this list",
+    "stats                         totals, rates since your last `stats`, payload and protocol, ticks",
+    "clients [KEY] [N]             the first N (20), sorted by id, name, rtt, loss, queue, sent, received",
+    "client ID                     everything about one client",
+    "say TEXT                      a word to everybody",
+    "kick ID REASON                end a connection, with a reason that the client hears",
+    "stress on [RATE] | off        let waiting stress clients begin (1/s) or stop",
+    "stop                          end the server",
+];
+const WORDS: &[&str] = &["help", "stats", "clients", "client", "say", "kick", "stress", "stop"];
+const KEYS: &[&str] = &["id", "name", "rtt", "loss", "queue", "sent", "received"];
+
+/// Words that could come next.
+pub(super) fn complete(line: &str) -> Vec<String> {
+    let words: &[&str] = match line.split_once(' ') {
+        None => WORDS,
+        Some(("clients", _)) => KEYS,
+        Some(("stress", _)) => &["on", "off"],
+        Some(_) => &[],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+impl Game {
+    /// Answers one line.
+    pub(super) fn answer(&mut self, question: &Question, ticks: &mut Ticks) -> Reply {
+        let (word, rest) = question.line.split_once(' ').unwrap_or((&question.line, ""));
+        let rest = rest.trim();
+        match (word, question.session) {
+            ("help", _) => {
+                let lines = HELP.iter().chain(engine_help());
+                Reply::Text(lines.copied().collect::<Vec<_>>().join("\n"))
+            }
+            ("stats", Some(_)) => self.stats_text(question, ticks),
+            ("stats", None) => self.stats_json(ticks),
+            ("reset", None) => {
+                ticks.reset();
+                Reply::Text("{}".into())
+            }
+            ("clients", _) => self.list(rest),
+            ("client", _) => self.describe(rest),
+            ("say", _) if !rest.is_empty() => {
+                let peers: Vec<PeerId> = self.guests.keys().copied().collect();
+                peers.iter().for_each(|peer| self.say_to(*peer, &Word::Say(rest.into())));
+                Reply::Text(format!("said to {}", peers.len()))
+            }
+            ("kick", _) => self.kick(rest),
+            ("stress", _) => self.stress(rest),
+            ("stop", _) => {
+                self.stop();
+                Reply::Text("the server ends".into())
+            }
+            _ => Reply::Error(format!("'{}' is no command, or lacks a word; `help` lists them", question.line)),
+        }
+    }
+
+    fn stats_text(&mut self, question: &Question, ticks: &Ticks) -> Reply {
+        let Some(stats) = self.server.stats() else { return Reply::Error("the driver is gone".into()) };
+        let figures = ticks.figures();
+        let now = Rates { at: Instant::now(), stats, ticks: figures.total };
+        let first = Rates { at: self.began, stats: Stats::default(), ticks: 0 };
+        let before = self.rates.insert(question.session, now).unwrap_or(first);
+        let span = now.at.duration_since(before.at).as_secs_f64().max(1e-9);
+        let rate = |now: u64, before: u64| (now - before) as f64 / span;
+        let row = |name: &str, now: u64, before: u64| {
+            format!("{name:<22}{:>20}{:>16}/s", thousands(now), thousands(rate(now, before).round() as u64))
+        };
+        let (sent, received) = (&stats.sent, &stats.received);
+        let mut lines = vec![
+            format!("clients {}, up {}, rates over the last {span:.1} s", self.guests(), seconds(self.began.elapsed())),
+            row("lines in", self.lines, 0).replace("/s", "/s (mean)"),
+            row("messages sent", sent.messages, before.stats.sent.messages),
+            row("messages received", received.messages, before.stats.received.messages),
+            row("datagrams sent", sent.datagrams, before.stats.sent.datagrams),
+            row("datagrams received", received.datagrams, before.stats.received.datagrams),
+            row("IP bytes sent", sent.ip_bytes, before.stats.sent.ip_bytes),
+            row("IP bytes received", received.ip_bytes, before.stats.received.ip_bytes),
+            shares("sent", sent),
+            shares("received", received),
+            row("packets lost", stats.packets_lost, before.stats.packets_lost),
+            row("messages resent", stats.resent, before.stats.resent),
+            row("queue overflows", stats.queue_overflows, before.stats.queue_overflows),
+        ];
+        let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
+        let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
+        lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
+        let drops: Vec<String> = DropReason::ALL
+            .into_iter()
+            .filter(|reason| stats.drops.of(*reason) > 0)
+            .map(|reason| format!("{} {}", reason.name(), thousands(stats.drops.of(reason))))
+            .collect();
+        lines.push(format!("drops {}", if drops.is_empty() { "none".into() } else { drops.join(", ") }));
+        if let Some(driver) = self.server.driver_stats() {
+            lines.push(format!(
+                "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
+                thousands(driver.rounds),
+                thousands(driver.send_calls),
+                thousands(driver.send_errors),
+                thousands(driver.sockets.receive_drops)
+            ));
+        }
+        Reply::Text(lines.join("\n"))
+    }
+
+    /// For the parent process.
+    fn stats_json(&mut self, ticks: &Ticks) -> Reply {
+        let figures = ticks.figures();
+        let stats = self.server.stats().unwrap_or_default();
+        let json = serde_json::json!({
+            "clients": self.guests(),
+            "ticks_per_second": figures.per_second,
+            "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
+            "messages_sent": stats.sent.messages,
+            "messages_received": stats.received.messages,
+        });
+        Reply::Text(json.to_string())
+    }
+
+    fn list(&mut self, words: &str) -> Reply {
+        let mut key = "id";
+        let mut count = 20;
+        for word in words.split_whitespace() {
+            match (KEYS.iter().find(|known| **known == word), word.parse()) {
+                (Some(known), _) => key = known,
+                (None, Ok(number)) => count = number,
+                _ => return Reply::Error(format!("'{word}' is neither a number nor one of {}", KEYS.join(", "))),
+            }
+        }
+        let mut rows = self.server.overviews();
+        let name = |peer: &PeerId| self.guests.get(peer).map_or_else(|| "?".into(), |visit| visit.name());
+        let down = |value: f64| std::cmp::Reverse((value * 1e6) as u64);
+        match key {
+            "name" => rows.sort_by_key(|(peer, _)| name(peer)),
+            "rtt" => rows.sort_by_key(|(_, seen)| down(seen.rtt.smoothed().as_secs_f64())),
+            "loss" => rows.sort_by_key(|(_, seen)| down(loss(seen))),
+            "queue" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.depth.bytes)),
+            "sent" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.stats.sent.messages)),
+            "received" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.stats.received.messages)),
+            _ => rows.sort_by_key(|(peer, _)| *peer),
+        }
+        let mut lines = vec![format!(
+            "{:<8}{:<16}{:<5}{:<22}{:>9}{:>8}{:>10}{:>12}{:>12}",
+            "id", "name", "over", "address", "rtt", "loss", "queue", "sent", "received"
+        )];
+        for (peer, seen) in rows.iter().take(count) {
+            lines.push(format!(
+                "{:<8}{:<16}{:<5}{:<22}{:>9}{:>7.2}%{:>10}{:>12}{:>12}",
+                peer.to_string(),
+                name(peer),
+                seen.path.carrier.name,
+                seen.path.remote.to_string(),
+                milliseconds(seen.rtt.smoothed().as_secs_f64() * 1e3),
+                loss(seen),
+                bytes(seen.depth.bytes),
+                thousands(seen.stats.sent.messages),
+                thousands(seen.stats.received.messages)
+            ));
+        }
+        if rows.len() > count {
+            lines.push(format!("… and {} more: `clients {key} {}` lists all", rows.len() - count, rows.len()));
+        }
+        Reply::Text(lines.join("\n"))
+    }
+
+    fn describe(&mut self, words: &str) -> Reply {
+        let Some(peer) = parse_peer(words) else { return unknown(words) };
+        let (Some(visit), Some(seen)) = (self.guests.get(&peer).cloned(), self.server.overview(peer)) else {
+            return unknown(words);
+        };
+        let (stats, rtt) = (&seen.stats, &seen.rtt);
+        let ms = |span: Duration| milliseconds(span.as_secs_f64() * 1e3);
+        let window = match seen.congestion_window {
+            u64::MAX => "none".into(),
+            window => bytes(window),
+        };
+        let lines = [
+            format!("{peer} {} over {} from {}", visit.name(), seen.path.carrier.name, seen.path.remote),
+            format!("connected for {}, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
+            format!("rtt {} (min {}, variation {})", ms(rtt.smoothed()), ms(rtt.min()), ms(rtt.variation())),
+            format!("in flight {}, congestion window {window}", bytes(u64::from(seen.bytes_in_flight))),
+            format!(
+                "queued {} messages, {}, on {} active channels",
+                thousands(seen.depth.messages),
+                bytes(seen.depth.bytes),
+                seen.depth.channels
+            ),
+            shares("sent", &stats.sent),
+            shares("received", &stats.received),
+            format!(
+                "loss {:.2}%, lost {}, spurious {}, resent {}, probes {}",
+                loss(&seen),
+                thousands(stats.packets_lost),
+                thousands(stats.packets_spurious),
+                thousands(stats.resent),
+                thousands(stats.probes)
+            ),
+        ];
+        Reply::Text(lines.join("\n"))
+    }
+
+    fn kick(&mut self, words: &str) -> Reply {
+        let (id, reason) = words.split_once(' ').unwrap_or((words, ""));
+        let Some(peer) = parse_peer(id).filter(|peer| self.guests.contains_key(peer)) else { return unknown(id) };
+        let reason = if reason.trim().is_empty() { "kicked from the console" } else { reason.trim() };
+        self.server.close(peer, code::KICKED, reason, Duration::ZERO);
+        Reply::Text(format!("{peer} is told: {reason}"))
+    }
+
+    fn stress(&mut self, words: &str) -> Reply {
+        let word = match words.split_once(' ').unwrap_or((words, "1/s")) {
+            ("off", _) => Word::StressOff,
+            ("on", rate) => match rate.trim().parse::<Rate>() {
+                Ok(rate) => Word::StressOn(rate.to_string()),
+                Err(error) => return Reply::Error(error.to_string()),
+            },
+            _ => return Reply::Error("say `stress on`, `stress on 5/s` or `stress off`".into()),
+        };
+        let is_stress =
+            |(peer, visit): (&PeerId, &super::game::Visit)| matches!(visit.guest, Guest::Stress(_)).then_some(*peer);
+        let peers: Vec<PeerId> = self.guests.iter().filter_map(is_stress).collect();
+        peers.iter().for_each(|peer| self.say_to(*peer, &word));
+        Reply::Text(format!("told {} stress clients: {}", peers.len(), word.encode()))
+    }
+}
+
+fn shares(name: &str, flow: &skipstone::Flow) -> String {
+    let whole = flow.ip_bytes.max(1) as f64;
+    let payload = 100.0 * flow.payload_bytes as f64 / whole;
+    let headers = 100.0 * (flow.ip_bytes - flow.datagram_bytes) as f64 / whole;
+    format!(
+        "{name:<9} {} of IP: payload {payload:.1}%, protocol {:.1}%, IP and carrier headers {headers:.1}%",
+        bytes(flow.ip_bytes),
+        (100.0 - payload - headers).max(0.0)
+    )
+}
+
+fn loss(seen: &Overview) -> f64 {
+    100.0 * seen.stats.packets_lost as f64 / seen.stats.sent.datagrams.max(1) as f64
+}
+
+fn parse_peer(text: &str) -> Option<PeerId> {
+    let (index, generation) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
+    Some(PeerId { index: index.parse().ok()?, generation: generation.parse().ok()? })
+}
+
+fn unknown(id: &str) -> Reply {
+    Reply::Error(format!("no client '{id}'; `clients` lists them"))
+}

@@ -1,0 +1,191 @@
+//! The game that the tool's server plays: who is there, and that every line goes to everybody.
+
+use super::Workload;
+use super::commands::Rates;
+use super::ticks::Ticks;
+use crate::console::{Console, SessionId};
+use crate::workload::{CONTROL, Guest, LINES, WHO, Word};
+use bytes::Bytes;
+use skipstone::{ClosedBy, Event, Group, PeerId, QueueFull, Server, code};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Everything that the loop owns.
+pub(crate) struct Game {
+    pub(super) server: Server,
+    workload: Workload,
+    pub(super) guests: BTreeMap<PeerId, Visit>,
+    pub(super) lines: u64,
+    pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
+    short_buffer: Option<usize>,
+    must_stop: bool,
+    pub(super) began: Instant,
+}
+
+/// A client that is there.
+#[derive(Clone, Debug)]
+pub(super) struct Visit {
+    pub(super) guest: Guest,
+    pub(super) since: Instant,
+    pub(super) lines: u64,
+}
+
+/// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
+const ROOM_MAX: Duration = Duration::from_secs(5);
+
+impl Game {
+    pub(super) fn new(mut server: Server, workload: Workload) -> Self {
+        let sockets = server.driver_stats().map(|stats| stats.sockets);
+        let short = sockets.filter(|sockets| sockets.are_buffers_short).map(|sockets| sockets.receive_buffer_bytes);
+        Game {
+            server,
+            workload,
+            guests: BTreeMap::new(),
+            lines: 0,
+            rates: BTreeMap::new(),
+            short_buffer: short,
+            must_stop: false,
+            began: Instant::now(),
+        }
+    }
+
+    pub(super) fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+
+    pub(super) fn guests(&self) -> usize {
+        self.guests.len()
+    }
+
+    /// The receive buffer, if the kernel granted less than was asked for.
+    pub(super) fn short_buffer(&self) -> Option<usize> {
+        self.short_buffer
+    }
+
+    pub(super) fn failure(&self) -> Option<String> {
+        self.server.failure()
+    }
+
+    pub(super) fn must_stop(&self) -> bool {
+        self.must_stop
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.must_stop = true;
+    }
+
+    /// One tick: take what came, send what follows from it.
+    pub(super) fn tick(&mut self, _: &mut Ticks, console: Option<&Console>) {
+        while let Some(event) = self.server.poll_event() {
+            if let Some(line) = self.on_event(event)
+                && let Some(console) = console
+            {
+                console.log(&line);
+            }
+        }
+        self.server.flush();
+    }
+
+    /// Ends everything.
+    pub(super) fn shutdown(self, code: u64, reason: &str, linger: Duration) {
+        self.server.shutdown(code, reason, linger);
+    }
+
+    /// Plays one event; returns what is worth a line in the log.
+    fn on_event(&mut self, event: Event) -> Option<String> {
+        match event {
+            Event::Requested { peer, token } => self.on_request(peer, &token),
+            Event::Message { peer, channel: LINES, payload } => {
+                self.on_line(peer, payload);
+                None
+            }
+            Event::Message { peer, channel: CONTROL, payload } => {
+                if payload == WHO {
+                    let word = Word::Who(self.who());
+                    self.say_to(peer, &word);
+                }
+                None
+            }
+            Event::Closed { peer, close } => {
+                let visit = self.guests.remove(&peer)?;
+                let by = match close.by {
+                    ClosedBy::Local => "closed",
+                    ClosedBy::Peer => "left",
+                    ClosedBy::Nobody => "lost",
+                };
+                Some(format!("{peer} {} {by}: {} (code {})", visit.name(), close.reason_text(), close.code))
+            }
+            _ => None,
+        }
+    }
+
+    fn on_request(&mut self, peer: PeerId, token: &[u8]) -> Option<String> {
+        let Some(guest) = Guest::from_token(token) else {
+            self.server.refuse(peer, code::REFUSED, "the token names neither a chat guest nor a stress client");
+            return Some(format!("{peer} refused: its token makes no sense"));
+        };
+        self.server.accept(peer);
+        let visit = Visit { guest, since: Instant::now(), lines: 0 };
+        let line = format!("{peer} {} joined", visit.name());
+        self.guests.insert(peer, visit);
+        Some(line)
+    }
+
+    fn on_line(&mut self, peer: PeerId, payload: Bytes) {
+        let Some(visit) = self.guests.get_mut(&peer) else { return };
+        visit.lines += 1;
+        self.lines += 1;
+        let line = match &visit.guest {
+            Guest::Stress(_) => payload,
+            Guest::Chat(name) => format!("{name}: {}", String::from_utf8_lossy(&payload)).into(),
+        };
+        match self.workload {
+            Workload::Broadcast => {
+                self.insist(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop))
+            }
+            Workload::Echo => self.insist(|server| server.send(peer, LINES, line.clone()).map(drop)),
+        }
+    }
+
+    /// Sends a word to one client.
+    pub(super) fn say_to(&mut self, peer: PeerId, word: &Word) {
+        let text = Bytes::from(word.encode());
+        self.insist(|server| server.send(peer, CONTROL, text.clone()).map(drop));
+    }
+
+    /// Gives a command to the driver; if its queue is full, the driver is behind, and the game waits for it.
+    fn insist(&mut self, mut command: impl FnMut(&mut Server) -> Result<(), QueueFull>) {
+        let end = Instant::now() + ROOM_MAX;
+        while command(&mut self.server).is_err() && Instant::now() < end {
+            self.server.flush();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Who is there, in a sentence.
+    pub(super) fn who(&self) -> String {
+        let chatting = self.guests.values().filter_map(|visit| match &visit.guest {
+            Guest::Chat(name) => Some(name.as_str()),
+            Guest::Stress(_) => None,
+        });
+        let names: Vec<&str> = chatting.collect();
+        let stress = self.guests.len() - names.len();
+        let names = if names.is_empty() { "nobody chats".into() } else { names.join(", ") };
+        match stress {
+            0 => names,
+            1 => format!("{names}, and 1 stress client"),
+            _ => format!("{names}, and {stress} stress clients"),
+        }
+    }
+}
+
+impl Visit {
+    /// A name for logs and lists.
+    pub(super) fn name(&self) -> String {
+        match &self.guest {
+            Guest::Chat(name) => name.clone(),
+            Guest::Stress(number) => format!("stress-{number}"),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `skipstone serve`: a server whose clients all hear each other, its console, and its end.
+//!
+//! ```text
+//! console sessions, parent process ──> admin (questions) ──> the loop: game ──> skipstone::Server
+//! ```
+//! One loop owns everything and runs once a tick; whoever wants to know something asks it and waits for the next tick.
+
+pub(crate) mod admin;
+mod commands;
+pub(crate) mod game;
+mod piped;
+mod ticks;
+
+use crate::console::{Console, ConsoleConfig};
+use crate::report::exit::Exit;
+use crate::report::format::seconds;
+use crate::stress::signals::Signals;
+use crate::units::rate::Rate;
+use crate::units::size::Size;
+use crate::units::span::Span;
+use crate::workload;
+use admin::{Admin, Question};
+use game::Game;
+use skipstone::{Server, ServerConfig, code};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use ticks::Ticks;
+
+/// Flags of `serve`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
+    pub(crate) listen: SocketAddr,
+    /// What becomes of a line: it goes to everybody, or back to its sender
+    #[arg(long, value_enum, default_value_t = Workload::Broadcast)]
+    pub(crate) workload: Workload,
+    /// Ticks a second; 0 runs unthrottled, as fast as one core can
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) tick: u32,
+    /// Address of the telnet console, or `off`; any other than loopback needs --console-token
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
+    pub(crate) console: String,
+    /// What a console session must say first
+    #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
+    pub(crate) console_token: Option<String>,
+    /// How much may wait for one client before it is disconnected as too slow
+    #[arg(long, value_name = "BYTES", default_value = "4MiB")]
+    pub(crate) queue: Size,
+    /// Clients at once; further ones are told that the server is full
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub(crate) clients_max: u32,
+    /// Serve native clients only, no WebSocket
+    #[arg(long)]
+    pub(crate) no_websocket: bool,
+    /// Stop after this time
+    #[arg(short, long, value_name = "TIME")]
+    pub(crate) duration: Option<Span>,
+    /// Be server and N stress clients in one process
+    #[arg(long, value_name = "N")]
+    pub(crate) stress: Option<u32>,
+    /// With --stress: lines of each client
+    #[arg(short, long, value_name = "RATE", default_value = "1/s", requires = "stress")]
+    pub(crate) rate: Rate,
+    /// Speak with a parent process over standard input and output
+    #[arg(long, hide = true)]
+    pub(crate) piped: bool,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Workload {
+    /// It goes to every client, the sender included.
+    Broadcast,
+    /// It goes back to its sender.
+    Echo,
+}
+
+/// How long queued reliable lines have to leave when the server ends.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Runs a server until it is told to stop.
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    match start(arguments) {
+        Ok(serving) => serving.run(arguments),
+        Err(sentence) => {
+            eprintln!("skipstone serve: {sentence}");
+            Exit::BadConfiguration
+        }
+    }
+}
+
+/// Everything that runs while the server does.
+struct Serving {
+    game: Game,
+    console: Option<Console>,
+    questions: mpsc::Receiver<Question>,
+    signals: Signals,
+    admin: Admin,
+}
+
+fn start(arguments: &Arguments) -> Result<Serving, String> {
+    let Size::Bytes(queue_bytes_max) = arguments.queue else {
+        return Err("--queue is a number of bytes, such as 4MiB".into());
+    };
+    let queue_bytes_max = u32::try_from(queue_bytes_max).map_err(|_| "--queue is at most 4 GiB".to_string())?;
+    let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
+    let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
+    skipstone::net::wait::raise_open_files_limit();
+    let server = Server::start(ServerConfig {
+        websocket: !arguments.no_websocket,
+        connections_max: arguments.clients_max,
+        settings: workload::settings(queue_bytes_max),
+        ..ServerConfig::new(arguments.listen)
+    });
+    let server = server.map_err(|error| error.to_string())?;
+    let (asks, questions) = mpsc::channel();
+    let admin = Admin::new(asks);
+    let console = listen_console(arguments, &admin, server.local_addr())?;
+    let game = Game::new(server, arguments.workload);
+    Ok(Serving { game, console, questions, signals, admin })
+}
+
+fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
+    if arguments.console == "off" {
+        return Ok(None);
+    }
+    let listen = arguments
+        .console
+        .parse()
+        .map_err(|_| format!("--console '{}' is no address (example: 127.0.0.1:7778, or off)", arguments.console))?;
+    let config = ConsoleConfig {
+        listen,
+        token: arguments.console_token.clone(),
+        banner: format!("skipstone {} on {server}; `help` lists the commands", env!("CARGO_PKG_VERSION")),
+        prompt: "skipstone> ".into(),
+        ..ConsoleConfig::default()
+    };
+    let console = Console::listen(config, Arc::new(admin.clone()));
+    console
+        .map(Some)
+        .map_err(|error| format!("cannot open the console on {listen}: {error} (--console off goes without)"))
+}
+
+impl Serving {
+    fn run(mut self, arguments: &Arguments) -> Exit {
+        self.announce(arguments);
+        if arguments.piped {
+            piped::listen(&self.admin);
+        }
+        let clients = arguments
+            .stress
+            .map(|clients| crate::stress::beside(self.game.local_addr(), clients, arguments.rate, arguments.duration));
+        skipstone::net::wait::sharpen_timers();
+        let began = Instant::now();
+        let mut ticks = Ticks::new(arguments.tick);
+        let reason = loop {
+            ticks.wait();
+            self.answer(&mut ticks);
+            self.game.tick(&mut ticks, self.console.as_ref());
+            ticks.done();
+            if let Some(failure) = self.game.failure() {
+                break Err(failure);
+            }
+            if self.signals.is_set() {
+                break Ok("the server shuts down");
+            }
+            if self.game.must_stop() || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
+                break Ok("the server shuts down");
+            }
+            if arguments.duration.is_some_and(|duration| arguments.stress.is_none() && began.elapsed() >= duration.0) {
+                break Ok("the server's time is over");
+            }
+        };
+        let exit = self.end(arguments, reason, began);
+        match clients.map(|clients| clients.join()) {
+            Some(Ok(verdict)) => verdict,
+            _ => exit,
+        }
+    }
+
+    fn announce(&self, arguments: &Arguments) {
+        let address = self.game.local_addr();
+        if arguments.piped {
+            let console = self.console.as_ref().map(|console| console.local_addr().to_string());
+            println!("{}", serde_json::json!({ "listening": address.to_string(), "console": console }));
+            return;
+        }
+        let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
+        let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
+        println!("skipstone {} serves on {address}", env!("CARGO_PKG_VERSION"));
+        println!("  native     skip+plain://{host}:{} (in clear)", address.port());
+        if !arguments.no_websocket {
+            println!("  browsers   ws://{host}:{}", address.port());
+        }
+        if let Some(console) = &self.console {
+            let local = console.local_addr();
+            println!("  console    telnet {} {}", local.ip(), local.port());
+        }
+        println!("  stop with Ctrl-C");
+        self.warn_of_small_buffers();
+    }
+
+    fn warn_of_small_buffers(&self) {
+        if let Some(granted) = self.game.short_buffer() {
+            eprintln!(
+                "warning: the kernel grants only {} of receive buffer; bursts may be dropped. Remedy: \
+                 sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304",
+                crate::report::format::bytes(granted as u64)
+            );
+        }
+    }
+
+    /// Answers what was asked since the last tick.
+    fn answer(&mut self, ticks: &mut Ticks) {
+        while let Ok(question) = self.questions.try_recv() {
+            let reply = self.game.answer(&question, ticks);
+            question.answer(reply);
+        }
+    }
+
+    fn end(mut self, arguments: &Arguments, reason: Result<&str, String>, began: Instant) -> Exit {
+        let (text, exit) = match &reason {
+            Ok(text) => (*text, Exit::Pass),
+            Err(failure) => {
+                eprintln!("skipstone serve: the driver gave up: {failure}");
+                ("the server failed", Exit::Fail)
+            }
+        };
+        let count = self.game.guests();
+        if let Some(console) = self.console.take() {
+            console.close(text);
+        }
+        self.game.shutdown(code::SHUTDOWN, text, LINGER);
+        if !arguments.piped {
+            println!("{text} after {}; {count} clients were told why", seconds(began.elapsed()));
+        }
+        exit
+    }
+}

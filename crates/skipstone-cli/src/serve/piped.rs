@@ -1,0 +1,22 @@
+//! The parent process at the other end of standard input and output: each line asks, each answer is one line of JSON.
+//! When the parent is gone, so is the server.
+
+use super::admin::Admin;
+use crate::console::Reply;
+use std::io::BufRead;
+
+/// Serves the parent from a thread of its own.
+pub(super) fn listen(admin: &Admin) {
+    let admin = admin.clone();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            match admin.ask(None, line.trim()) {
+                Reply::Text(text) => println!("{text}"),
+                Reply::Error(error) => println!("{}", serde_json::json!({ "error": error })),
+                Reply::Quit => break,
+            }
+        }
+        admin.ask(None, "stop");
+    });
+}

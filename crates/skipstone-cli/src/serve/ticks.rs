@@ -1,0 +1,67 @@
+//! The server's heartbeat: ticks at a fixed rate, and how well they were kept.
+
+use std::time::{Duration, Instant};
+
+/// Ticks since the last reset, and when the next one is due.
+#[derive(Debug)]
+pub(crate) struct Ticks {
+    interval: Duration,
+    due: Instant,
+    since: Instant,
+    count: u64,
+    slowest: Duration,
+    total: u64,
+}
+
+/// What [`Ticks`] measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TickFigures {
+    /// Ticks a second.
+    pub(crate) per_second: f64,
+    /// The longest time from when a tick was due until its work was done.
+    pub(crate) slowest: Duration,
+    /// Ticks since the server began.
+    pub(crate) total: u64,
+}
+
+impl Ticks {
+    /// So many a second; 0: each as soon as the one before it is done.
+    pub(crate) fn new(per_second: u32) -> Self {
+        let interval = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
+        let now = Instant::now();
+        Ticks { interval, due: now, since: now, count: 0, slowest: Duration::ZERO, total: 0 }
+    }
+
+    /// Waits until the next tick is due. Ticks that were missed altogether are skipped.
+    pub(crate) fn wait(&mut self) {
+        let now = Instant::now();
+        if self.interval.is_zero() {
+            self.due = now;
+            return;
+        }
+        self.due += self.interval;
+        match self.due.checked_duration_since(now) {
+            Some(left) => std::thread::sleep(left),
+            None if now - self.due > self.interval => self.due = now,
+            None => {}
+        }
+    }
+
+    /// The tick's work is done.
+    pub(crate) fn done(&mut self) {
+        self.count += 1;
+        self.total += 1;
+        self.slowest = self.slowest.max(self.due.elapsed());
+    }
+
+    /// The figures since the last reset.
+    pub(crate) fn figures(&self) -> TickFigures {
+        let seconds = self.since.elapsed().as_secs_f64().max(1e-9);
+        TickFigures { per_second: self.count as f64 / seconds, slowest: self.slowest, total: self.total }
+    }
+
+    /// Begins to measure anew.
+    pub(crate) fn reset(&mut self) {
+        (self.since, self.count, self.slowest) = (Instant::now(), 0, Duration::ZERO);
+    }
+}

@@ -1,0 +1,314 @@
+//! The clients of a stress run, all in this thread, each with a socket of its own: connect, send on schedule, receive and
+//! check, drain, close.
+//!
+//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then (no coordinated
+//! omission).
+
+use super::plan::Plan;
+use super::proof::Proof;
+use crate::report::judge::LATE_SEND;
+use crate::units::mix::Carrier;
+use crate::units::rate::Rate;
+use crate::workload::{CONTROL, Guest, LINES, Word};
+use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// All clients of a run.
+pub(crate) struct Generator<'p> {
+    plan: &'p Plan,
+    targets: Vec<Target>,
+    address: SocketAddr,
+    pub(crate) pool: Pool,
+    pub(crate) clients: Vec<Client>,
+    /// Client numbers by place in the pool.
+    by_place: Vec<u32>,
+    pub(crate) proof: Proof,
+    /// When lines began to be due.
+    pub(crate) epoch: Instant,
+    /// Lines sent, by client.
+    pub(crate) sent: Vec<u32>,
+    pub(crate) schedule: Schedule,
+    /// What the server told stress clients last.
+    told: Option<Word>,
+    /// Why connections ended that should not have, with their number.
+    pub(crate) drops: BTreeMap<String, u64>,
+    is_closing: bool,
+    line: Vec<u8>,
+}
+
+/// One client.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    /// Its carrier's place in the plan's mix.
+    pub(crate) carrier: usize,
+    /// Its number among those of its carrier.
+    place: u32,
+    peer: Option<PeerId>,
+    pub(crate) state: State,
+    began: Instant,
+    /// It was connected, and the connection ended before the run did.
+    pub(crate) was_dropped: bool,
+    /// How long it took to connect.
+    pub(crate) connected_in: Option<Duration>,
+}
+
+/// Where a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Waiting,
+    Connecting,
+    Connected,
+    Gone,
+}
+
+/// What was due, and how it was kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schedule {
+    /// Which round of lines, and which client's turn in it.
+    next: (u64, u32),
+    /// Lines that came due while their client was connected.
+    pub(crate) planned: u64,
+    /// Spans from due to sent of the late ones, since the epoch.
+    pub(crate) late: Vec<(Duration, Duration)>,
+    pub(crate) late_count: u64,
+    pub(crate) latest: Duration,
+    /// The latest since the live view last looked.
+    pub(crate) latest_recent: Duration,
+}
+
+/// Handshakes at once: a server's receive buffer holds many more.
+const CONNECTING_MAX: usize = 256;
+/// Late sends that are remembered one by one.
+const LATE_MAX: usize = 100_000;
+
+impl<'p> Generator<'p> {
+    /// Clients that will connect to the server at `address`.
+    pub(crate) fn new(plan: &'p Plan, address: SocketAddr) -> Result<Self, String> {
+        let pool = Pool::new(PoolConfig { merging: plan.merging, ..PoolConfig::default() });
+        let targets = plan.mix.iter().map(|(carrier, _)| target(plan, *carrier, address)).collect();
+        let now = Instant::now();
+        let mut clients = Vec::new();
+        for (carrier, (_, count)) in plan.mix.iter().enumerate() {
+            clients.extend((0..*count).map(|place| Client {
+                carrier,
+                place,
+                peer: None,
+                state: State::Waiting,
+                began: now,
+                was_dropped: false,
+                connected_in: None,
+            }));
+        }
+        Ok(Generator {
+            plan,
+            targets,
+            address,
+            pool: pool.map_err(|error| error.to_string())?,
+            by_place: vec![u32::MAX; clients.len()],
+            proof: proof(plan),
+            epoch: now,
+            sent: vec![0; clients.len()],
+            clients,
+            schedule: Schedule::default(),
+            told: None,
+            drops: BTreeMap::new(),
+            is_closing: false,
+            line: Vec::new(),
+        })
+    }
+
+    /// How many clients are in this state.
+    pub(crate) fn count(&self, state: State) -> usize {
+        self.clients.iter().filter(|client| client.state == state).count()
+    }
+
+    /// Begins the connections that are due `elapsed` after the first. Nothing here waits for an answer.
+    pub(crate) fn connect_some(&mut self, elapsed: Duration) -> Result<(), String> {
+        let total = self.clients.len();
+        let due = match self.plan.ramp {
+            Duration::ZERO => total,
+            ramp => ((total as f64 * elapsed.as_secs_f64() / ramp.as_secs_f64()).ceil() as usize).min(total),
+        };
+        let mut connecting = self.count(State::Connecting);
+        for number in 0..due {
+            if self.clients[number].state != State::Waiting {
+                continue;
+            }
+            if connecting >= CONNECTING_MAX {
+                break;
+            }
+            self.connect_one(number)?;
+            connecting += 1;
+        }
+        Ok(())
+    }
+
+    fn connect_one(&mut self, number: usize) -> Result<(), String> {
+        let token = Guest::Stress(number as u32).token();
+        let target = &self.targets[self.clients[number].carrier];
+        let impairment = self.plan.impairments.as_ref().map(|impairments| &impairments.impairment);
+        let peer = self.pool.add(target, self.address, &token, impairment).map_err(|error| error.to_string())?;
+        let place = peer.index as usize;
+        if self.by_place.len() <= place {
+            self.by_place.resize(place + 1, u32::MAX);
+        }
+        self.by_place[place] = number as u32;
+        let client = &mut self.clients[number];
+        (client.peer, client.state, client.began) = (Some(peer), State::Connecting, Instant::now());
+        Ok(())
+    }
+
+    /// Begins a run: from now on lines are due.
+    pub(crate) fn start(&mut self) {
+        self.proof = proof(self.plan);
+        self.sent.fill(0);
+        self.schedule = Schedule::default();
+        for (number, client) in self.clients.iter().enumerate() {
+            if client.state != State::Connected {
+                self.proof.exclude(client.carrier, client.place, number as u32);
+            }
+        }
+        self.epoch = Instant::now();
+    }
+
+    /// When the next line is due, since the epoch; `None` when all of the run's lines are.
+    pub(crate) fn next_due(&self, rate: Rate, until: Duration) -> Option<Duration> {
+        let (round, client) = self.schedule.next;
+        let offset = rate.interval().mul_f64(f64::from(client) / self.clients.len() as f64);
+        let due = rate.due(round) + offset;
+        (due < until).then_some(due)
+    }
+
+    /// Sends every line that is due by now.
+    pub(crate) fn send_due(&mut self, rate: Rate, until: Duration) {
+        while let Some(due) = self.next_due(rate, until) {
+            let now = self.epoch.elapsed();
+            if due > now {
+                break;
+            }
+            let (round, number) = self.schedule.next;
+            self.schedule.next =
+                if (number as usize) + 1 < self.clients.len() { (round, number + 1) } else { (round + 1, 0) };
+            self.send_line(number, due, now);
+        }
+        self.pool.flush();
+    }
+
+    fn send_line(&mut self, number: u32, due: Duration, now: Duration) {
+        let client = &self.clients[number as usize];
+        let (State::Connected, Some(peer)) = (client.state, client.peer) else { return };
+        self.schedule.planned += 1;
+        let sequence = self.sent[number as usize];
+        self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
+        if self.pool.send(peer, LINES, self.line.clone()).is_err() {
+            // Not sent: the judge sees that more was planned than sent.
+            return;
+        }
+        self.sent[number as usize] += 1;
+        self.schedule.note(due, now);
+    }
+
+    /// One round: waits for sockets until `wait_max` is over at the latest, and takes what came.
+    pub(crate) fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
+        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        let now_us = self.epoch.elapsed().as_micros() as u64;
+        while let Some(event) = self.pool.poll_event() {
+            self.on_event(event, now_us);
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: Event, now_us: u64) {
+        let number = self.by_place[event.peer().index as usize];
+        let client = &mut self.clients[number as usize];
+        match event {
+            Event::Message { channel: LINES, payload, .. } => {
+                self.proof.on_line(client.carrier, client.place, &payload, now_us);
+            }
+            Event::Message { channel: CONTROL, payload, .. } => {
+                if let Some(word @ (Word::StressOn(_) | Word::StressOff)) = Word::decode(&payload) {
+                    self.told = Some(word);
+                }
+            }
+            Event::Connected { .. } => {
+                client.state = State::Connected;
+                client.connected_in = Some(client.began.elapsed());
+            }
+            Event::Closed { close, .. } => {
+                let was_connected = client.state == State::Connected;
+                client.state = State::Gone;
+                if !self.is_closing {
+                    client.was_dropped = was_connected;
+                    let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
+                    *self.drops.entry(format!("{by}{} (code {})", close.reason_text(), close.code)).or_default() += 1;
+                    if was_connected {
+                        self.proof.exclude(client.carrier, client.place, number);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the server told since the last call.
+    pub(crate) fn told(&mut self) -> Option<Word> {
+        self.told.take()
+    }
+
+    /// Whether everything sent has arrived everywhere.
+    pub(crate) fn is_complete(&self) -> bool {
+        let tally = self.proof.tally_all(&self.sent);
+        tally.delivered >= tally.expected
+    }
+
+    /// Ends every connection.
+    pub(crate) fn close(&mut self) {
+        self.is_closing = true;
+        self.pool.close_all(0, "the stress run is over", Duration::ZERO);
+    }
+
+    /// Counters of the clients of each carrier that are connected, by their place in the mix.
+    pub(crate) fn stats_by_carrier(&mut self) -> Vec<Stats> {
+        let mut sums = vec![Stats::default(); self.plan.mix.len()];
+        for client in &self.clients {
+            if let Some(overview) = client.peer.and_then(|peer| self.pool.overview(peer)) {
+                sums[client.carrier].add(&overview.stats);
+            }
+        }
+        sums
+    }
+}
+
+impl Schedule {
+    fn note(&mut self, due: Duration, sent: Duration) {
+        let late_by = sent - due;
+        self.latest = self.latest.max(late_by);
+        self.latest_recent = self.latest_recent.max(late_by);
+        if late_by > LATE_SEND {
+            self.late_count += 1;
+            if self.late.len() < LATE_MAX {
+                self.late.push((due, sent));
+            }
+        }
+    }
+}
+
+fn proof(plan: &Plan) -> Proof {
+    let receivers: Vec<u32> = plan.mix.iter().map(|(_, count)| *count).collect();
+    Proof::new(plan.run, &receivers, plan.clients)
+}
+
+/// The URL that a carrier's clients use: the plan's host and port with the carrier's scheme.
+fn target(plan: &Plan, carrier: Carrier, address: SocketAddr) -> Target {
+    let scheme = match carrier {
+        Carrier::Udp => Scheme::Plain,
+        Carrier::Ws => Scheme::WebSocket,
+    };
+    match &plan.target {
+        Some(target) if target.scheme == scheme => target.clone(),
+        Some(target) => Target::new(scheme, &target.host, target.port),
+        None => Target::new(scheme, &address.ip().to_string(), address.port()),
+    }
+}

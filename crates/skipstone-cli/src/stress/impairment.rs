@@ -1,0 +1,158 @@
+//! The flags of the played network: the same for both directions, or for one of them alone.
+
+use crate::report::result;
+use crate::units::bit_rate::BitRate;
+use crate::units::burst::Burst;
+use crate::units::percent::Percent;
+use crate::units::span::Span;
+use skipstone::Impairment;
+use skipstone::netsim::{LinkConfig, LinkStats, Loss, QueueLimit};
+use std::collections::BTreeMap;
+
+/// A network of its own around each UDP client. Without a prefix, a flag holds for both directions.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "A bad network around each UDP client, in each direction")]
+pub(crate) struct Flags {
+    /// Datagrams lost at random
+    #[arg(long, value_name = "PERCENT")]
+    loss: Option<Percent>,
+    /// Datagrams lost in bursts, and their mean length: 2%:3
+    #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
+    burst: Option<Burst>,
+    /// One-way delay
+    #[arg(long, value_name = "TIME")]
+    delay: Option<Span>,
+    /// Up to so much more delay, at random
+    #[arg(long, value_name = "TIME")]
+    jitter: Option<Span>,
+    /// Datagrams held back, so that later ones overtake them
+    #[arg(long, value_name = "PERCENT")]
+    reorder: Option<Percent>,
+    /// Datagrams that arrive twice
+    #[arg(long, value_name = "PERCENT")]
+    duplicate: Option<Percent>,
+    /// Datagrams with flipped bits
+    #[arg(long, value_name = "PERCENT")]
+    corrupt: Option<Percent>,
+    /// What the link carries, with a queue of 100 ms
+    #[arg(long, value_name = "BITRATE")]
+    link_rate: Option<BitRate>,
+    /// Other values towards the server: loss=5%,delay=30ms
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    up: Option<String>,
+    /// Other values towards the clients
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    down: Option<String>,
+}
+
+/// A checked network, and the words that asked for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Impairments {
+    pub(crate) impairment: Impairment,
+    settings: BTreeMap<String, String>,
+}
+
+/// How long a link's queue may become before it drops.
+const QUEUE: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl Impairments {
+    /// `None` if no flag was given.
+    pub(super) fn from(flags: &Flags, seed: u64) -> Result<Option<Self>, String> {
+        let settings = flags.settings();
+        if settings.is_empty() {
+            return Ok(None);
+        }
+        let direction = |name: &str, other: &Option<String>| -> Result<LinkConfig, String> {
+            let mut own = flags.clone();
+            for part in other.iter().flat_map(|list| list.split(',')) {
+                own.set(part).map_err(|error| format!("--{name} {part}: {error}"))?;
+            }
+            Ok(own.link())
+        };
+        let impairment = Impairment { up: direction("up", &flags.up)?, down: direction("down", &flags.down)?, seed };
+        impairment.check().map_err(|error| format!("this network cannot be played: {error}"))?;
+        Ok(Some(Impairments { impairment, settings }))
+    }
+
+    /// For the result.
+    pub(crate) fn result(&self, up: &LinkStats, down: &LinkStats) -> result::Impairment {
+        result::Impairment { settings: self.settings.clone(), to_server: link(up), to_clients: link(down) }
+    }
+}
+
+impl Flags {
+    fn set(&mut self, part: &str) -> Result<(), String> {
+        let (name, value) = part.trim().split_once('=').ok_or("it is written name=value, as in loss=5%")?;
+        fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(value: &str) -> Result<Option<T>, String> {
+            value.parse().map(Some).map_err(|error: T::Err| error.to_string())
+        }
+        match name {
+            "loss" => (self.loss, self.burst) = (parse(value)?, None),
+            "burst" => (self.burst, self.loss) = (parse(value)?, None),
+            "delay" => self.delay = parse(value)?,
+            "jitter" => self.jitter = parse(value)?,
+            "reorder" => self.reorder = parse(value)?,
+            "duplicate" => self.duplicate = parse(value)?,
+            "corrupt" => self.corrupt = parse(value)?,
+            "link-rate" => self.link_rate = parse(value)?,
+            _ => {
+                return Err("the names are loss, burst, delay, jitter, reorder, duplicate, corrupt, link-rate".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&self) -> LinkConfig {
+        let fraction = |percent: &Option<Percent>| percent.as_ref().map_or(0.0, Percent::fraction);
+        let loss = match (&self.loss, &self.burst) {
+            (_, Some(burst)) => Loss::Burst { rate: burst.rate.fraction(), mean_length: burst.mean_length() },
+            (Some(loss), None) => Loss::Random(loss.fraction()),
+            (None, None) => Loss::None,
+        };
+        LinkConfig {
+            delay: self.delay.map_or_else(Default::default, |span| span.0),
+            jitter: self.jitter.map_or_else(Default::default, |span| span.0),
+            rate_bits_per_second: self.link_rate.map(|rate| rate.bits_per_second()),
+            queue: if self.link_rate.is_some() { QueueLimit::Time(QUEUE) } else { QueueLimit::Unlimited },
+            loss,
+            reorder: fraction(&self.reorder),
+            duplicate: fraction(&self.duplicate),
+            corrupt: fraction(&self.corrupt),
+            ..LinkConfig::default()
+        }
+    }
+
+    fn settings(&self) -> BTreeMap<String, String> {
+        fn text<T: std::fmt::Display>(value: &Option<T>) -> Option<String> {
+            value.as_ref().map(ToString::to_string)
+        }
+        let all = [
+            ("loss", text(&self.loss)),
+            ("burst", text(&self.burst)),
+            ("delay", text(&self.delay)),
+            ("jitter", text(&self.jitter)),
+            ("reorder", text(&self.reorder)),
+            ("duplicate", text(&self.duplicate)),
+            ("corrupt", text(&self.corrupt)),
+            ("link_rate", text(&self.link_rate)),
+            ("up", text(&self.up)),
+            ("down", text(&self.down)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+}
+
+fn link(stats: &LinkStats) -> result::Link {
+    result::Link {
+        sent: stats.sent,
+        delivered: stats.delivered,
+        lost_random: stats.lost_random,
+        lost_burst: stats.lost_burst,
+        lost_queue: stats.lost_queue,
+        lost_outage: stats.lost_outage,
+        lost_too_large: stats.lost_too_large,
+        duplicated: stats.duplicated,
+        reordered: stats.reordered,
+        corrupted: stats.corrupted,
+    }
+}

@@ -1,0 +1,29 @@
+//! How clients put messages together: `immediate`, or a time to wait for company.
+
+use crate::units::span::Span;
+use skipstone::Merging;
+
+/// A merging setting as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Merge(pub(crate) Merging);
+
+impl std::str::FromStr for Merge {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "immediate" {
+            return Ok(Merge(Merging::Immediate));
+        }
+        let span: Span = text.parse().map_err(|error| format!("{error}; or immediate"))?;
+        Ok(Merge(Merging::After(span.0)))
+    }
+}
+
+impl std::fmt::Display for Merge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Merging::Immediate | Merging::Flush => f.write_str("immediate"),
+            Merging::After(span) => Span(span).fmt(f),
+        }
+    }
+}

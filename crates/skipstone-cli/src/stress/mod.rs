@@ -1,0 +1,402 @@
+//! `skipstone stress`: hundreds of clients that talk at a fixed rate, and the proof that every line arrived.
+//!
+//! ```text
+//! plan (flags, checked) ──> generator (clients, schedule, proof) ──> outcome ──> judge ──> table, JSON, exit code
+//!                           child (the server's process)   view (what is shown meanwhile)
+//! ```
+
+mod child;
+mod generator;
+mod impairment;
+mod merge;
+mod outcome;
+mod plan;
+mod proof;
+pub(crate) mod signals;
+mod view;
+
+use crate::measure::process::Probe;
+use crate::measure::stalls::StallWatch;
+use crate::report::exit::Exit;
+use crate::report::judge::{Ending, judge};
+use crate::report::live::Phase;
+use crate::report::result::StressResult;
+use crate::report::table::table;
+use crate::units::mix::Mix;
+use crate::units::rate::Rate;
+use crate::units::size::Size;
+use crate::units::span::Span;
+use crate::units::threshold::Threshold;
+use crate::workload::Word;
+use child::ServerProcess;
+use clap::Parser;
+use generator::{Generator, State};
+use merge::Merge;
+use outcome::Measured;
+use plan::Plan;
+use signals::Signals;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+use view::View;
+
+/// Flags of `stress`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// The server, such as skip+plain://127.0.0.1:7777; without one, a server is started in a process of its own
+    pub(crate) url: Option<String>,
+    /// Clients, each with a socket of its own
+    #[arg(short, long, value_name = "N")]
+    pub(crate) clients: Option<u32>,
+    /// Lines that each client sends: 1/s, 1/10s, 30/min
+    #[arg(short, long, value_name = "RATE", default_value = "1/s")]
+    pub(crate) rate: Rate,
+    /// How long lines are sent
+    #[arg(short, long, value_name = "TIME", default_value = "10s")]
+    pub(crate) duration: Span,
+    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest
+    #[arg(long, value_name = "MIX")]
+    pub(crate) mix: Option<Mix>,
+    /// Length of a line: `sentence` (random, 20 to 115 bytes), or bytes: 100, 1KiB
+    #[arg(long, value_name = "SIZE", default_value = "sentence")]
+    pub(crate) size: Size,
+    /// Over how long the clients connect; 0s: as fast as they can
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    pub(crate) ramp: Span,
+    /// How clients put messages together: `immediate`, or wait for so long for company: 5ms
+    #[arg(long, value_name = "TIME")]
+    pub(crate) merge: Option<Merge>,
+    /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) threshold: Vec<Threshold>,
+    /// Write the result here; its schema is schema/stress.schema.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<String>,
+    /// Replays the random choices of lines and played network
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Connect, and send only while the server's console says `stress on`
+    #[arg(long, requires = "url")]
+    pub(crate) wait: bool,
+    /// Show the result only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) network: impairment::Flags,
+}
+
+/// How long everything may take to connect.
+const CONNECT_MAX: Duration = Duration::from_secs(15);
+/// Without any delivery for so long, what is missing will not come.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
+const DRAIN_MAX: Duration = Duration::from_secs(30);
+const CLOSE_MAX: Duration = Duration::from_secs(3);
+
+/// Runs as the flags say.
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let watched = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"));
+    let prepared = watched.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
+    let outcome = prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play());
+    outcome.unwrap_or_else(|sentence| {
+        eprintln!("skipstone stress: {sentence}");
+        Exit::BadConfiguration
+    })
+}
+
+/// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
+pub(crate) fn demonstrate() -> Exit {
+    let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
+    println!(
+        "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
+         skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
+         skipstone chat skip+plain://127.0.0.1:7777                     talk to everybody on it"
+    );
+    exit
+}
+
+/// Stress clients beside a server in the same process.
+pub(crate) fn beside(server: SocketAddr, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
+    let host = match server {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => format!("127.0.0.1:{}", v4.port()),
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => format!("[::1]:{}", v6.port()),
+        address => address.to_string(),
+    };
+    let (url, clients, rate) = (format!("skip+plain://{host}"), clients.to_string(), rate.to_string());
+    let duration = duration.unwrap_or(Span(Duration::from_secs(10))).to_string();
+    let arguments = parse(&[&url, "-c", &clients, "-r", &rate, "-d", &duration]);
+    Beside(std::thread::spawn(move || run(&arguments)))
+}
+
+/// Stress clients in a thread of the server's process.
+pub(crate) struct Beside(JoinHandle<Exit>);
+
+impl Beside {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    pub(crate) fn join(self) -> std::thread::Result<Exit> {
+        self.0.join()
+    }
+}
+
+fn parse(words: &[&str]) -> Arguments {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+    Line::parse_from(std::iter::once("stress").chain(words.iter().copied())).arguments
+}
+
+/// A run under way.
+struct Run<'p> {
+    plan: &'p Plan,
+    signals: Signals,
+    view: View,
+    server: Option<ServerProcess>,
+    address: SocketAddr,
+}
+
+/// How a phase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Done,
+    Interrupted,
+    /// No client is left, or the server's process ended.
+    Deserted,
+}
+
+impl<'p> Run<'p> {
+    fn new(plan: &'p Plan, signals: Signals, is_quiet: bool) -> Result<Self, String> {
+        let mut view = View::new(is_quiet);
+        let words = &plan.words;
+        let lasting = Span(plan.duration);
+        view.say(&format!(
+            "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
+            plan.clients, words.mix, words.rate, words.size, plan.seed
+        ));
+        let (server, address) = match &plan.target {
+            Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
+            None => {
+                let server = ServerProcess::start(&[])?;
+                let address = server.address;
+                (Some(server), address)
+            }
+        };
+        Ok(Run { plan, signals, view, server, address })
+    }
+
+    fn play(mut self) -> Result<Exit, String> {
+        let plan = self.plan;
+        let mut generator = Generator::new(plan, self.address)?;
+        let began = Instant::now();
+        let mut step = self.connect(plan, &mut generator)?;
+        let ramp = began.elapsed();
+        let mut exit = Exit::Pass;
+        loop {
+            let rate = match (plan.waits, step) {
+                (true, Step::Done) => match self.await_word(&mut generator)? {
+                    Some(rate) => rate,
+                    None => break,
+                },
+                _ => plan.rate,
+            };
+            let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
+            exit = worse(exit, self.report(plan, &result));
+            step = ended;
+            if !plan.waits || step != Step::Done {
+                break;
+            }
+        }
+        Ok(exit)
+    }
+
+    /// Lets the clients connect. Returns when all are, or it is hopeless.
+    fn connect(&mut self, plan: &Plan, generator: &mut Generator<'_>) -> Result<Step, String> {
+        self.view.enter(Phase::Connecting);
+        let began = Instant::now();
+        loop {
+            generator.connect_some(began.elapsed())?;
+            generator.drive(Duration::from_millis(5))?;
+            self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
+            let pending = generator.count(State::Waiting) + generator.count(State::Connecting);
+            if self.signals.is_set() {
+                return Ok(Step::Interrupted);
+            }
+            if self.is_deserted() {
+                return Ok(Step::Deserted);
+            }
+            if pending == 0 || began.elapsed() > plan.ramp + CONNECT_MAX {
+                return Ok(if outcome::has_clients(generator) { Step::Done } else { Step::Deserted });
+            }
+        }
+    }
+
+    /// Waits for the console's `stress on`. `None` when the server or the user ends it.
+    fn await_word(&mut self, generator: &mut Generator<'_>) -> Result<Option<Rate>, String> {
+        self.view.say(&format!("{} clients wait for `stress on` on the console", generator.count(State::Connected)));
+        loop {
+            generator.drive(Duration::from_millis(20))?;
+            if let Some(Word::StressOn(rate)) = generator.told()
+                && let Ok(rate) = rate.parse()
+            {
+                return Ok(Some(rate));
+            }
+            if self.signals.is_set() || !outcome::has_clients(generator) {
+                for (reason, count) in &generator.drops {
+                    println!("{count} clients: {reason}");
+                }
+                return Ok(None);
+            }
+        }
+    }
+
+    /// One measured run, from the first line to the last, and the goodbye if none follows.
+    fn measure(
+        &mut self,
+        plan: &Plan,
+        generator: &mut Generator<'_>,
+        rate: Rate,
+        ramp: Duration,
+        connected: Step,
+    ) -> Result<(StressResult, Step), String> {
+        let started = SystemTime::now();
+        let own = Probe::of_self();
+        if let Some(server) = &mut self.server {
+            server.reset();
+        }
+        let own_before = own.sample();
+        let server_before = self.server.as_ref().and_then(|server| server.probe.sample());
+        generator.start();
+        let stalls = StallWatch::start(generator.epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
+        let (mut step, mut sending) = (connected, Duration::ZERO);
+        if connected == Step::Done {
+            (step, sending) = self.send(plan, generator, rate)?;
+        }
+        if step == Step::Done {
+            self.drain(generator)?;
+        }
+        let elapsed = generator.epoch.elapsed();
+        let usage = |before: Option<_>, now: Option<crate::measure::process::Sample>| {
+            now.zip(before).map(|(now, before)| now.since(&before, elapsed))
+        };
+        let own_usage = usage(own_before, own.sample());
+        let server_figures = self.server.as_mut().map(|server| {
+            let sample = server.probe.sample();
+            (usage(server_before, sample), server.figures())
+        });
+        let stats = generator.stats_by_carrier();
+        let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
+        let measured = Measured {
+            started,
+            elapsed,
+            sending,
+            ramp,
+            close,
+            generator: own_usage,
+            server: server_figures,
+            stalls: stalls.stop(),
+            stats,
+        };
+        let mut result = outcome::result(plan, generator, &measured);
+        if plan.waits {
+            result.plan.rate = rate.to_string();
+            result.plan.duration_s = sending.as_secs_f64();
+        }
+        let ending = if step == Step::Interrupted { Ending::Interrupted } else { Ending::Completed };
+        judge(&mut result, &plan.thresholds, ending);
+        Ok((result, step))
+    }
+
+    /// Sends on schedule. Returns for how long lines were due.
+    fn send(&mut self, plan: &Plan, generator: &mut Generator<'_>, rate: Rate) -> Result<(Step, Duration), String> {
+        self.view.enter(Phase::Running);
+        let until = if plan.waits { Duration::MAX } else { plan.duration };
+        let offered = rate.per_second() * generator.clients.len() as f64;
+        let mut look = Instant::now();
+        loop {
+            generator.send_due(rate, until);
+            let now = generator.epoch.elapsed();
+            let due = generator.next_due(rate, until);
+            if due.is_none() && now >= until {
+                return Ok((Step::Done, until));
+            }
+            let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
+            generator.drive(wait)?;
+            self.view.show(generator, self.server.as_mut(), plan.duration, offered);
+            if plan.waits && generator.told() == Some(Word::StressOff) {
+                return Ok((Step::Done, generator.epoch.elapsed()));
+            }
+            if self.signals.is_set() {
+                return Ok((Step::Interrupted, generator.epoch.elapsed()));
+            }
+            if look.elapsed() > Duration::from_millis(100) {
+                look = Instant::now();
+                if !outcome::has_clients(generator) || self.is_deserted() {
+                    return Ok((Step::Deserted, generator.epoch.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// Waits for what is on its way.
+    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<(), String> {
+        self.view.enter(Phase::Draining);
+        let began = Instant::now();
+        let (mut progress, mut delivered) = (began, generator.proof.delivered);
+        while !generator.is_complete() {
+            let until = Instant::now() + Duration::from_millis(10);
+            while Instant::now() < until {
+                generator.drive(Duration::from_millis(5))?;
+            }
+            if generator.proof.delivered > delivered {
+                (progress, delivered) = (Instant::now(), generator.proof.delivered);
+            }
+            let is_hopeless = progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX;
+            if is_hopeless || self.signals.is_set() || !outcome::has_clients(generator) {
+                break;
+            }
+            self.view.show(generator, self.server.as_mut(), DRAIN_MAX, 0.0);
+        }
+        Ok(())
+    }
+
+    /// Ends every connection, and says how long that took.
+    fn close(&mut self, generator: &mut Generator<'_>) -> Result<Duration, String> {
+        self.view.enter(Phase::Closing);
+        let began = Instant::now();
+        generator.close();
+        while generator.pool.open_count() > 0 && began.elapsed() < CLOSE_MAX {
+            generator.drive(Duration::from_millis(5))?;
+        }
+        Ok(began.elapsed())
+    }
+
+    fn is_deserted(&mut self) -> bool {
+        self.server.as_mut().is_some_and(|server| server.ended().is_some())
+    }
+
+    /// Shows the result, and writes it where it was asked for.
+    fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
+        print!("{}", table(result, view::style()));
+        if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
+            println!("The server's process ended before the run did: {ended}.");
+        }
+        if let Some((path, file)) = &plan.json {
+            let text = serde_json::to_string_pretty(result).expect("a result has only text keys");
+            let mut file = file;
+            if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")) {
+                eprintln!("skipstone stress: cannot write --json {path}: {error}");
+                return Exit::BadConfiguration;
+            }
+        }
+        result.verdict.into()
+    }
+}
+
+/// The exit code that says more.
+fn worse(a: Exit, b: Exit) -> Exit {
+    if b == Exit::Pass { a } else { b }
+}

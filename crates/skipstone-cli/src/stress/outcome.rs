@@ -1,0 +1,149 @@
+//! From what the clients, the server's process and the machine have shown to the result.
+
+use super::child::ServerFigures;
+use super::generator::{Generator, State};
+use super::plan::Plan;
+use crate::measure::machine::this_machine;
+use crate::measure::process::{Probe, Usage};
+use crate::measure::stalls::StallLog;
+use crate::report::format::rfc3339;
+use crate::report::result::{
+    CarrierResult, Clients, Generator as GeneratorFigures, Messages, Server, SpreadMs, Stalls, StressResult, Timing,
+    Wire,
+};
+use skipstone::Stats;
+use std::time::{Duration, SystemTime};
+
+/// What was measured beside the lines.
+pub(crate) struct Measured {
+    pub(crate) started: SystemTime,
+    /// From the first line due to the last one arrived.
+    pub(crate) elapsed: Duration,
+    /// For how long lines were due.
+    pub(crate) sending: Duration,
+    pub(crate) ramp: Duration,
+    pub(crate) close: Duration,
+    pub(crate) generator: Option<Usage>,
+    pub(crate) server: Option<(Option<Usage>, Option<ServerFigures>)>,
+    pub(crate) stalls: StallLog,
+    /// Counters by carrier, taken before the clients closed.
+    pub(crate) stats: Vec<Stats>,
+}
+
+/// The result, save the verdict.
+pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
+    let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
+    let mut result = StressResult::blank(&carriers);
+    let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
+    let tally = generator.proof.tally_all(&generator.sent);
+    let mut stats = Stats::default();
+    measured.stats.iter().for_each(|one| stats.add(one));
+    result.seed = plan.seed;
+    result.command = std::env::args().collect();
+    result.started = rfc3339(measured.started);
+    result.duration_s = measured.sending.as_secs_f64();
+    result.plan = plan.words.clone();
+    result.machine = this_machine();
+    result.clients = clients(generator, None);
+    result.clients.drops_by_reason = generator.drops.clone();
+    result.messages = Messages::from_tally(&tally, sent, measured.elapsed);
+    result.latency_ms = generator.proof.latency_all().figures();
+    result.wire = wire(&stats);
+    result.server = measured.server.map(|(usage, figures)| server(usage, figures, tally.delivered));
+    result.generator = generator_figures(generator, measured);
+    for (carrier, one) in result.carriers.iter_mut().enumerate() {
+        fill_carrier(one, generator, measured, carrier);
+    }
+    result.timing =
+        Timing { connect_ms: spread(generator, None), ramp_ms: ms(measured.ramp), close_ms: ms(measured.close) };
+    let (up, down) = generator.pool.link_stats();
+    result.impairment = plan.impairments.as_ref().map(|impairments| impairments.result(&up, &down));
+    let summary = measured.stalls.summary();
+    result.stalls = Some(Stalls {
+        count: summary.count,
+        machine_count: summary.machine_count,
+        longest_ms: ms(summary.longest),
+        total_ms: ms(summary.total),
+    });
+    result
+}
+
+fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &Measured, carrier: usize) {
+    let own = |number: &usize| generator.clients[*number].carrier == carrier;
+    let sent: u64 = (0..generator.sent.len()).filter(own).map(|number| u64::from(generator.sent[number])).sum();
+    let tally = generator.proof.tally(carrier, &generator.sent);
+    one.clients = clients(generator, Some(carrier));
+    one.messages = Messages::from_tally(&tally, sent, measured.elapsed);
+    one.latency_ms = generator.proof.latency(carrier).figures();
+    one.wire = measured.stats.get(carrier).map(wire).unwrap_or_default();
+    one.connect_ms = spread(generator, Some(carrier));
+}
+
+fn clients(generator: &Generator<'_>, carrier: Option<usize>) -> Clients {
+    let own = generator.clients.iter().filter(|client| carrier.is_none_or(|carrier| client.carrier == carrier));
+    let mut clients = Clients::default();
+    for client in own {
+        clients.asked += 1;
+        clients.connected += u64::from(client.connected_in.is_some());
+        clients.dropped += u64::from(client.connected_in.is_some() && client.was_dropped);
+    }
+    clients
+}
+
+fn wire(stats: &Stats) -> Wire {
+    Wire {
+        datagrams_sent: stats.sent.datagrams,
+        datagrams_received: stats.received.datagrams,
+        bytes_sent: stats.sent.ip_bytes,
+        bytes_received: stats.received.ip_bytes,
+        bytes_payload: stats.sent.payload_bytes + stats.received.payload_bytes,
+        overhead_percent: 0.0,
+    }
+    .with_overhead()
+}
+
+fn server(usage: Option<Usage>, figures: Option<ServerFigures>, delivered: u64) -> Server {
+    Server {
+        cpu_percent: usage.map(|usage| usage.cpu_percent),
+        cpu_us_per_delivery: usage
+            .filter(|_| delivered > 0)
+            .map(|usage| usage.cpu.as_secs_f64() * 1e6 / delivered as f64),
+        rss_bytes: usage.map(|usage| usage.rss_bytes),
+        ticks_per_second: figures.map(|figures| figures.ticks_per_second),
+        slowest_tick_ms: figures.map(|figures| figures.slowest_tick_ms),
+        run_queue_wait_ms: usage.map(|usage| ms(usage.run_queue_wait)),
+    }
+}
+
+fn generator_figures(generator: &Generator<'_>, measured: &Measured) -> GeneratorFigures {
+    let schedule = &generator.schedule;
+    let in_stalls = schedule.late.iter().filter(|(due, sent)| measured.stalls.touches(*due, *sent)).count();
+    GeneratorFigures {
+        cpu_percent: measured.generator.map(|usage| usage.cpu_percent),
+        late_sends: schedule.late_count,
+        late_sends_in_stalls: in_stalls as u64,
+        planned_sends: schedule.planned,
+        latest_send_ms: ms(schedule.latest),
+        // One thread drives all clients, so one core is all that it can use.
+        cores: Probe::of_self().cores().unwrap_or(1).min(1) as u64,
+        rss_bytes: measured.generator.map(|usage| usage.rss_bytes),
+        run_queue_wait_ms: measured.generator.map(|usage| ms(usage.run_queue_wait)),
+    }
+}
+
+fn spread(generator: &Generator<'_>, carrier: Option<usize>) -> Option<SpreadMs> {
+    let own = generator.clients.iter().filter(|client| carrier.is_none_or(|carrier| client.carrier == carrier));
+    let mut took: Vec<Duration> = own.filter_map(|client| client.connected_in).collect();
+    took.sort_unstable();
+    let at = |share: f64| took.get(((took.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().map(ms);
+    Some(SpreadMs { p50: at(0.5)?, p99: at(0.99)?, max: at(1.0)? })
+}
+
+fn ms(span: Duration) -> f64 {
+    span.as_secs_f64() * 1e3
+}
+
+/// Whether any client is connected.
+pub(crate) fn has_clients(generator: &Generator<'_>) -> bool {
+    generator.count(State::Connected) > 0
+}

@@ -1,0 +1,145 @@
+//! What a stress run is asked to do, checked before anything starts.
+
+use super::Arguments;
+use super::impairment::Impairments;
+use crate::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
+use crate::report::judge::check_thresholds;
+use crate::units::mix::Carrier;
+use crate::units::rate::Rate;
+use crate::units::threshold::Threshold;
+use skipstone::{Merging, Scheme, Target};
+use std::fs::File;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A run, ready to start.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) target: Option<Target>,
+    /// Clients by carrier, in the order of their numbers.
+    pub(crate) mix: Vec<(Carrier, u32)>,
+    pub(crate) clients: u32,
+    pub(crate) rate: Rate,
+    pub(crate) duration: Duration,
+    pub(crate) ramp: Duration,
+    pub(crate) sentences: Sentences,
+    pub(crate) run: RunId,
+    pub(crate) seed: u64,
+    pub(crate) merging: Option<Merging>,
+    pub(crate) impairments: Option<Impairments>,
+    pub(crate) thresholds: Vec<Threshold>,
+    pub(crate) waits: bool,
+    pub(crate) json: Option<(String, File)>,
+    /// As text, for the result.
+    pub(crate) words: crate::report::result::Plan,
+}
+
+/// Files that are open besides the clients' sockets.
+const FILES_BESIDE: u64 = 64;
+
+impl Plan {
+    /// Checks the flags. The error is one sentence with the remedy.
+    pub(crate) fn from(arguments: &Arguments) -> Result<Self, String> {
+        let target: Option<Target> = arguments.url.as_ref().map(|url| url.parse()).transpose().map_err(text)?;
+        let mix = share_out(arguments, target.as_ref())?;
+        let clients: u32 = mix.iter().map(|(_, count)| count).sum();
+        if clients == 0 || clients > CLIENT_MAX {
+            return Err(format!("-c {clients}: a run has 1 to {CLIENT_MAX} clients"));
+        }
+        check_files(clients, target.is_none())?;
+        let per_client = arguments.rate.count_before(arguments.duration.0);
+        if per_client > u64::from(SEQUENCE_MAX) {
+            return Err(format!("each client would send {per_client} lines; at most {SEQUENCE_MAX} can be told apart"));
+        }
+        let seed = arguments.seed.unwrap_or_else(fresh_seed);
+        // Two runs on one server must not take each other's lines for their own, whatever their seeds.
+        let run = RunId(fresh_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(16) as u16);
+        let sentences = Sentences::new(seed, run, arguments.size).map_err(text)?;
+        let carriers: Vec<Carrier> = mix.iter().map(|(carrier, _)| *carrier).collect();
+        check_thresholds(&arguments.threshold, &carriers).map_err(text)?;
+        let impairments = Impairments::from(&arguments.network, seed)?;
+        if impairments.is_some() && carriers.contains(&Carrier::Ws) {
+            return Err(
+                "a bad network is played around UDP sockets only, since TCP would have to suffer it below its own \
+                        retransmission: use --mix udp"
+                    .into(),
+            );
+        }
+        let json = arguments.json.as_ref().map(|path| open(path)).transpose()?;
+        let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{}={count}", carrier.name())).collect();
+        let words = crate::report::result::Plan {
+            url: arguments.url.clone(),
+            rate: arguments.rate.to_string(),
+            size: arguments.size.to_string(),
+            mix: mix_text.join(","),
+            duration_s: arguments.duration.0.as_secs_f64(),
+            ramp_s: arguments.ramp.0.as_secs_f64(),
+            merge: arguments.merge.map(|merge| merge.to_string()),
+        };
+        Ok(Plan {
+            target,
+            mix,
+            clients,
+            rate: arguments.rate,
+            duration: arguments.duration.0,
+            ramp: arguments.ramp.0,
+            sentences,
+            run,
+            seed,
+            merging: arguments.merge.map(|merge| merge.0),
+            impairments,
+            thresholds: arguments.threshold.clone(),
+            waits: arguments.wait,
+            json,
+            words,
+        })
+    }
+
+    /// The carrier of each client, by number.
+    pub(crate) fn carrier_of_each(&self) -> Vec<Carrier> {
+        self.mix.iter().flat_map(|(carrier, count)| std::iter::repeat_n(*carrier, *count as usize)).collect()
+    }
+}
+
+fn share_out(arguments: &Arguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
+    let from_url = target.map_or(Carrier::Udp, |target| match target.scheme {
+        Scheme::Plain => Carrier::Udp,
+        Scheme::WebSocket => Carrier::Ws,
+    });
+    let shares = match &arguments.mix {
+        Some(mix) => mix.share_out(arguments.clients).map_err(text)?,
+        None => vec![(from_url, arguments.clients.unwrap_or(CLIENTS_DEFAULT))],
+    };
+    Ok(shares.into_iter().filter(|(_, count)| *count > 0).collect())
+}
+
+const CLIENTS_DEFAULT: u32 = 300;
+
+/// Every client has a socket of its own, and a server on this machine one for each WebSocket.
+fn check_files(clients: u32, has_server: bool) -> Result<(), String> {
+    let Some(limit) = skipstone::net::wait::raise_open_files_limit() else { return Ok(()) };
+    let needed = u64::from(clients) + FILES_BESIDE;
+    if needed <= limit {
+        return Ok(());
+    }
+    let also = if has_server { " (the server's process as well)" } else { "" };
+    Err(format!(
+        "{clients} clients need {needed} open files, and this system allows {limit}{also}: raise it with `ulimit -n \
+         {needed}`, or ask for at most {} clients",
+        limit.saturating_sub(FILES_BESIDE)
+    ))
+}
+
+fn open(path: &str) -> Result<(String, File), String> {
+    let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
+    Ok((path.into(), file))
+}
+
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // 48 bits, so that the seed survives programs that read JSON numbers as floating point.
+    (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 48) - 1)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,77 @@
+//! What the clients of a run have seen: who got what, how late, by carrier.
+
+use crate::measure::latency::Latency;
+use crate::measure::ledger::{Ledger, Tally, Verdict};
+use crate::measure::sentence::{Parsed, RunId, parse};
+
+/// The evidence of one run.
+pub(crate) struct Proof {
+    run: RunId,
+    carriers: Vec<Evidence>,
+    /// Lines received in order or late, each counted once: for the live view, not for the verdict.
+    pub(crate) delivered: u64,
+    /// Latencies since the live view last looked.
+    pub(crate) recent: Latency,
+}
+
+/// The evidence of the clients of one carrier.
+struct Evidence {
+    ledger: Ledger,
+    latency: Latency,
+}
+
+impl Proof {
+    /// For so many receivers of each carrier, and so many senders in all.
+    pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32) -> Self {
+        let evidence =
+            |count: &u32| Evidence { ledger: Ledger::new(*count as usize, senders as usize), latency: Latency::new() };
+        Proof { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::new() }
+    }
+
+    /// A client (number `receiver` of its carrier) received something, so long after the run began.
+    pub(crate) fn on_line(&mut self, carrier: usize, receiver: u32, payload: &[u8], now_us: u64) {
+        let Evidence { ledger, latency } = &mut self.carriers[carrier];
+        match parse(payload, self.run) {
+            Parsed::Line { client, sequence, scheduled_us } => {
+                if matches!(ledger.on_line(receiver, client, sequence), Verdict::InOrder | Verdict::Reordered) {
+                    let took = now_us.saturating_sub(scheduled_us);
+                    latency.record(took);
+                    self.recent.record(took);
+                    self.delivered += 1;
+                }
+            }
+            Parsed::Foreign => ledger.on_foreign(receiver),
+            Parsed::Corrupt => ledger.on_corrupt(receiver),
+        }
+    }
+
+    /// A client is gone: nothing need reach it, and none of its lines need arrive.
+    pub(crate) fn exclude(&mut self, carrier: usize, receiver: u32, sender: u32) {
+        self.carriers[carrier].ledger.exclude_receiver(receiver);
+        self.carriers.iter_mut().for_each(|evidence| evidence.ledger.exclude_sender(sender));
+    }
+
+    /// What one carrier's clients received of what was sent.
+    pub(crate) fn tally(&self, carrier: usize, sent: &[u32]) -> Tally {
+        self.carriers[carrier].ledger.finish(sent)
+    }
+
+    /// What all received of what was sent.
+    pub(crate) fn tally_all(&self, sent: &[u32]) -> Tally {
+        let mut sum = Tally::default();
+        (0..self.carriers.len()).for_each(|carrier| sum += self.tally(carrier, sent));
+        sum
+    }
+
+    /// Latencies at one carrier's clients.
+    pub(crate) fn latency(&self, carrier: usize) -> &Latency {
+        &self.carriers[carrier].latency
+    }
+
+    /// Latencies at all clients.
+    pub(crate) fn latency_all(&self) -> Latency {
+        let mut sum = Latency::new();
+        self.carriers.iter().for_each(|evidence| sum.merge(&evidence.latency));
+        sum
+    }
+}

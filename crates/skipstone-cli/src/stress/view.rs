@@ -1,0 +1,173 @@
+//! What a run shows while it runs: a block that is redrawn on a terminal, a line a second elsewhere.
+
+use super::child::{ServerFigures, ServerProcess};
+use super::generator::{Generator, State};
+use crate::measure::process::{Probe, Sample};
+use crate::report::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
+use crate::report::paint::Style;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// The live view.
+pub(crate) struct View {
+    style: Style,
+    is_live: bool,
+    is_silent: bool,
+    has_drawn: bool,
+    phase: Phase,
+    phase_began: Instant,
+    due: Instant,
+    looked: Instant,
+    delivered: u64,
+    sent: u64,
+    own: Probe,
+    own_before: Option<Sample>,
+    server_before: Option<(Instant, Sample)>,
+    server: Option<RecentServer>,
+}
+
+/// How often a terminal is redrawn, and how often a line is printed elsewhere.
+const REDRAW: Duration = Duration::from_millis(500);
+const LINE: Duration = Duration::from_secs(1);
+
+impl View {
+    /// Draws to standard output, if that is a terminal; else prints lines; nothing if silent.
+    pub(crate) fn new(is_silent: bool) -> Self {
+        let is_live = std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let now = Instant::now();
+        View {
+            style: style(),
+            is_live,
+            is_silent,
+            has_drawn: false,
+            phase: Phase::Connecting,
+            phase_began: now,
+            due: now,
+            looked: now,
+            delivered: 0,
+            sent: 0,
+            own: Probe::of_self(),
+            own_before: None,
+            server_before: None,
+            server: None,
+        }
+    }
+
+    /// A new phase begins.
+    pub(crate) fn enter(&mut self, phase: Phase) {
+        (self.phase, self.phase_began) = (phase, Instant::now());
+        if self.is_live {
+            self.due = self.phase_began;
+        }
+        if phase == Phase::Running {
+            (self.delivered, self.sent, self.looked) = (0, 0, self.phase_began);
+            self.due = self.phase_began + if self.is_live { REDRAW } else { LINE };
+        }
+    }
+
+    /// A line of its own, above what follows.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !self.is_silent {
+            println!("{text}");
+            self.has_drawn = false;
+        }
+    }
+
+    /// Shows the run, if it is time to.
+    pub(crate) fn show(
+        &mut self,
+        generator: &mut Generator<'_>,
+        server: Option<&mut ServerProcess>,
+        duration: Duration,
+        offered: f64,
+    ) {
+        let now = Instant::now();
+        if self.is_silent || now < self.due {
+            return;
+        }
+        self.due = now + if self.is_live { REDRAW } else { LINE };
+        if let Some(server) = server {
+            self.look_at(server, now);
+        }
+        let snapshot = self.snapshot(generator, now, duration, offered);
+        if self.is_live {
+            let draw = if self.has_drawn { Draw::Again } else { Draw::First };
+            print!("{}", block(&snapshot, self.style, draw, columns()));
+            self.has_drawn = true;
+        } else {
+            println!("{}", progress_line(&snapshot));
+        }
+        // A closed pipe is no reason to end the measurement.
+        let _ = std::io::stdout().flush();
+    }
+
+    fn look_at(&mut self, server: &mut ServerProcess, now: Instant) {
+        let figures: Option<ServerFigures> = server.answered();
+        server.ask_figures();
+        let sample = server.probe.sample();
+        let cpu_percent = match (self.server_before, sample) {
+            (Some((then, before)), Some(sample)) => Some(sample.since(&before, now - then).cpu_percent),
+            _ => None,
+        };
+        self.server_before = sample.map(|sample| (now, sample));
+        let before = self.server;
+        self.server = Some(RecentServer {
+            cpu_percent,
+            ticks_per_second: figures.map(|f| f.ticks_per_second).or(before.and_then(|b| b.ticks_per_second)),
+            slowest_tick_ms: figures.map(|f| f.slowest_tick_ms).or(before.and_then(|b| b.slowest_tick_ms)),
+        });
+    }
+
+    fn snapshot(&mut self, generator: &mut Generator<'_>, now: Instant, duration: Duration, offered: f64) -> Snapshot {
+        let span = (now - self.looked).as_secs_f64().max(1e-3);
+        let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
+        let delivered = generator.proof.delivered;
+        let sample = self.own.sample();
+        let cpu = match (self.own_before, sample) {
+            (Some(before), Some(sample)) => Some(sample.since(&before, now - self.looked).cpu_percent),
+            _ => None,
+        };
+        let recent = &mut generator.proof.recent;
+        let latency = (recent.count() > 0).then(|| RecentLatency {
+            p50_ms: recent.quantile_ms(0.5),
+            p99_ms: recent.quantile_ms(0.99),
+            max_ms: recent.max_ms(),
+        });
+        recent.clear();
+        let missing = match self.phase {
+            Phase::Draining | Phase::Closing => generator.proof.tally_all(&generator.sent).lost,
+            Phase::Connecting | Phase::Running => 0,
+        };
+        let latest = std::mem::take(&mut generator.schedule.latest_recent);
+        let snapshot = Snapshot {
+            phase: self.phase,
+            elapsed: now - self.phase_began,
+            duration,
+            clients_asked: generator.clients.len() as u64,
+            clients_connected: generator.count(State::Connected) as u64,
+            clients_dropped: generator.drops.values().sum(),
+            offered_per_second: if self.phase == Phase::Running { offered } else { 0.0 },
+            sent_per_second: sent.saturating_sub(self.sent) as f64 / span,
+            delivered_per_second: delivered.saturating_sub(self.delivered) as f64 / span,
+            delivered,
+            missing,
+            latency,
+            server: self.server,
+            generator_cpu_percent: cpu,
+            latest_send_ms: latest.as_secs_f64() * 1e3,
+            late_sends: generator.schedule.late_count,
+        };
+        (self.looked, self.sent, self.delivered, self.own_before) = (now, sent, delivered, sample);
+        snapshot
+    }
+}
+
+/// Colours only where somebody sees them and nobody forbade them (no-color.org).
+pub(crate) fn style() -> Style {
+    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if wanted { Style::Coloured } else { Style::Plain }
+}
+
+fn columns() -> usize {
+    ratatui::crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+}

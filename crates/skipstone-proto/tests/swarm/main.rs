@@ -1,0 +1,47 @@
+//! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
+//!
+//! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it.
+
+mod plan;
+mod run;
+#[path = "../simulation/mod.rs"]
+mod simulation;
+mod traffic;
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const SEEDS: Range<u64> = 0..1_000;
+
+fn seeds() -> Range<u64> {
+    let Ok(text) = std::env::var("SKIPSTONE_SWARM_SEEDS") else { return SEEDS };
+    let ends = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    ends.unwrap_or_else(|| panic!("SKIPSTONE_SWARM_SEEDS is a range as 0..1000, not {text:?}"))
+}
+
+#[test]
+fn whatever_the_seed_the_promises_hold() {
+    let mut tally = run::Tally::default();
+    let mut failed = Vec::new();
+    for seed in seeds() {
+        match catch_unwind(AssertUnwindSafe(|| run::run(seed))) {
+            Ok(one) => tally.add(&one),
+            Err(_) => {
+                println!(
+                    "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- \
+                     --nocapture",
+                    seed + 1
+                );
+                failed.push(seed);
+                assert!(failed.len() < FAILURES_MAX, "seeds {failed:?} failed");
+            }
+        }
+        if (seed + 1).is_multiple_of(1_000) {
+            println!("{} seeds: {tally:?}", seed + 1);
+        }
+    }
+    assert!(failed.is_empty(), "seeds {failed:?} failed");
+}
+
+/// After so many the rest would say nothing new.
+const FAILURES_MAX: usize = 10;
