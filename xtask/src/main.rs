@@ -5,6 +5,7 @@
 mod alone;
 mod arguments;
 mod fuzz;
+mod instructions;
 mod layering;
 mod process;
 mod purity;
@@ -49,6 +50,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     match command {
         "test" => steps::test(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
+        "instructions" => instructions::instructions(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
         "vectors" => {
             arguments.expect_end()?;
@@ -70,6 +72,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    the fuzz targets there are
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
+  cargo xtask instructions            what the protocol costs, counted by callgrind: takes some minutes
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
 `test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind

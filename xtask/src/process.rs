@@ -37,6 +37,14 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
+/// As [`run`], but what it prints goes to `on_line` alone.
+pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> Result<(), String> {
+    announce(&command);
+    let ran = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(&command, &error))?;
+    String::from_utf8_lossy(&ran.stdout).lines().for_each(on_line);
+    if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
+}
+
 /// As [`run`], and calls `on_line` with each line of its standard output, without the line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);

@@ -1,6 +1,5 @@
 //! `skipstone`: the stress test, chat client and server. Each command has a module of its own; this file only reads the
 //! command line.
-#![allow(dead_code, reason = "TEMPORARY")]
 
 mod chat;
 mod console;

@@ -1,11 +1,89 @@
-//! (to come)
+//! `chat`: a person among the clients. [`session`] is the connection and what can be said on it; [`screen`] shows it on
+//! a terminal, [`plain`] as lines for pipes and scripts; [`ending`] is how it ends and what the process then says.
+
+mod command;
+mod editor;
+mod ending;
+mod plain;
+mod screen;
+mod scrollback;
+mod session;
+mod status;
+mod text;
+mod view;
+mod wrap;
+
+use crate::chat::session::Session;
 use crate::report::exit::Exit;
-/// Flags of `chat`.
-#[derive(Debug, Clone, clap::Args)]
+use crate::workload::Guest;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use skipstone::StartError;
+use std::io::{self, BufReader, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Where to chat, and as whom.
+#[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    /// The server: skip+plain://HOST:PORT over UDP, ws://HOST:PORT over WebSocket
     url: String,
+    /// Your name, as the others see it [default: your user name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
 }
-/// (to come)
-pub(crate) fn run(_: &Arguments) -> Exit {
-    Exit::Pass
+
+/// Chats until the user, the server or a signal ends it.
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let Some(guest) = arguments.guest() else {
+        eprintln!("the name is empty: choose one with --name NAME");
+        return Exit::BadConfiguration;
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    if let Err(error) = stop_on_signals(&stop) {
+        eprintln!("cannot listen for signals: {error}");
+        return Exit::Fail;
+    }
+    let session = match Session::connect(&arguments.url, &guest) {
+        Ok(session) => session,
+        Err(error) => {
+            eprintln!("{error}");
+            return if let StartError::Io(..) = error { Exit::Fail } else { Exit::BadConfiguration };
+        }
+    };
+    let ending = if is_on_terminal() {
+        screen::run(session, &stop)
+    } else {
+        plain::run(session, BufReader::new(io::stdin()), &mut io::stdout().lock(), &stop)
+    };
+    if let Some(sentence) = ending.sentence(&arguments.url) {
+        eprintln!("{sentence}");
+    }
+    ending.exit()
 }
+
+impl Arguments {
+    /// `None` if nothing printable is left of the name.
+    fn guest(&self) -> Option<Guest> {
+        let name = self.name.clone().or_else(|| std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok());
+        // The server reads the name from the token: what it would see is what counts.
+        Guest::from_token(&Guest::Chat(name.unwrap_or_else(|| "guest".into())).token())
+    }
+}
+
+fn is_on_terminal() -> bool {
+    let can_draw = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    can_draw && io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+fn stop_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
+    // The terminal was closed: its user deserves a goodbye too.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, stop.clone())?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

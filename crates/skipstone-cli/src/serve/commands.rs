@@ -18,6 +18,9 @@ pub(crate) struct Rates {
     ticks: u64,
 }
 
+/// Sessions whose last `stats` is remembered: more than there can be at once; older ones have ended.
+const RATES_MAX: usize = 64;
+
 const HELP: &[&str] = &[
     "help                          this list",
     "stats                         totals, rates since your last `stats`, payload and protocol, ticks",
@@ -81,6 +84,9 @@ impl Game {
         let now = Rates { at: Instant::now(), stats, ticks: figures.total };
         let first = Rates { at: self.began, stats: Stats::default(), ticks: 0 };
         let before = self.rates.insert(question.session, now).unwrap_or(first);
+        if self.rates.len() > RATES_MAX {
+            self.rates.pop_first();
+        }
         let span = now.at.duration_since(before.at).as_secs_f64().max(1e-9);
         let rate = |now: u64, before: u64| (now - before) as f64 / span;
         let row = |name: &str, now: u64, before: u64| {
@@ -88,7 +94,7 @@ impl Game {
         };
         let (sent, received) = (&stats.sent, &stats.received);
         let mut lines = vec![
-            format!("clients {}, up {}, rates over the last {span:.1} s", self.guests(), seconds(self.began.elapsed())),
+            format!("clients {}, up {} s, rates over the last {span:.1} s", self.guests(), seconds(self.began.elapsed())),
             row("lines in", self.lines, 0).replace("/s", "/s (mean)"),
             row("messages sent", sent.messages, before.stats.sent.messages),
             row("messages received", received.messages, before.stats.received.messages),
@@ -196,7 +202,7 @@ impl Game {
         };
         let lines = [
             format!("{peer} {} over {} from {}", visit.name(), seen.path.carrier.name, seen.path.remote),
-            format!("connected for {}, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
+            format!("connected for {} s, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
             format!("rtt {} (min {}, variation {})", ms(rtt.smoothed()), ms(rtt.min()), ms(rtt.variation())),
             format!("in flight {}, congestion window {window}", bytes(u64::from(seen.bytes_in_flight))),
             format!(

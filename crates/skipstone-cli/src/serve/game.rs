@@ -125,6 +125,10 @@ impl Game {
             self.server.refuse(peer, code::REFUSED, "the token names neither a chat guest nor a stress client");
             return Some(format!("{peer} refused: its token makes no sense"));
         };
+        if let (Guest::Stress(_), Workload::Echo) = (&guest, self.workload) {
+            self.server.refuse(peer, code::REFUSED, "this server echoes: a stress run needs --workload broadcast");
+            return Some(format!("{peer} refused: a stress client, and this server echoes"));
+        }
         self.server.accept(peer);
         let visit = Visit { guest, since: Instant::now(), lines: 0 };
         let line = format!("{peer} {} joined", visit.name());

@@ -13,7 +13,8 @@ mod ticks;
 
 use crate::console::{Console, ConsoleConfig};
 use crate::report::exit::Exit;
-use crate::report::format::seconds;
+use crate::report::format::{counted, seconds};
+use crate::stress::output;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
 use crate::units::size::Size;
@@ -34,7 +35,8 @@ pub(crate) struct Arguments {
     /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
-    /// What becomes of a line: it goes to everybody, or back to its sender
+    /// What becomes of a line: it goes to everybody, or back to its sender. Stress runs prove that lines reach
+    /// everybody, so a server that echoes turns their clients away
     #[arg(long, value_enum, default_value_t = Workload::Broadcast)]
     pub(crate) workload: Workload,
     /// Ticks a second; 0 runs unthrottled, as fast as one core can
@@ -86,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     match start(arguments) {
         Ok(serving) => serving.run(arguments),
         Err(sentence) => {
-            eprintln!("skipstone serve: {sentence}");
+            output::complain(format_args!("skipstone serve: {sentence}"));
             Exit::BadConfiguration
         }
     }
@@ -105,6 +107,9 @@ fn start(arguments: &Arguments) -> Result<Serving, String> {
     let Size::Bytes(queue_bytes_max) = arguments.queue else {
         return Err("--queue is a number of bytes, such as 4MiB".into());
     };
+    if arguments.workload == Workload::Echo && arguments.stress.is_some() {
+        return Err("--stress proves that lines reach everybody: leave out --workload echo".into());
+    }
     let queue_bytes_max = u32::try_from(queue_bytes_max).map_err(|_| "--queue is at most 4 GiB".to_string())?;
     let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
     let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
@@ -141,7 +146,7 @@ fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> R
     let console = Console::listen(config, Arc::new(admin.clone()));
     console
         .map(Some)
-        .map_err(|error| format!("cannot open the console on {listen}: {error} (--console off goes without)"))
+        .map_err(|error| format!("{error} (--console off goes without)"))
 }
 
 impl Serving {
@@ -177,7 +182,9 @@ impl Serving {
         let exit = self.end(arguments, reason, began);
         match clients.map(|clients| clients.join()) {
             Some(Ok(verdict)) => verdict,
-            _ => exit,
+            // It panicked, and has said so.
+            Some(Err(_)) => Exit::Fail,
+            None => exit,
         }
     }
 
@@ -185,31 +192,31 @@ impl Serving {
         let address = self.game.local_addr();
         if arguments.piped {
             let console = self.console.as_ref().map(|console| console.local_addr().to_string());
-            println!("{}", serde_json::json!({ "listening": address.to_string(), "console": console }));
+            output::say(serde_json::json!({ "listening": address.to_string(), "console": console }));
             return;
         }
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
-        println!("skipstone {} serves on {address}", env!("CARGO_PKG_VERSION"));
-        println!("  native     skip+plain://{host}:{} (in clear)", address.port());
+        let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
+        text += &format!("  native     skip+plain://{host}:{} (in clear)\n", address.port());
         if !arguments.no_websocket {
-            println!("  browsers   ws://{host}:{}", address.port());
+            text += &format!("  browsers   ws://{host}:{}\n", address.port());
         }
         if let Some(console) = &self.console {
             let local = console.local_addr();
-            println!("  console    telnet {} {}", local.ip(), local.port());
+            text += &format!("  console    telnet {} {}\n", local.ip(), local.port());
         }
-        println!("  stop with Ctrl-C");
+        output::say(text + "  stop with Ctrl-C");
         self.warn_of_small_buffers();
     }
 
     fn warn_of_small_buffers(&self) {
         if let Some(granted) = self.game.short_buffer() {
-            eprintln!(
+            output::complain(format_args!(
                 "warning: the kernel grants only {} of receive buffer; bursts may be dropped. Remedy: \
                  sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304",
                 crate::report::format::bytes(granted as u64)
-            );
+            ));
         }
     }
 
@@ -225,7 +232,7 @@ impl Serving {
         let (text, exit) = match &reason {
             Ok(text) => (*text, Exit::Pass),
             Err(failure) => {
-                eprintln!("skipstone serve: the driver gave up: {failure}");
+                output::complain(format_args!("skipstone serve: the driver gave up: {failure}"));
                 ("the server failed", Exit::Fail)
             }
         };
@@ -235,7 +242,8 @@ impl Serving {
         }
         self.game.shutdown(code::SHUTDOWN, text, LINGER);
         if !arguments.piped {
-            println!("{text} after {}; {count} clients were told why", seconds(began.elapsed()));
+            let told = counted(count as u64, "client");
+            output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));
         }
         exit
     }

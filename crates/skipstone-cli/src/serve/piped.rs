@@ -3,6 +3,7 @@
 
 use super::admin::Admin;
 use crate::console::Reply;
+use crate::stress::output;
 use std::io::BufRead;
 
 /// Serves the parent from a thread of its own.
@@ -12,8 +13,8 @@ pub(super) fn listen(admin: &Admin) {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             match admin.ask(None, line.trim()) {
-                Reply::Text(text) => println!("{text}"),
-                Reply::Error(error) => println!("{}", serde_json::json!({ "error": error })),
+                Reply::Text(text) => output::say(text),
+                Reply::Error(error) => output::say(serde_json::json!({ "error": error })),
                 Reply::Quit => break,
             }
         }

@@ -32,6 +32,10 @@ pub(crate) struct Generator<'p> {
     pub(crate) schedule: Schedule,
     /// What the server told stress clients last.
     told: Option<Word>,
+    /// When the server's last message came.
+    heard: Instant,
+    /// Counters by carrier at the end of the run before this one.
+    pub(crate) wire_before: Vec<Stats>,
     /// Why connections ended that should not have, with their number.
     pub(crate) drops: BTreeMap<String, u64>,
     is_closing: bool,
@@ -113,6 +117,8 @@ impl<'p> Generator<'p> {
             clients,
             schedule: Schedule::default(),
             told: None,
+            heard: now,
+            wire_before: vec![Stats::default(); plan.mix.len()],
             drops: BTreeMap::new(),
             is_closing: false,
             line: Vec::new(),
@@ -222,13 +228,18 @@ impl<'p> Generator<'p> {
 
     fn on_event(&mut self, event: Event, now_us: u64) {
         let number = self.by_place[event.peer().index as usize];
+        if let Event::Message { .. } = event {
+            self.heard = Instant::now();
+        }
         let client = &mut self.clients[number as usize];
         match event {
             Event::Message { channel: LINES, payload, .. } => {
                 self.proof.on_line(client.carrier, client.place, &payload, now_us);
             }
             Event::Message { channel: CONTROL, payload, .. } => {
-                if let Some(word @ (Word::StressOn(_) | Word::StressOff)) = Word::decode(&payload) {
+                if let Some(word @ (Word::StressOn(_) | Word::StressOff)) = Word::decode(&payload)
+                    && self.is_spokesman(number)
+                {
                     self.told = Some(word);
                 }
             }
@@ -252,9 +263,39 @@ impl<'p> Generator<'p> {
         }
     }
 
+    /// Every client hears each word of the server; that of the first one counts, so that it counts once.
+    fn is_spokesman(&self, number: u32) -> bool {
+        self.clients.iter().position(|client| client.state == State::Connected) == Some(number as usize)
+    }
+
     /// What the server told since the last call.
     pub(crate) fn told(&mut self) -> Option<Word> {
         self.told.take()
+    }
+
+    /// Whether the server told anything since then.
+    pub(crate) fn was_told(&self) -> bool {
+        self.told.is_some()
+    }
+
+    /// Whether any client ever had an answer: a connection or a refusal.
+    pub(crate) fn was_answered(&self) -> bool {
+        self.clients.iter().any(|client| client.connected_in.is_some() || client.state == State::Gone)
+    }
+
+    /// Nobody waits for a connection any more.
+    pub(crate) fn give_up(&mut self, reason: &str) {
+        let pending =
+            self.clients.iter_mut().filter(|client| matches!(client.state, State::Waiting | State::Connecting));
+        for client in pending {
+            client.state = State::Gone;
+            *self.drops.entry(reason.into()).or_default() += 1;
+        }
+    }
+
+    /// For how long nothing came, though something should have.
+    pub(crate) fn silence(&self) -> Option<Duration> {
+        (!self.is_complete()).then(|| self.heard.elapsed())
     }
 
     /// Whether everything sent has arrived everywhere.

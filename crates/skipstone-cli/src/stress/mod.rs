@@ -10,6 +10,7 @@ mod generator;
 mod impairment;
 mod merge;
 mod outcome;
+pub(crate) mod output;
 mod plan;
 mod proof;
 pub(crate) mod signals;
@@ -20,7 +21,8 @@ use crate::measure::stalls::StallWatch;
 use crate::report::exit::Exit;
 use crate::report::judge::{Ending, judge};
 use crate::report::live::Phase;
-use crate::report::result::StressResult;
+use crate::report::format::counted;
+use crate::report::result::{StressResult, Verdict};
 use crate::report::table::table;
 use crate::units::mix::Mix;
 use crate::units::rate::Rate;
@@ -35,7 +37,8 @@ use merge::Merge;
 use outcome::Measured;
 use plan::Plan;
 use signals::Signals;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Seek, Write};
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -70,13 +73,13 @@ pub(crate) struct Arguments {
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
-    /// Write the result here; its schema is schema/stress.schema.json
+    /// Write the result here (with --wait, that of the last run); its schema is schema/stress.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
     /// Replays the random choices of lines and played network
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Connect, and send only while the server's console says `stress on`
+    /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
     /// Show the result only
@@ -90,6 +93,8 @@ pub(crate) struct Arguments {
 const CONNECT_MAX: Duration = Duration::from_secs(15);
 /// Without any delivery for so long, what is missing will not come.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
+/// When nobody at all has answered for so long, nobody will.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
 
@@ -99,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     let prepared = watched.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
     let outcome = prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play());
     outcome.unwrap_or_else(|sentence| {
-        eprintln!("skipstone stress: {sentence}");
+        output::complain(format_args!("skipstone stress: {sentence}"));
         Exit::BadConfiguration
     })
 }
@@ -107,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
 /// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
 pub(crate) fn demonstrate() -> Exit {
     let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
-    println!(
+    output::say(
         "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
          skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
          skipstone chat skip+plain://127.0.0.1:7777                     talk to everybody on it"
@@ -173,10 +178,6 @@ impl<'p> Run<'p> {
         let mut view = View::new(is_quiet);
         let words = &plan.words;
         let lasting = Span(plan.duration);
-        view.say(&format!(
-            "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
-            plan.clients, words.mix, words.rate, words.size, plan.seed
-        ));
         let (server, address) = match &plan.target {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
@@ -185,6 +186,10 @@ impl<'p> Run<'p> {
                 (Some(server), address)
             }
         };
+        view.say(&format!(
+            "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
+            plan.clients, words.mix, words.rate, words.size, plan.seed
+        ));
         Ok(Run { plan, signals, view, server, address })
     }
 
@@ -194,7 +199,7 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         let mut step = self.connect(plan, &mut generator)?;
         let ramp = began.elapsed();
-        let mut exit = Exit::Pass;
+        let mut exit = None;
         loop {
             let rate = match (plan.waits, step) {
                 (true, Step::Done) => match self.await_word(&mut generator)? {
@@ -204,13 +209,17 @@ impl<'p> Run<'p> {
                 _ => plan.rate,
             };
             let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
-            exit = worse(exit, self.report(plan, &result));
+            exit = Some(worse(exit, self.report(plan, &result)));
             step = ended;
             if !plan.waits || step != Step::Done {
                 break;
             }
         }
-        Ok(exit)
+        if generator.pool.open_count() > 0 {
+            self.close(&mut generator)?;
+        }
+        let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Invalid };
+        Ok(exit.unwrap_or(unmeasured))
     }
 
     /// Lets the clients connect. Returns when all are, or it is hopeless.
@@ -221,6 +230,10 @@ impl<'p> Run<'p> {
             generator.connect_some(began.elapsed())?;
             generator.drive(Duration::from_millis(5))?;
             self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
+            // A network that is played badly may take longer.
+            if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
+                generator.give_up(&format!("no answer from {} in {}: is a server listening there?", self.address, Span(ANSWER_MAX)));
+            }
             let pending = generator.count(State::Waiting) + generator.count(State::Connecting);
             if self.signals.is_set() {
                 return Ok(Step::Interrupted);
@@ -246,7 +259,7 @@ impl<'p> Run<'p> {
             }
             if self.signals.is_set() || !outcome::has_clients(generator) {
                 for (reason, count) in &generator.drops {
-                    println!("{count} clients: {reason}");
+                    output::say(format_args!("{}: {reason}", counted(*count, "client")));
                 }
                 return Ok(None);
             }
@@ -267,7 +280,8 @@ impl<'p> Run<'p> {
         if let Some(server) = &mut self.server {
             server.reset();
         }
-        let own_before = own.sample();
+        // A run that sends nothing says nothing about what sending costs.
+        let own_before = own.sample().filter(|_| connected == Step::Done);
         let server_before = self.server.as_ref().and_then(|server| server.probe.sample());
         generator.start();
         let stalls = StallWatch::start(generator.epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
@@ -276,7 +290,7 @@ impl<'p> Run<'p> {
             (step, sending) = self.send(plan, generator, rate)?;
         }
         if step == Step::Done {
-            self.drain(generator)?;
+            step = self.drain(generator)?;
         }
         let elapsed = generator.epoch.elapsed();
         let usage = |before: Option<_>, now: Option<crate::measure::process::Sample>| {
@@ -287,7 +301,8 @@ impl<'p> Run<'p> {
             let sample = server.probe.sample();
             (usage(server_before, sample), server.figures())
         });
-        let stats = generator.stats_by_carrier();
+        let stats = outcome::since(generator.stats_by_carrier(), &generator.wire_before);
+        let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
         let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
         let measured = Measured {
             started,
@@ -305,8 +320,12 @@ impl<'p> Run<'p> {
             result.plan.rate = rate.to_string();
             result.plan.duration_s = sending.as_secs_f64();
         }
+        generator.wire_before = generator.stats_by_carrier();
         let ending = if step == Step::Interrupted { Ending::Interrupted } else { Ending::Completed };
         judge(&mut result, &plan.thresholds, ending);
+        if result.verdict != Verdict::Pass {
+            result.reasons.extend(outcome::explanations(&result, silence));
+        }
         Ok((result, step))
     }
 
@@ -326,7 +345,7 @@ impl<'p> Run<'p> {
             let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
             generator.drive(wait)?;
             self.view.show(generator, self.server.as_mut(), plan.duration, offered);
-            if plan.waits && generator.told() == Some(Word::StressOff) {
+            if plan.waits && generator.was_told() {
                 return Ok((Step::Done, generator.epoch.elapsed()));
             }
             if self.signals.is_set() {
@@ -342,7 +361,7 @@ impl<'p> Run<'p> {
     }
 
     /// Waits for what is on its way.
-    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<(), String> {
+    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<Step, String> {
         self.view.enter(Phase::Draining);
         let began = Instant::now();
         let (mut progress, mut delivered) = (began, generator.proof.delivered);
@@ -354,13 +373,18 @@ impl<'p> Run<'p> {
             if generator.proof.delivered > delivered {
                 (progress, delivered) = (Instant::now(), generator.proof.delivered);
             }
-            let is_hopeless = progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX;
-            if is_hopeless || self.signals.is_set() || !outcome::has_clients(generator) {
+            if self.signals.is_set() {
+                return Ok(Step::Interrupted);
+            }
+            if !outcome::has_clients(generator) || self.is_deserted() {
+                return Ok(Step::Deserted);
+            }
+            if progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX {
                 break;
             }
             self.view.show(generator, self.server.as_mut(), DRAIN_MAX, 0.0);
         }
-        Ok(())
+        Ok(Step::Done)
     }
 
     /// Ends every connection, and says how long that took.
@@ -380,15 +404,14 @@ impl<'p> Run<'p> {
 
     /// Shows the result, and writes it where it was asked for.
     fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
-        print!("{}", table(result, view::style()));
+        output::print(table(result, view::style()));
         if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
-            println!("The server's process ended before the run did: {ended}.");
+            output::say(format_args!("The server's process ended before the run did: {ended}."));
         }
         if let Some((path, file)) = &plan.json {
             let text = serde_json::to_string_pretty(result).expect("a result has only text keys");
-            let mut file = file;
-            if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")) {
-                eprintln!("skipstone stress: cannot write --json {path}: {error}");
+            if let Err(error) = replace(file, &format!("{text}\n")) {
+                output::complain(format_args!("skipstone stress: cannot write --json {path}: {error}"));
                 return Exit::BadConfiguration;
             }
         }
@@ -396,7 +419,15 @@ impl<'p> Run<'p> {
     }
 }
 
+/// Writes the result over that of the run before, if there was one. A pipe has both, one after the other.
+fn replace(mut file: &File, text: &str) -> std::io::Result<()> {
+    if file.rewind().is_ok() {
+        let _ = file.set_len(0);
+    }
+    file.write_all(text.as_bytes())
+}
+
 /// The exit code that says more.
-fn worse(a: Exit, b: Exit) -> Exit {
-    if b == Exit::Pass { a } else { b }
+fn worse(before: Option<Exit>, now: Exit) -> Exit {
+    before.filter(|_| now == Exit::Pass).unwrap_or(now)
 }

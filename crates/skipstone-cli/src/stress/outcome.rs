@@ -6,12 +6,12 @@ use super::plan::Plan;
 use crate::measure::machine::this_machine;
 use crate::measure::process::{Probe, Usage};
 use crate::measure::stalls::StallLog;
-use crate::report::format::rfc3339;
+use crate::report::format::{counted, rfc3339, seconds};
 use crate::report::result::{
     CarrierResult, Clients, Generator as GeneratorFigures, Messages, Server, SpreadMs, Stalls, StressResult, Timing,
     Wire,
 };
-use skipstone::Stats;
+use skipstone::{Flow, Stats};
 use std::time::{Duration, SystemTime};
 
 /// What was measured beside the lines.
@@ -66,6 +66,35 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         total_ms: ms(summary.total),
     });
     result
+}
+
+/// What a reader of the verdict asks next: why clients did not connect, since when the server is silent.
+pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> Vec<String> {
+    let drops = &result.clients.drops_by_reason;
+    // The reasons why clients were dropped stand in the verdict.
+    let unconnected = drops.iter().filter(|_| result.clients.dropped == 0).take(EXPLANATIONS_MAX);
+    let mut all: Vec<String> = unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect();
+    all.extend(silence.map(|silence| {
+        format!("Nothing came from the server in the last {} s: it may be gone.", seconds(silence))
+    }));
+    all
+}
+
+const EXPLANATIONS_MAX: usize = 3;
+
+/// Counters of one run: those now, less those at the end of the run before.
+pub(crate) fn since(mut now: Vec<Stats>, before: &[Stats]) -> Vec<Stats> {
+    // A client that is gone took its counters with it.
+    let less = |now: &mut Flow, before: &Flow| {
+        now.datagrams = now.datagrams.saturating_sub(before.datagrams);
+        now.ip_bytes = now.ip_bytes.saturating_sub(before.ip_bytes);
+        now.payload_bytes = now.payload_bytes.saturating_sub(before.payload_bytes);
+    };
+    for (now, before) in now.iter_mut().zip(before) {
+        less(&mut now.sent, &before.sent);
+        less(&mut now.received, &before.received);
+    }
+    now
 }
 
 fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &Measured, carrier: usize) {

@@ -34,7 +34,7 @@ pub(crate) struct Plan {
 }
 
 /// Files that are open besides the clients' sockets.
-const FILES_BESIDE: u64 = 64;
+const FILES_BESIDE: u64 = 32;
 
 impl Plan {
     /// Checks the flags. The error is one sentence with the remedy.
@@ -122,10 +122,13 @@ fn check_files(clients: u32, has_server: bool) -> Result<(), String> {
         return Ok(());
     }
     let also = if has_server { " (the server's process as well)" } else { "" };
+    let fewer = match limit.saturating_sub(FILES_BESIDE) {
+        0 => String::new(),
+        most => format!(", or ask for at most {most} clients"),
+    };
     Err(format!(
         "{clients} clients need {needed} open files, and this system allows {limit}{also}: raise it with `ulimit -n \
-         {needed}`, or ask for at most {} clients",
-        limit.saturating_sub(FILES_BESIDE)
+         {needed}`{fewer}"
     ))
 }
 

@@ -2,10 +2,11 @@
 
 use super::child::{ServerFigures, ServerProcess};
 use super::generator::{Generator, State};
+use super::output;
 use crate::measure::process::{Probe, Sample};
 use crate::report::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
 use crate::report::paint::Style;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// The live view.
@@ -68,7 +69,7 @@ impl View {
     /// A line of its own, above what follows.
     pub(crate) fn say(&mut self, text: &str) {
         if !self.is_silent {
-            println!("{text}");
+            output::say(text);
             self.has_drawn = false;
         }
     }
@@ -92,13 +93,11 @@ impl View {
         let snapshot = self.snapshot(generator, now, duration, offered);
         if self.is_live {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
-            print!("{}", block(&snapshot, self.style, draw, columns()));
+            output::print(block(&snapshot, self.style, draw, columns()));
             self.has_drawn = true;
         } else {
-            println!("{}", progress_line(&snapshot));
+            output::say(progress_line(&snapshot));
         }
-        // A closed pipe is no reason to end the measurement.
-        let _ = std::io::stdout().flush();
     }
 
     fn look_at(&mut self, server: &mut ServerProcess, now: Instant) {

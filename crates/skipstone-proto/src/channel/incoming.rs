@@ -38,6 +38,8 @@ pub enum Arrival {
     Duplicate,
     /// A newer message had been delivered on this sequenced channel.
     Stale,
+    /// It is unreliable, and the application has not taken what came before.
+    NoRoom,
     /// It breaks the rules: too far ahead, without a sequence, or a fragment that contradicts another.
     Malformed,
 }

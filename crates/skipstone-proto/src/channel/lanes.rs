@@ -177,12 +177,13 @@ impl Lanes {
     }
 
     /// Takes a message frame; whole messages that may be delivered are appended to `deliver`. The caller has checked
-    /// that a rule holds the channel.
+    /// that a rule holds the channel. `room` is the window cost that unreliable messages may still take.
     pub fn on_message(
         &mut self,
         settings: &Settings,
         cursor: &mut Cursor,
         message: &Message<'_>,
+        room: u64,
         deliver: &mut Vec<Bytes>,
     ) -> Arrival {
         let Some(slot) = self.table.activate(message.channel, settings) else { return Arrival::Malformed };
@@ -192,6 +193,10 @@ impl Lanes {
             Sequence::Next => cursor.sequence.map(Seq::next),
             Sequence::Truncated(truncated) => Some(Seq(truncated.resolve_seq(channel.incoming.next().0))),
         };
+        if room == 0 && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {
+            self.table.release_if_idle(slot);
+            return Arrival::NoRoom;
+        }
         let arrival = channel.incoming.on_message(
             cursor.sequence,
             message.fragment,

@@ -99,6 +99,9 @@ pub enum Stopped {
 const FLIGHT_MAX: usize = 1 << 16;
 /// How far the receiver of a channel without retransmission may be behind before the channel keeps its state.
 const UNCERTAIN_MAX: u32 = 4_096;
+/// How far it is taken to be behind when such a channel wakes. Below `UNCERTAIN_MAX`, so that the losses that no
+/// acknowledgement will ever follow do not keep the state of a channel that has nothing to send.
+const UNCERTAIN_AT_WAKE: u32 = 2_048;
 /// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
 const OVERTAKING_MAX: u32 = 4_000;
 /// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
@@ -139,7 +142,7 @@ impl Outgoing {
         self.wants_receipts = rule.receipts;
         (self.next, self.first) = (next, next);
         let is_certain = next == Seq(0) || !self.mode.is_sequenced();
-        self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_MAX.wrapping_neg()) };
+        self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
     }
 
     /// The sequence of the next message: what is kept of an idle channel.

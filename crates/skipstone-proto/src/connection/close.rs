@@ -2,7 +2,7 @@
 //! through. WIRE.md section 8.
 
 use super::event::{Close, ClosedBy, Event};
-use super::{Connection, Context, Side, State};
+use super::{Connection, Context, Pending, Side, State};
 use crate::channel::lanes::Lanes;
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};
@@ -84,6 +84,7 @@ impl Connection {
 
     fn begin_closing(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
         self.state = State::Closing;
+        self.pending = Pending::default();
         self.give_everything_up(cx);
         let deadline = cx.now + self.drain_span();
         self.ending = Some(Box::new(Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline }));

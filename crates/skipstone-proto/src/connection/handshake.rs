@@ -29,8 +29,13 @@ pub(super) struct ClientHandshake {
     datagram: Vec<u8>,
     resend_at: Time,
     interval: Duration,
+    /// Challenges before this are late copies of the one that was answered.
+    challenge_from: Time,
 }
 
+/// How long an OPEN goes unanswered before another challenge counts: before, it is the answer to a repeated HELLO, and
+/// following it would change the key of a connection that the server may have made already.
+const OPEN_PATIENCE: Duration = Duration::from_secs(3);
 const RESEND_FIRST: Duration = Duration::from_millis(250);
 const RESEND_MAX: Duration = Duration::from_secs(2);
 
@@ -59,8 +64,14 @@ impl Connection {
         let timers = Timers::new(now, now + timeout);
         let settings = Arc::new(Settings::default());
         let mut client = Connection::new(peer, Side::Client, State::Hello, path, ids, security, settings, timers);
-        client.handshake =
-            Some(Box::new(ClientHandshake { nonce, token, datagram: hello, resend_at: now, interval: RESEND_FIRST }));
+        client.handshake = Some(Box::new(ClientHandshake {
+            nonce,
+            token,
+            datagram: hello,
+            resend_at: now,
+            interval: RESEND_FIRST,
+            challenge_from: now,
+        }));
         client
     }
 
@@ -97,6 +108,10 @@ impl Connection {
         if !matches!(self.state, State::Hello | State::Opening) || !is_ours || !VERSIONS.contains(&challenge.version) {
             return false;
         }
+        if now < handshake.challenge_from {
+            return true;
+        }
+        handshake.challenge_from = now + OPEN_PATIENCE;
         let mut plain = Plain::new(handshake.nonce, challenge.cookie);
         let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead();
         handshake.datagram.resize(capacity, 0);
@@ -159,6 +174,14 @@ impl Connection {
         }
     }
 
+    /// The client repeats itself: it does not know yet that it was let in.
+    pub(super) fn on_open_again(&mut self, now: Time) {
+        if self.state == State::Established && !self.timers.is_confirmed {
+            self.timers.last_received = now;
+            self.pending.accept = true;
+        }
+    }
+
     /// The server lets this client in, on these terms.
     pub(super) fn on_accept(&mut self, cx: &mut Context<'_>, source: u32, settings: &Settings) {
         if self.state != State::Opening {
@@ -166,7 +189,9 @@ impl Connection {
         }
         self.ids.remote = source;
         self.settings = Arc::new(settings.clone());
-        self.merging = settings.merging;
+        if !self.is_merging_own {
+            self.merging = settings.merging;
+        }
         self.lanes = Lanes::new(settings.window_bytes);
         self.handshake = None;
         self.state = State::Established;
@@ -186,10 +211,14 @@ impl Connection {
         if handshake.resend_at > now {
             return None;
         }
+        let is_repeated_open = self.state == State::Opening && handshake.interval > RESEND_FIRST;
         handshake.resend_at = if is_reliable { Time::NEVER } else { now + handshake.interval };
         handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
         let length = handshake.datagram.len();
         buffer[..length].copy_from_slice(&handshake.datagram);
+        if is_repeated_open {
+            self.ledger.on_sent_again();
+        }
         Some(length)
     }
 }

@@ -33,7 +33,7 @@ use handshake::ClientHandshake;
 use stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use timer::Timers;
+use timer::{Merge, Timers};
 
 /// What a call into a connection may touch besides the connection.
 pub(crate) struct Context<'a> {
@@ -92,8 +92,10 @@ struct Pending {
 struct ReceiveWindow {
     /// Cost of the messages that wait for the application.
     undelivered: u64,
-    /// Whether the last acknowledgement told the peer to hold back.
-    is_reduced: bool,
+    /// What the last acknowledgement told the peer, if that was less than all of it.
+    told: Option<u64>,
+    /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.
+    news_from: Option<u64>,
 }
 
 /// One connection.
@@ -107,6 +109,8 @@ pub(crate) struct Connection {
     security: Security,
     settings: Arc<Settings>,
     merging: Merging,
+    /// The merging is this side's choice, not that of the settings.
+    is_merging_own: bool,
     handshake: Option<Box<ClientHandshake>>,
     received: Received,
     ledger: Ledger,
@@ -167,6 +171,7 @@ pub struct Overview {
 
 impl Connection {
     /// The parts that both sides begin with.
+    #[expect(clippy::too_many_arguments, reason = "each has a type of its own, and there are two callers")]
     fn new(
         peer: PeerId,
         side: Side,
@@ -186,6 +191,7 @@ impl Connection {
             ids,
             security,
             merging: settings.merging,
+            is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
             settings,
             handshake: None,
@@ -226,8 +232,13 @@ impl Connection {
         &mut self.stats
     }
 
+    /// What waits for the end of the old merging leaves at once.
     pub(crate) fn set_merging(&mut self, merging: Merging) {
         self.merging = merging;
+        self.is_merging_own = true;
+        if self.lanes.has_new() {
+            self.timers.merge.end(Time::ZERO);
+        }
     }
 
     /// Whether its `Closed` event was given.
@@ -254,6 +265,10 @@ impl Connection {
         if payload.len() > self.settings.message_bytes_max as usize {
             return Err(SendError::TooLong);
         }
+        if !self.lanes.has_new() {
+            self.timers.merge = Merge::default();
+        }
+        let length = payload.len();
         let queued = self.lanes.queue(&self.settings, channel, payload, id, &mut cx.scratch.receipts);
         let admission = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
@@ -269,32 +284,48 @@ impl Connection {
                 return Err(SendError::QueueFull);
             }
         }
-        match self.merging {
-            Merging::Immediate => return Ok(true),
-            Merging::After(span) => self.timers.merge_due = self.timers.merge_due.min(cx.now + span),
-            Merging::Flush => {}
-        }
-        Ok(false)
+        Ok(match self.merging {
+            Merging::Immediate => true,
+            Merging::After(span) => {
+                let full = usize::from(self.settings.datagram_bytes_max);
+                self.timers.merge.on_message(cx.now, span, length, full)
+            }
+            Merging::Flush => self.timers.merge.is_over(cx.now),
+        })
     }
 
     /// Lets everything queued leave.
     pub(crate) fn flush(&mut self, now: Time) {
-        self.timers.merge_due = now;
+        self.timers.merge.end(now);
     }
 
-    pub(crate) fn is_window_reduced(&self) -> bool {
-        self.receive_window.is_reduced
-    }
-
-    /// The application took a message of this length off the queue.
-    pub(crate) fn on_polled(&mut self, now: Time, length: usize) {
+    /// The application took a message of this length off the queue. True if the peer is to be told that there is room
+    /// again.
+    pub(crate) fn on_polled(&mut self, now: Time, length: usize) -> bool {
+        let free_before = self.receive_window_free();
         self.receive_window.undelivered -= window_cost(length);
-        let half = u64::from(self.settings.window_bytes) / 2;
-        if self.receive_window.is_reduced && self.receive_window_free() >= half {
-            // Asks for an acknowledgement, so that the news is repeated if it is lost.
-            self.pending.ping = true;
-            self.received.ack_now(now);
+        self.tell_window_if_freed(now, free_before)
+    }
+
+    /// After room was made outside of a packet's handling.
+    fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
+        let window = u64::from(self.settings.window_bytes);
+        let Some(told) = self.receive_window.told else { return false };
+        // In steps, so that not every message that is taken costs a packet.
+        let (free, step) = (self.receive_window_free(), (window / 4).max(1));
+        let is_worth_it = free >= window && free_before < window || free >= told.saturating_add(step);
+        if is_worth_it {
+            self.receive_window.told = Some(free);
+            self.receive_window.news_from = Some(self.ledger.next());
+            self.tell_window(now);
         }
+        is_worth_it
+    }
+
+    /// Asks for an acknowledgement, so that the news is repeated if it is lost.
+    fn tell_window(&mut self, now: Time) {
+        self.pending.ping = true;
+        self.received.ack_now(now);
     }
 
     /// Window cost that this side can still take: twice the window, so that the whole of it is always free for a peer

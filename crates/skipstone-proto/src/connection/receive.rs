@@ -5,16 +5,18 @@ use super::stats::Drop;
 use super::timer::UNFINISHED_MAX;
 use super::{Connection, Context, State};
 use crate::channel::incoming::Arrival;
-use crate::channel::lanes::Cursor;
+use crate::channel::lanes::{Cursor, Lanes};
+use crate::channel::outgoing::Receipt;
 use crate::channel::window_cost;
 use crate::recovery::ledger::Acked;
-use crate::recovery::{Control, Record};
+use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 use crate::wire::ack::Ack;
 use crate::wire::cursor::Reader;
+use crate::wire::datagram::OPEN_HEADER_BYTES;
 use crate::wire::frame::{Frame, Frames};
-use crate::wire::message::Message;
-use crate::wire::settings::Settings;
+use crate::wire::message::{Message, Sequence};
+use crate::wire::settings::{Mode, Settings};
 use core::ops::ControlFlow;
 
 /// What the frames of a packet, taken together, ask for.
@@ -22,6 +24,7 @@ use core::ops::ControlFlow;
 struct Summary {
     is_ack_eliciting: bool,
     is_accept: bool,
+    is_connect: bool,
 }
 
 impl Connection {
@@ -34,7 +37,12 @@ impl Connection {
                 self.stats.received.datagram_bytes += length as u64;
                 self.stats.received.ip_bytes += length as u64 + u64::from(self.path.carrier.overhead_bytes);
             }
-            Err(reason) => self.stats.drops.count(reason),
+            Err(reason) => {
+                self.stats.drops.count(reason);
+                if reason == Drop::Replay && header == OPEN_HEADER_BYTES {
+                    self.on_open_again(cx.now);
+                }
+            }
         }
     }
 
@@ -51,11 +59,14 @@ impl Connection {
         let frames = reader.rest();
         let summary = self.check(frames)?;
         self.timers.last_received = cx.now;
-        if self.state != State::Drained {
+        // Nobody takes messages any more, so nothing may be acknowledged.
+        if !matches!(self.state, State::Closing | State::Drained) {
             let delay = self.ack_delay();
             self.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
         }
         self.apply(cx, number, frames);
+        // Only now: what came in the same packet was acknowledged with it and must be delivered.
+        self.end_lingering_if_done(cx);
         Ok(())
     }
 
@@ -67,10 +78,6 @@ impl Connection {
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.
     fn check(&self, frames: &[u8]) -> Result<Summary, Drop> {
         let mut summary = Summary { is_ack_eliciting: frames.is_empty(), ..Summary::default() };
-        let hard_limit = 3 * u64::from(self.settings.window_bytes);
-        if self.lanes.held_bytes() + self.receive_window.undelivered > hard_limit {
-            return Err(Drop::WindowExceeded);
-        }
         for frame in Frames::new(frames) {
             let frame = frame.map_err(|_| Drop::BadFrame)?;
             summary.is_ack_eliciting |= frame.is_ack_eliciting();
@@ -80,11 +87,17 @@ impl Connection {
                     Settings::decode(settings).map_err(|_| Drop::BadFrame)?;
                     summary.is_accept = true;
                 }
+                Frame::Connect { .. } => summary.is_connect = true,
+                // Nobody has asked to be let in yet, so there is nothing to end.
+                Frame::Close { .. } | Frame::Closed if self.is_unasked() => return Err(Drop::BadFrame),
                 // Their rules come with ACCEPT; what overtook it is sent again.
                 Frame::Message(_) if self.state == State::Opening && !summary.is_accept => return Err(Drop::BadFrame),
                 Frame::Message(message) if self.state != State::Opening => self.check_message(&message)?,
                 _ => {}
             }
+        }
+        if self.is_unasked() && !summary.is_connect {
+            return Err(Drop::BadFrame);
         }
         Ok(summary)
     }
@@ -97,10 +110,28 @@ impl Connection {
 
     fn check_message(&self, message: &Message<'_>) -> Result<(), Drop> {
         let length = message.fragment.map_or(message.payload.len(), |fragment| fragment.total as usize);
+        let rule = self.settings.rule(message.channel).ok_or(Drop::BadFrame)?;
         let is_allowed = length <= self.settings.message_bytes_max as usize
-            && self.settings.rule(message.channel).is_some()
+            && (message.sequence != Sequence::None || rule.mode == Mode::Unreliable)
             && self.state != State::Requested;
-        is_allowed.then_some(()).ok_or(Drop::BadFrame)
+        if !is_allowed {
+            return Err(Drop::BadFrame);
+        }
+        let has_room = self.path.carrier.is_reliable || self.receive_room() > 0;
+        has_room.then_some(()).ok_or(Drop::WindowExceeded)
+    }
+
+    /// What may still arrive before packets with messages are dropped, which are sent again, or on a carrier where
+    /// nothing is, unreliable messages. Twice the window is what a peer that keeps to it can have filled; unreliable
+    /// messages know no window.
+    fn receive_room(&self) -> u64 {
+        let taken = self.lanes.held_bytes() + self.receive_window.undelivered;
+        (3 * u64::from(self.settings.window_bytes) + 1).saturating_sub(taken)
+    }
+
+    /// A server's side whose client has not said yet that it wants to be let in.
+    fn is_unasked(&self) -> bool {
+        self.state == State::Requested && !self.is_requested()
     }
 
     fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8]) {
@@ -142,8 +173,10 @@ impl Connection {
     }
 
     fn on_message(&mut self, cx: &mut Context<'_>, cursor: &mut Cursor, message: &Message<'_>) {
+        let room = if self.path.carrier.is_reliable { self.receive_room() } else { u64::MAX };
         let deliver = &mut cx.scratch.deliver;
-        match self.lanes.on_message(&self.settings, cursor, message, deliver) {
+        match self.lanes.on_message(&self.settings, cursor, message, room, deliver) {
+            Arrival::NoRoom => self.stats.drops.count(Drop::WindowExceeded),
             Arrival::Taken => {}
             Arrival::Duplicate => self.stats.drops.count(Drop::DuplicateMessage),
             Arrival::Stale => self.stats.drops.count(Drop::StaleMessage),
@@ -184,7 +217,11 @@ impl Connection {
         self.stats.packets_spurious += u64::from(acked.spurious);
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
-                Record::Control(Control::AckUpTo(number)) => self.received.on_ack_confirmed(number),
+                Record::Control(Control::AckUpTo(number)) => {
+                    self.received.on_ack_confirmed(number);
+                    self.receive_window.news_from =
+                        self.receive_window.news_from.filter(|from| resolved.packet < *from);
+                }
                 Record::Control(Control::Accept) => {
                     self.timers.is_confirmed = true;
                     self.pending.accept = false;
@@ -198,7 +235,6 @@ impl Connection {
             self.detect_losses(cx);
         }
         self.ledger.on_ack_done(cx.now, &acked, &self.rtt);
-        self.end_lingering_if_done(cx);
     }
 
     /// Finds out what is lost by now and lets it be sent again.
@@ -207,18 +243,23 @@ impl Connection {
         if packets > 0 {
             self.stats.packets_lost += u64::from(packets);
             self.congestion.on_loss(cx.now, last_sent);
-            self.take_lost(cx);
+            self.take_back(cx, Lanes::on_lost);
         }
     }
 
-    /// Lets everything resolved as lost (or doubted) be sent again.
-    pub(super) fn take_lost(&mut self, cx: &mut Context<'_>) {
+    /// Lets everything resolved as lost, or doubted, be sent again.
+    pub(super) fn take_back(&mut self, cx: &mut Context<'_>, take: impl Fn(&mut Lanes, Resolved, &mut Vec<Receipt>)) {
+        let mut is_window_news_lost = false;
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::Accept) => self.pending.accept = !self.timers.is_confirmed,
-                Record::Control(_) => {}
-                _ => self.lanes.on_lost(resolved, &mut cx.scratch.receipts),
+                Record::Control(Control::AckUpTo(_)) => is_window_news_lost |= self.receive_window.news_from.is_some(),
+                Record::Control(Control::Connect) => {}
+                _ => take(&mut self.lanes, resolved, &mut cx.scratch.receipts),
             }
+        }
+        if is_window_news_lost {
+            self.tell_window(cx.now);
         }
         self.push_receipts(cx);
     }

@@ -3,6 +3,7 @@
 use super::event::{ClosedBy, code};
 use super::stats::Drop;
 use super::{Connection, Context, Side, State};
+use crate::channel::lanes::Lanes;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
@@ -13,8 +14,8 @@ pub(super) struct Timers {
     pub(super) last_ping: Time,
     /// The handshake ends with this, one way or the other.
     pub(super) handshake_due: Time,
-    /// When what was merged so far leaves; in the past after a flush, never while nothing waits.
-    pub(super) merge_due: Time,
+    /// When what was merged so far leaves.
+    pub(super) merge: Merge,
     /// When unfinished unreliable messages are forgotten.
     pub(super) expire_due: Time,
     /// Server: the client's token was handed to the application.
@@ -23,8 +24,53 @@ pub(super) struct Timers {
     pub(super) is_confirmed: bool,
 }
 
-/// How long the fragments of an unreliable message may take.
+/// How long the fragments of an unreliable message may take, at least; at most twice as long.
 pub(super) const UNFINISHED_MAX: Duration = Duration::from_secs(2);
+
+/// Messages that wait for company. Begins anew with each message before which none waited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merge {
+    /// When they leave; in the past if only the peer or the path holds them back.
+    due: Time,
+    /// Payload bytes that came together.
+    bytes: usize,
+    /// They were due when packets were last written. What is left waits for acknowledgements, not for time.
+    is_tried: bool,
+}
+
+impl Default for Merge {
+    fn default() -> Self {
+        Merge { due: Time::NEVER, bytes: 0, is_tried: false }
+    }
+}
+
+impl Merge {
+    /// A message joins, which waits for `span` at most, or until there are `full` bytes. True if it may leave now.
+    pub(super) fn on_message(&mut self, now: Time, span: Duration, bytes: usize, full: usize) -> bool {
+        self.bytes += bytes;
+        self.due = if self.bytes >= full { now } else { self.due.min(now + span) };
+        self.is_over(now)
+    }
+
+    /// Everything that waits leaves.
+    pub(super) fn end(&mut self, now: Time) {
+        self.due = self.due.min(now);
+    }
+
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        self.due <= now
+    }
+
+    /// Packets are written at this moment.
+    pub(super) fn on_write(&mut self, now: Time) {
+        self.is_tried |= self.is_over(now);
+    }
+
+    /// When waiting ends by time alone.
+    fn wakes_at(&self) -> Time {
+        if self.is_tried { Time::NEVER } else { self.due }
+    }
+}
 
 impl Timers {
     pub(super) fn new(now: Time, handshake_due: Time) -> Self {
@@ -32,7 +78,7 @@ impl Timers {
             last_received: now,
             last_ping: Time::ZERO,
             handshake_due,
-            merge_due: Time::NEVER,
+            merge: Merge::default(),
             expire_due: Time::NEVER,
             is_requested: false,
             is_confirmed: false,
@@ -57,7 +103,7 @@ impl Connection {
 
     fn established_timeout(&self) -> Time {
         let merge = match self.merging {
-            Merging::After(_) if self.lanes.has_new() => self.timers.merge_due,
+            Merging::After(_) if self.lanes.has_new() => self.timers.merge.wakes_at(),
             _ => Time::NEVER,
         };
         let linger = self.ending.as_ref().map_or(Time::NEVER, |ending| ending.due());
@@ -139,7 +185,12 @@ impl Connection {
         }
         if self.timers.expire_due <= now {
             self.timers.expire_due = Time::NEVER;
+            let free_before = self.receive_window_free();
             self.stats.drops.count_many(Drop::UnfinishedMessage, self.lanes.expire());
+            self.tell_window_if_freed(now, free_before);
+            if self.lanes.has_perishables() {
+                self.timers.expire_due = now + UNFINISHED_MAX;
+            }
         }
         if !self.path.carrier.is_reliable {
             if self.ledger.loss_due() <= now {
@@ -158,9 +209,8 @@ impl Connection {
         self.stats.probes += 1;
         self.pending.probes = 2;
         self.ledger.on_probe(cx.now, &mut cx.scratch.resolved);
-        self.take_lost(cx);
-        if !self.lanes.has_lost() && !self.pending.accept {
-            self.pending.ping = true;
-        }
+        self.take_back(cx, Lanes::on_doubted);
+        // Left out if the packet asks for an acknowledgement anyway; what is doubted may have arrived in another copy.
+        self.pending.ping = true;
     }
 }

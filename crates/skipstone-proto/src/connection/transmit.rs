@@ -10,7 +10,8 @@ use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, HEADER_BYTES};
 use crate::wire::frame;
 use crate::wire::number::Truncated;
-use crate::wire::settings::Merging;
+use crate::wire::settings::{Merging, Settings};
+use crate::wire::varint;
 
 /// Datagrams written by one call: all but the last of `segment_bytes`, so that one system call can send them (GSO).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,12 @@ struct Wants {
 
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
+/// Packets that may overtake one before its truncated number stands for another.
+const OVERTAKING_MAX: u64 = 4_000;
+/// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
+const UNCONFIRMED_MAX: u64 = 1_000;
+/// What must find room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
+const BYTES_BESIDE_ACK: usize = 64;
 /// A packet that would be a little too short to be one of equal segments is padded up to this part of it.
 const PADDING_PART_MAX: usize = 16;
 
@@ -42,9 +49,10 @@ impl Connection {
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
         let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
         let max = max.min(buffer.len());
+        self.timers.merge.on_write(now);
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes =
-                self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], None))?;
+                self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
             self.count_sent(bytes);
             return Some(Segments { bytes, segment_bytes: bytes });
         }
@@ -56,7 +64,8 @@ impl Connection {
                 break;
             }
             let equal_to = (segments_max > 1).then_some(written.segment_bytes);
-            let Some(bytes) = self.write_datagram(now, &mut rest[..written.segment_bytes], equal_to) else { break };
+            let segment_buffer = &mut rest[..written.segment_bytes];
+            let Some(bytes) = self.write_datagram(now, segment_buffer, max, equal_to) else { break };
             self.count_sent(bytes);
             written.bytes += bytes;
             if segment == 0 {
@@ -79,7 +88,7 @@ impl Connection {
 
     /// Whether new messages may leave by the merging setting.
     fn is_merged(&self, now: Time) -> bool {
-        self.merging == Merging::Immediate || self.timers.merge_due <= now
+        self.merging == Merging::Immediate || self.timers.merge.is_over(now)
     }
 
     fn wants(&self, now: Time) -> Wants {
@@ -96,38 +105,39 @@ impl Connection {
     }
 
     /// Writes one datagram and returns its length; with `equal_to`, one that more shall follow is padded to that length
-    /// if little is missing.
-    fn write_datagram(&mut self, now: Time, buffer: &mut [u8], equal_to: Option<usize>) -> Option<usize> {
+    /// if little is missing. A message that `max` bytes would hold is not cut because this datagram is to be shorter.
+    fn write_datagram(&mut self, now: Time, buffer: &mut [u8], max: usize, equal_to: Option<usize>) -> Option<usize> {
         let wants = self.wants(now);
         let answer = self.poll_ending(now);
         let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new;
         if answer.is_none() && (!has_reason || self.state == State::Drained) || self.ids.remote == 0 {
             return None;
         }
-        let number = Truncated::new(self.ledger.next(), self.ledger.distance());
+        let has_company = wants.ack || wants.lost || wants.new || self.pending.accept || answer.is_some();
+        let is_lone_ping = !has_company && !self.ledger.is_waiting();
+        let (is_waiting, is_unconfirmed) = (self.ledger.is_waiting(), self.ledger.distance() > UNCONFIRMED_MAX);
+        let is_standing = matches!(self.state, State::Established | State::Lingering);
+        let overtaking = if is_lone_ping { 0 } else { OVERTAKING_MAX };
+        let number = Truncated::new(self.ledger.next(), self.ledger.distance() + overtaking);
         let overhead = self.security.overhead();
-        let end = buffer.len() - overhead;
+        let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.ids.remote);
         writer.truncated(number);
         let capacity = writer.room();
-        let mut packet = Packet::new(writer, &mut self.ledger, capacity);
+        let mut packet = Packet::new(writer, &mut self.ledger, capacity + beyond);
 
-        let acked_up_to = if wants.ack
-            && write_ack(
-                now,
-                &mut packet,
-                &mut self.received,
-                free_window(
-                    &self.settings,
-                    self.lanes.held_bytes() + self.receive_window.undelivered,
-                    &mut self.receive_window.is_reduced,
-                ),
-            ) {
+        let told = free_window(&self.settings, self.lanes.held_bytes() + self.receive_window.undelivered);
+        if wants.ack {
+            self.receive_window.told = told;
+        }
+        let acked_up_to = if wants.ack && write_ack(now, &mut packet, &mut self.received, self.receive_window.told) {
             self.received.next().checked_sub(1)
         } else {
             None
         };
+        // Whoever only acknowledges asks for an acknowledgement now and then, or its numbers would grow out of their bits.
+        self.pending.ping |= acked_up_to.is_some() && !is_waiting && is_unconfirmed && is_standing;
         if let Some(answer) = answer {
             write_ending(&mut packet, answer, self.ending.as_deref());
         }
@@ -176,18 +186,14 @@ impl Connection {
         if is_ack_eliciting {
             self.pending.probes = self.pending.probes.saturating_sub(1);
         }
-        if !self.lanes.has_new() {
-            self.timers.merge_due = Time::NEVER;
-        }
         Some(length)
     }
 }
 
 /// What of the receive window to tell the peer: nothing while all of it is free.
-fn free_window(settings: &crate::wire::settings::Settings, taken: u64, is_reduced: &mut bool) -> Option<u64> {
+fn free_window(settings: &Settings, taken: u64) -> Option<u64> {
     let window = u64::from(settings.window_bytes);
-    *is_reduced = taken > window;
-    is_reduced.then(|| (2 * window).saturating_sub(taken))
+    (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
 fn write_ack(
@@ -199,7 +205,17 @@ fn write_ack(
     let delay_us = received.delay(now).as_micros() as u64;
     // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
     const DISTANCE: u64 = 8_000;
-    let is_written = ack::encode_ack(&mut packet.writer, received.ranges(), DISTANCE, delay_us, window);
+    let mut budget = packet.room().saturating_sub(BYTES_BESIDE_ACK);
+    let mut smallest = None;
+    let affordable = received.ranges().take_while(|range| {
+        let gap = smallest.map_or(0, |smallest: u64| smallest - range.end());
+        let cost = varint::len(gap) + varint::len(range.end() - range.start());
+        smallest = Some(*range.start());
+        let is_affordable = cost <= budget;
+        budget = budget.saturating_sub(cost);
+        is_affordable
+    });
+    let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
     if is_written {
         received.on_ack_sent();
     }

@@ -121,14 +121,18 @@ impl Endpoint {
             version: open.version,
             suite: open.suite,
         };
-        if !self.jar.is_good(now, &claim, open.cookie) {
-            self.challenge(now, path, bytes.len(), open.source, open.nonce, open.version);
-            return Err(Drop::BadCookie);
-        }
+        // First of all: a new challenge would make the client change the key of a connection that it has.
         if let Some(index) = self.opened.get(&(path.remote, open.source)).copied() {
             let local = self.slots.at(index).and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
             let id = local.ok_or(Drop::UnknownConnection)?;
             return self.on_path(now, path, id, |c, cx| c.handle_packet(cx, bytes, OPEN_HEADER_BYTES));
+        }
+        if !self.jar.is_good(now, &claim, open.cookie) {
+            self.challenge(now, path, bytes.len(), open.source, open.nonce, open.version);
+            return Err(Drop::BadCookie);
+        }
+        if self.is_taken(&path) {
+            return Err(Drop::BadFrame);
         }
         if self.is_full() {
             let reason = "the server is full";

@@ -5,7 +5,6 @@ use core::hash::{BuildHasherDefault, Hasher};
 
 /// Which connection has an id.
 #[derive(Debug)]
-#[expect(clippy::disallowed_types, reason = "the hasher is our own and nothing iterates over the map")]
 pub(crate) struct IdTable {
     shard: Shard,
     by_id: std::collections::HashMap<u32, u32, BuildHasherDefault<IdHasher>>,
@@ -33,10 +32,15 @@ impl IdTable {
         IdTable { shard, by_id: Default::default() }
     }
 
+    /// How many connections can have an id: half of the ids stay unused, so that a free one is soon found.
+    pub(crate) fn capacity(&self) -> usize {
+        1 << (24 - self.shard.bits - 1)
+    }
+
     /// A new id for the connection at `index`.
     pub(crate) fn assign(&mut self, rng: &mut Rng, index: u32) -> u32 {
         let free_bits = 24 - self.shard.bits;
-        assert!(self.by_id.len() < 1 << (free_bits - 1), "half of the ids stay unused, so that a free one is found");
+        assert!(self.by_id.len() < self.capacity(), "the endpoint takes no more connections than there are ids");
         loop {
             let id = rng.below(1 << free_bits) | self.shard.index.checked_shl(free_bits).unwrap_or(0);
             if id != 0 && !self.by_id.contains_key(&id) {

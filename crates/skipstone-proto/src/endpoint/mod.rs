@@ -64,7 +64,24 @@ pub struct Endpoint {
     scratch: Scratch,
     /// Counters of connections that are gone, and of datagrams that belong to none.
     past: Stats,
+    work: Work,
 }
+
+/// How often connections were touched: what an idle one must not cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Timers that came up, in vain or not.
+    pub entries: u64,
+    /// Connections that had something to do in [`Endpoint::handle_timeout`].
+    pub timeouts: u64,
+    /// Connections that [`Endpoint::poll_transmit`] asked for something to send.
+    pub transmits: u64,
+    /// Timers that wait now.
+    pub timers: usize,
+}
+
+/// A stream that takes nothing is looked after so often, for the sake of what is due without sending.
+const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 
 /// Datagrams to send along one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +101,8 @@ pub enum ConnectError {
     TokenTooLong,
     /// The endpoint has as many connections as it may.
     Full,
+    /// This stream carries a connection already.
+    SocketInUse,
 }
 
 impl core::fmt::Display for ConnectError {
@@ -91,6 +110,7 @@ impl core::fmt::Display for ConnectError {
         f.write_str(match self {
             ConnectError::TokenTooLong => "a token has at most 1,024 bytes",
             ConnectError::Full => "the endpoint has as many connections as its configuration allows",
+            ConnectError::SocketInUse => "a stream carries one connection, and this one does already",
         })
     }
 }
@@ -122,6 +142,7 @@ impl Endpoint {
             events: VecDeque::new(),
             scratch: Scratch::default(),
             past: Stats::default(),
+            work: Work::default(),
             settings,
             config,
         })
@@ -134,6 +155,9 @@ impl Endpoint {
         }
         if self.is_full() {
             return Err(ConnectError::Full);
+        }
+        if self.is_taken(&path) {
+            return Err(ConnectError::SocketInUse);
         }
         let peer = self.slots.reserve();
         let id = self.ids.assign(&mut self.rng, peer.index);
@@ -257,14 +281,18 @@ impl Endpoint {
 
     /// Does what is due by now.
     pub fn handle_timeout(&mut self, now: Time) {
-        while let Some(index) = self.wheel.pop_due(now) {
+        while let Some((index, tick)) = self.wheel.pop_due(now) {
+            self.work.entries += 1;
             let Some(slot) = self.slots.at(index) else { continue };
-            slot.armed = Time::NEVER;
+            if !slot.on_entry(tick) {
+                continue;
+            }
             let Some(connection) = &mut slot.connection else { continue };
             if connection.poll_timeout() > now {
                 self.rearm(index);
                 continue;
             }
+            self.work.timeouts += 1;
             let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
             connection.handle_timeout(cx);
             self.after(index);
@@ -290,10 +318,13 @@ impl Endpoint {
             slot.is_active = false;
             let is_blocked = slot.is_blocked;
             let Some(connection) = &mut slot.connection else { continue };
+            self.work.transmits += 1;
             let segments = if is_blocked { None } else { connection.poll_transmit(now, buffer) };
             let path = *connection.path();
             let Some(segments) = segments else {
-                self.rearm(index);
+                // What is due and cannot leave must not make time stand still.
+                let earliest = if is_blocked { now + BLOCKED_SPAN } else { Time::ZERO };
+                self.rearm_from(index, earliest);
                 continue;
             };
             self.activate(index);
@@ -308,15 +339,18 @@ impl Endpoint {
         match &event {
             Event::Message { peer, payload, .. } => {
                 if let Some(connection) = self.slots.connection(*peer) {
-                    let was_reduced = connection.is_window_reduced();
-                    connection.on_polled(now, payload.len());
-                    if was_reduced {
+                    let has_news = connection.on_polled(now, payload.len());
+                    if has_news {
                         self.activate(peer.index);
                     }
                 }
             }
-            Event::Connected { peer } => {
+            // It may have ended meanwhile, and its place be another's.
+            Event::Connected { peer } if self.slots.find(*peer).is_some() => {
                 self.groups.join(Group::EVERYONE, peer.index);
+            }
+            Event::Closed { peer, .. } if self.slots.find(*peer).is_some() => {
+                self.groups.leave(Group::EVERYONE, peer.index);
             }
             _ => {}
         }
@@ -363,6 +397,11 @@ impl Endpoint {
         self.slots.connection(peer).map(|connection| connection.settings().clone())
     }
 
+    /// How often connections were touched so far, and how many timers wait.
+    pub fn work(&self) -> Work {
+        Work { timers: self.wheel.len(), ..self.work }
+    }
+
     /// Counters of all connections, past and present, and of datagrams that belonged to none.
     pub fn totals(&mut self) -> Stats {
         let mut totals = self.past;
@@ -371,7 +410,12 @@ impl Endpoint {
     }
 
     fn is_full(&self) -> bool {
-        self.slots.len() >= self.config.connections_max as usize
+        self.slots.len() >= self.ids.capacity().min(self.config.connections_max as usize)
+    }
+
+    /// Whether the path is a stream that carries a connection.
+    fn is_taken(&self, path: &Path) -> bool {
+        path.carrier.is_reliable && self.by_socket.contains_key(&path.socket)
     }
 
     fn send_at(&mut self, now: Time, index: u32, channel: u16, payload: Bytes, id: MessageId) -> Result<(), SendError> {
@@ -394,8 +438,8 @@ impl Endpoint {
         let slot = self.slots.at(index).expect("a message was just queued there");
         if !core::mem::replace(&mut slot.is_unflushed, true) {
             self.unflushed.push(index);
-            self.rearm(index);
         }
+        self.rearm(index);
     }
 
     /// Puts a new connection where its id and its path find it.
@@ -439,11 +483,15 @@ impl Endpoint {
 
     /// Sees to it that the connection is woken in time. A wake-up that has become too early is left as it is.
     fn rearm(&mut self, index: u32) {
+        self.rearm_from(index, Time::ZERO);
+    }
+
+    /// As `rearm`, and not before `earliest`.
+    fn rearm_from(&mut self, index: u32, earliest: Time) {
         let Some(slot) = self.slots.at(index) else { return };
         let Some(connection) = &slot.connection else { return };
-        let at = connection.poll_timeout();
-        if at < slot.armed {
-            slot.armed = at;
+        let at = connection.poll_timeout().max(earliest);
+        if slot.wants_entry(at) {
             self.wheel.arm(index, at);
         }
     }
@@ -456,7 +504,7 @@ impl Endpoint {
         if self.opened.get(&(path.remote, ids.remote)) == Some(&index) {
             self.opened.remove(&(path.remote, ids.remote));
         }
-        if path.carrier.is_reliable {
+        if path.carrier.is_reliable && self.by_socket.get(&path.socket) == Some(&index) {
             self.by_socket.remove(&path.socket);
         }
         if path.carrier.is_reliable || connection.side() == Side::Client {

@@ -1,6 +1,7 @@
 //! Where the connections lie: places that are used again, each use with a generation of its own.
 
 use super::groups::Group;
+use super::wheel::tick_of;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
 use crate::time::Time;
@@ -23,9 +24,33 @@ pub(crate) struct Slot {
     pub(crate) is_unflushed: bool,
     /// Its stream takes no more bytes for now.
     pub(crate) is_blocked: bool,
-    /// When the wheel wakes it.
-    pub(crate) armed: Time,
+    /// When the wheel wakes it first.
+    armed: Time,
+    /// When the wheel wakes it after that, if it is known.
+    armed_next: Time,
     pub(crate) groups: Vec<Group>,
+}
+
+impl Slot {
+    /// Whether a wake-up at this time must be added. A later one that waits in the wheel already is kept in mind, so that
+    /// a connection which is busy now and then does not add one each time.
+    pub(crate) fn wants_entry(&mut self, at: Time) -> bool {
+        if at >= self.armed {
+            return false;
+        }
+        self.armed_next = self.armed_next.min(self.armed);
+        self.armed = at;
+        true
+    }
+
+    /// A wake-up for this tick came. False if it is one that was forgotten for an earlier one.
+    pub(crate) fn on_entry(&mut self, tick: u64) -> bool {
+        if tick_of(self.armed) == tick {
+            (self.armed, self.armed_next) = (self.armed_next, Time::NEVER);
+            return true;
+        }
+        false
+    }
 }
 
 impl Slots {
@@ -39,6 +64,7 @@ impl Slots {
                 is_unflushed: false,
                 is_blocked: false,
                 armed: Time::NEVER,
+                armed_next: Time::NEVER,
                 groups: Vec::new(),
             });
             self.slots.len() as u32 - 1

@@ -14,6 +14,7 @@ pub(crate) struct Wheel {
     levels: [Level; LEVELS],
     /// Entries whose time has come.
     due: Vec<Entry>,
+    len: usize,
 }
 
 #[derive(Debug)]
@@ -35,26 +36,38 @@ const SLOT_BITS: u32 = 6;
 /// A tick is 2^7 µs.
 const TICK_BITS: u32 = 7;
 
+/// The first tick that is not before `at`.
+pub(crate) fn tick_of(at: Time) -> u64 {
+    at.as_micros().div_ceil(1 << TICK_BITS)
+}
+
 impl Default for Wheel {
     fn default() -> Self {
         let level = || Level { occupied: 0, slots: core::array::from_fn(|_| Vec::new()) };
-        Wheel { now: 0, levels: core::array::from_fn(|_| level()), due: Vec::new() }
+        Wheel { now: 0, levels: core::array::from_fn(|_| level()), due: Vec::new(), len: 0 }
     }
 }
 
 impl Wheel {
     /// Wakes `index` at the first tick that is not before `at`.
     pub(crate) fn arm(&mut self, index: u32, at: Time) {
-        let tick = at.as_micros().div_ceil(1 << TICK_BITS);
-        self.place(Entry { tick, index });
+        self.len += 1;
+        self.place(Entry { tick: tick_of(at), index });
     }
 
-    /// The next entry whose time has come by now, in no particular order.
-    pub(crate) fn pop_due(&mut self, now: Time) -> Option<u32> {
+    /// The next entry whose time has come by now, and the tick for which it was armed; in no particular order.
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<(u32, u64)> {
         if self.due.is_empty() {
             self.advance(now.as_micros() >> TICK_BITS);
         }
-        self.due.pop().map(|entry| entry.index)
+        let entry = self.due.pop()?;
+        self.len -= 1;
+        Some((entry.index, entry.tick))
+    }
+
+    /// How many entries wait.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// When the next entry may be due: never late, sometimes early.
@@ -141,7 +154,7 @@ mod tests {
                 let next = deadlines.iter().flatten().min().copied().unwrap_or(Time::NEVER);
                 assert!(wheel.next().as_micros() <= next.as_micros().saturating_add(128), "seed {seed} step {step}");
                 now = Time::from_micros(now.as_micros() + rng.next_u64() % (1 << (5 + rng.below(26))));
-                while let Some(index) = wheel.pop_due(now) {
+                while let Some((index, _)) = wheel.pop_due(now) {
                     let at = deadlines[index as usize].take().expect("each comes up once");
                     assert!(at <= now, "seed {seed}: {at:?} came up at {now:?}");
                 }
@@ -157,6 +170,6 @@ mod tests {
         let far = Time::from_micros(1 << 50);
         wheel.arm(7, far);
         assert_eq!(wheel.pop_due(Time::from_micros((1 << 50) - 1)), None);
-        assert_eq!(wheel.pop_due(far), Some(7));
+        assert_eq!(wheel.pop_due(far), Some((7, (1 << 50) >> TICK_BITS)));
     }
 }

@@ -328,7 +328,8 @@ impl World {
         }
         for at in 0..self.clients.len() {
             while !self.killed.contains(&at)
-                && let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer) {
+                && let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer)
+            {
                 moved = true;
                 for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                     let mut datagram = datagram.to_vec();

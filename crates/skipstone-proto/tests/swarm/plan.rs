@@ -58,14 +58,17 @@ impl Plan {
         let links: Vec<LinkConfig> = links.collect();
         let steps = 20 + rng.below(80);
         let ends = (0..clients).map(|_| end(&mut rng, steps, is_stream)).collect();
+        let config = config(&mut rng);
+        let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
         Plan {
-            config: config(&mut rng),
+            // A small window lets little through in a round trip.
+            budget: budget.min(config.settings.window_bytes.saturating_mul(40)),
+            config,
             carrier,
             links,
             healed: LinkConfig { delay, ..LinkConfig::default() },
             steps,
             step: Duration::from_micros(u64::from(1_000 + rng.below(25_000))),
-            budget: [20_000, 60_000, 250_000][rng.below(3) as usize],
             per_step: [1, 3, 10, 60][rng.below(4) as usize],
             refuses: (1..clients).filter(|_| rng.chance(0.1)).collect(),
             ends,

@@ -151,7 +151,7 @@ impl Driver {
         let now = self.now();
         let peer = self.endpoint.connect(now, path, token).map_err(|error| match error {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
-            ConnectError::Full => io::Error::other(error.to_string()),
+            error => io::Error::other(error.to_string()),
         })?;
         if path.carrier.is_reliable {
             // Until its own handshake is done, the stream takes nothing.

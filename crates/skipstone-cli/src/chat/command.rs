@@ -1,0 +1,76 @@
+//! What a line that the user enters asks for. Only reading; [`crate::chat::session`] does it.
+
+/// An entered line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Input<'a> {
+    /// Nothing but white space.
+    Nothing,
+    /// To be said to everybody.
+    Text(&'a str),
+    /// How long a round trip takes.
+    Ping,
+    /// Who is there.
+    Who,
+    /// Leave.
+    Quit,
+    /// What can be asked.
+    Help,
+    /// No command of ours.
+    Unknown(&'a str),
+}
+
+/// Reads a line. What begins with a slash is a command; two slashes say a text that begins with one.
+pub(super) fn parse(line: &str) -> Input<'_> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Input::Nothing;
+    }
+    let Some(command) = line.strip_prefix('/') else {
+        return Input::Text(line);
+    };
+    if command.starts_with('/') {
+        return Input::Text(command);
+    }
+    match command.split_whitespace().next() {
+        Some("ping") => Input::Ping,
+        Some("who") => Input::Who,
+        Some("quit") => Input::Quit,
+        Some("help") => Input::Help,
+        word => Input::Unknown(word.unwrap_or_default()),
+    }
+}
+
+/// What `/help` answers.
+pub(super) const HELP: [&str; 6] = [
+    "/ping  how long a round trip to the server takes",
+    "/who   who is there",
+    "/quit  leave (Ctrl-D does too)",
+    "//text says /text; everything else goes to everybody",
+    "PgUp, PgDn, Ctrl-Home, Ctrl-End and the wheel scroll; so do Home and End while the line is empty",
+    "Up and Down bring entered lines back; Ctrl-A, E, U, K, W edit; with Shift the mouse selects text",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_text() {
+        for (line, input) in [
+            ("", Input::Nothing),
+            (" \t ", Input::Nothing),
+            ("hello / there", Input::Text("hello / there")),
+            ("  hi  ", Input::Text("hi")),
+            ("/ping", Input::Ping),
+            (" /who ", Input::Who),
+            ("/quit now", Input::Quit),
+            ("/help", Input::Help),
+            ("//help", Input::Text("/help")),
+            ("/", Input::Unknown("")),
+            ("/pingu 1", Input::Unknown("pingu")),
+            ("/PING", Input::Unknown("PING")),
+        ] {
+            assert_eq!(parse(line), input, "{line:?}");
+        }
+    }
+}

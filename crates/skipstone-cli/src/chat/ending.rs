@@ -1,0 +1,126 @@
+//! How a chat ends: the sentence that its user reads, and the exit code that a script reads.
+
+use crate::chat::text;
+use crate::report::exit::Exit;
+use skipstone::{Close, ClosedBy, code};
+use std::io;
+
+/// Why it is over.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// The user left.
+    Quit,
+    /// A signal.
+    Interrupted,
+    /// The connection ended, or never stood.
+    Closed {
+        /// Whether it ever stood.
+        was_connected: bool,
+        /// Who ended it, and why.
+        close: Close,
+    },
+    /// Input or output broke.
+    Broken(io::Error),
+    /// The library's thread is gone: a defect.
+    DriverGone,
+}
+
+impl Ending {
+    /// The code for whoever started the process.
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            Ending::Quit => Exit::Pass,
+            Ending::Interrupted => Exit::Interrupted,
+            Ending::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
+            // Whoever read our lines has enough, such as `head`.
+            Ending::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
+            Ending::Closed { .. } | Ending::Broken(_) | Ending::DriverGone => Exit::Fail,
+        }
+    }
+
+    /// What happened, and what to do about it, in one line; `None` if the user knows.
+    pub(super) fn sentence(&self, url: &str) -> Option<String> {
+        match self {
+            Ending::Quit | Ending::Interrupted => None,
+            Ending::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            Ending::Broken(error) => Some(format!("cannot go on reading and showing lines: {error}")),
+            Ending::DriverGone => Some("the connection's thread stopped, which is a defect: please report it".into()),
+            Ending::Closed { was_connected, close } => Some(of_close(url, *was_connected, close)),
+        }
+    }
+}
+
+fn of_close(url: &str, was_connected: bool, close: &Close) -> String {
+    let (reason, number) = (text::reason(close.reason_text()), close.code);
+    match (close.by, was_connected) {
+        (ClosedBy::Peer, _) => {
+            format!("the server closed the connection: {reason} (code {number}){}", remedy(number))
+        }
+        // The reason names the remedy: a server that runs, a port that is right.
+        (ClosedBy::Nobody, false) => format!("cannot reach {url}: {reason}"),
+        (ClosedBy::Nobody, true) => {
+            format!("lost the connection to {url}: {reason} (code {number}); check the network, then connect again")
+        }
+        (ClosedBy::Local, _) => {
+            format!("this side closed the connection: {reason} (code {number}){}", remedy(number))
+        }
+    }
+}
+
+fn remedy(number: u64) -> &'static str {
+    match number {
+        code::REFUSED => "; try another --name, or ask whoever runs it",
+        code::KICKED => "; whoever runs it can tell you more",
+        code::QUEUE_OVERFLOW => "; lines came faster than the network carries them: connect again",
+        code::FULL => "; try again later",
+        code::PROTOCOL | code::NO_COMMON_VERSION => "; use the same version of skipstone on both sides",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(by: ClosedBy, was_connected: bool, code: u64, reason: &'static str) -> Ending {
+        Ending::Closed { was_connected, close: Close { by, code, reason: reason.into() } }
+    }
+
+    fn sentence(ending: &Ending) -> String {
+        ending.sentence("ws://a:1").expect("there is something to say")
+    }
+
+    #[test]
+    fn a_shutdown_is_no_failure_and_a_kick_is() {
+        let shutdown = closed(ClosedBy::Peer, true, code::SHUTDOWN, "until tomorrow");
+        assert_eq!(sentence(&shutdown), "the server closed the connection: until tomorrow (code 1000)");
+        assert_eq!(shutdown.exit(), Exit::Pass);
+        for code in [code::NONE, code::REFUSED, code::KICKED, code::FULL, 7] {
+            let ending = closed(ClosedBy::Peer, true, code, "");
+            assert_eq!(ending.exit(), Exit::Fail);
+            assert!(sentence(&ending).contains(&format!("no reason given (code {code})")));
+        }
+    }
+
+    #[test]
+    fn an_unreachable_server_is_told_from_a_lost_one() {
+        let never = closed(ClosedBy::Nobody, false, code::CARRIER_LOST, "refused");
+        assert_eq!(sentence(&never), "cannot reach ws://a:1: refused");
+        let lost = closed(ClosedBy::Nobody, true, code::IDLE_TIMEOUT, "silence");
+        assert!(sentence(&lost).starts_with("lost the connection to ws://a:1: silence (code 1007)"));
+        assert_eq!((never.exit(), lost.exit()), (Exit::Fail, Exit::Fail));
+    }
+
+    #[test]
+    fn leaving_says_nothing_and_interrupting_has_its_code() {
+        assert_eq!((Ending::Quit.exit(), Ending::Quit.sentence("")), (Exit::Pass, None));
+        assert_eq!((Ending::Interrupted.exit(), Ending::Interrupted.sentence("")), (Exit::Interrupted, None));
+        let pipe = Ending::Broken(io::ErrorKind::BrokenPipe.into());
+        assert_eq!((pipe.exit(), pipe.sentence("")), (Exit::Pass, None));
+    }
+
+    #[test]
+    fn reasons_cannot_steer_the_terminal() {
+        assert!(sentence(&closed(ClosedBy::Peer, true, 1, "\x1b[2J")).contains("␛[2J (code 1)"));
+    }
+}

@@ -1,0 +1,135 @@
+//! What keys and the mouse ask for.
+
+use crate::chat::editor::Edit;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+
+/// What the user wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// To change the line being entered.
+    Edit(Edit),
+    /// To insert this text.
+    Paste(String),
+    /// To see older lines, by so many rows.
+    ScrollUp(u16),
+    /// To see newer lines, by so many rows.
+    ScrollDown(u16),
+    /// To see the page before.
+    PageUp,
+    /// To see the page after.
+    PageDown,
+    /// To see the first line.
+    Oldest,
+    /// To follow the newest line.
+    Newest,
+    /// A screen of another size.
+    Resize,
+    /// A clean screen.
+    Redraw,
+    /// The line to be used.
+    Enter,
+    /// To leave.
+    Quit,
+    /// To leave, as by a signal.
+    Interrupt,
+}
+
+/// What an event asks for. Some keys scroll or leave only while the input line is empty.
+pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
+    match event {
+        // Some systems tell when a key is released, too.
+        Event::Key(key) if key.kind != KeyEventKind::Release => of_key(key, is_line_empty),
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::ScrollUp => Some(Wish::ScrollUp(WHEEL_ROWS)),
+            MouseEventKind::ScrollDown => Some(Wish::ScrollDown(WHEEL_ROWS)),
+            _ => None,
+        },
+        Event::Paste(text) => Some(Wish::Paste(text.clone())),
+        Event::Resize(..) => Some(Wish::Resize),
+        _ => None,
+    }
+}
+
+fn of_key(key: &KeyEvent, is_line_empty: bool) -> Option<Wish> {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
+    let is_shift = key.modifiers.contains(KeyModifiers::SHIFT);
+    Some(match key.code {
+        KeyCode::Char(letter) if is_control => return of_control(letter, is_line_empty),
+        KeyCode::Char(letter) => Wish::Edit(Edit::Insert(letter)),
+        KeyCode::Enter => Wish::Enter,
+        KeyCode::PageUp => Wish::PageUp,
+        KeyCode::PageDown => Wish::PageDown,
+        KeyCode::Home if is_control || is_line_empty => Wish::Oldest,
+        KeyCode::End if is_control || is_line_empty => Wish::Newest,
+        KeyCode::Up if is_shift => Wish::ScrollUp(1),
+        KeyCode::Down if is_shift => Wish::ScrollDown(1),
+        KeyCode::Home => Wish::Edit(Edit::Start),
+        KeyCode::End => Wish::Edit(Edit::End),
+        KeyCode::Left => Wish::Edit(Edit::Left),
+        KeyCode::Right => Wish::Edit(Edit::Right),
+        KeyCode::Backspace => Wish::Edit(Edit::Backspace),
+        KeyCode::Delete => Wish::Edit(Edit::Delete),
+        KeyCode::Up => Wish::Edit(Edit::Older),
+        KeyCode::Down => Wish::Edit(Edit::Newer),
+        _ => return None,
+    })
+}
+
+fn of_control(letter: char, is_line_empty: bool) -> Option<Wish> {
+    Some(match letter {
+        'a' => Wish::Edit(Edit::Start),
+        'e' => Wish::Edit(Edit::End),
+        'u' => Wish::Edit(Edit::KillToStart),
+        'k' => Wish::Edit(Edit::KillToEnd),
+        'w' => Wish::Edit(Edit::KillWord),
+        'h' => Wish::Edit(Edit::Backspace),
+        'd' if is_line_empty => Wish::Quit,
+        'd' => Wish::Edit(Edit::Delete),
+        'c' => Wish::Interrupt,
+        'l' => Wish::Redraw,
+        _ => return None,
+    })
+}
+
+/// Rows for each click of the wheel.
+const WHEEL_ROWS: u16 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(code: KeyCode, modifiers: KeyModifiers, is_line_empty: bool) -> Option<Wish> {
+        wish(&Event::Key(KeyEvent::new(code, modifiers)), is_line_empty)
+    }
+
+    #[test]
+    fn home_and_end_scroll_while_the_line_is_empty() {
+        let none = KeyModifiers::NONE;
+        assert_eq!(of(KeyCode::Home, none, true), Some(Wish::Oldest));
+        assert_eq!(of(KeyCode::Home, none, false), Some(Wish::Edit(Edit::Start)));
+        assert_eq!(of(KeyCode::End, none, false), Some(Wish::Edit(Edit::End)));
+        assert_eq!(of(KeyCode::End, KeyModifiers::CONTROL, false), Some(Wish::Newest));
+    }
+
+    #[test]
+    fn control_d_leaves_only_an_empty_line() {
+        assert_eq!(of(KeyCode::Char('d'), KeyModifiers::CONTROL, true), Some(Wish::Quit));
+        assert_eq!(of(KeyCode::Char('d'), KeyModifiers::CONTROL, false), Some(Wish::Edit(Edit::Delete)));
+        assert_eq!(of(KeyCode::Char('c'), KeyModifiers::CONTROL, false), Some(Wish::Interrupt));
+    }
+
+    #[test]
+    fn letters_of_every_keyboard_are_text() {
+        let right_alt = KeyModifiers::CONTROL | KeyModifiers::ALT;
+        assert_eq!(of(KeyCode::Char('@'), right_alt, true), Some(Wish::Edit(Edit::Insert('@'))));
+        assert_eq!(of(KeyCode::Char('É'), KeyModifiers::SHIFT, true), Some(Wish::Edit(Edit::Insert('É'))));
+        assert_eq!(of(KeyCode::F(1), KeyModifiers::NONE, true), None);
+    }
+
+    #[test]
+    fn a_released_key_does_nothing() {
+        let mut key = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+        key.kind = KeyEventKind::Release;
+        assert_eq!(wish(&Event::Key(key), true), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! The terminal: taken for the full screen, and given back on every way out, panics included.
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use ratatui::crossterm::execute;
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+/// The full screen, until it is dropped.
+#[derive(Debug)]
+pub(super) struct FullScreen(DefaultTerminal);
+
+impl FullScreen {
+    /// Takes the terminal.
+    pub(super) fn open() -> io::Result<FullScreen> {
+        let say_panic = std::panic::take_hook();
+        // Ratatui's own hook comes first: it leaves the full screen.
+        std::panic::set_hook(Box::new(move |panic| {
+            leave_modes();
+            say_panic(panic);
+        }));
+        let screen = FullScreen(ratatui::try_init()?);
+        execute!(io::stdout(), EnableMouseCapture, EnableBracketedPaste)?;
+        Ok(screen)
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        leave_modes();
+        ratatui::restore();
+    }
+}
+
+impl Deref for FullScreen {
+    type Target = DefaultTerminal;
+
+    fn deref(&self) -> &DefaultTerminal {
+        &self.0
+    }
+}
+
+impl DerefMut for FullScreen {
+    fn deref_mut(&mut self) -> &mut DefaultTerminal {
+        &mut self.0
+    }
+}
+
+fn leave_modes() {
+    // A terminal that is gone needs nothing back.
+    let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste);
+}

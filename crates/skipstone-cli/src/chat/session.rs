@@ -1,0 +1,213 @@
+//! The connection: what was heard on it as lines, and what an entered line does. Knows neither screen nor pipe.
+
+use crate::chat::command::{self, HELP, Input};
+use crate::chat::ending::Ending;
+use crate::chat::text;
+use crate::report::format::milliseconds;
+use crate::workload::{CONTROL, Guest, LINES, WHO, Word};
+use skipstone::{Client, ClientConfig, Event, Overview, StartError};
+use std::time::Duration;
+
+/// A line to be shown, harmless already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Where it comes from.
+    pub(super) source: Source,
+    /// What it says.
+    pub(super) text: String,
+}
+
+/// Where a line comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Somebody said it to everybody.
+    Everybody,
+    /// The server says it to us.
+    Server,
+    /// This program says it.
+    Here,
+}
+
+/// What became of an entered line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entered {
+    /// Done.
+    Done,
+    /// It cannot be sent now: the user may enter it again.
+    NotNow,
+    /// The user leaves.
+    Quit,
+}
+
+/// A client that chats.
+#[derive(Debug)]
+pub(super) struct Session {
+    client: Client,
+    url: String,
+    is_connected: bool,
+    /// Lines heard from everybody.
+    lines: u64,
+    /// Lines sent since the queue was last looked at.
+    unchecked: u32,
+    /// How often a standing connection had no overview.
+    blanks: u32,
+}
+
+impl Session {
+    /// Begins to connect.
+    pub(super) fn connect(url: &str, guest: &Guest) -> Result<Session, StartError> {
+        let client = Client::connect(url, &guest.token(), ClientConfig::default())?;
+        Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, blanks: 0 })
+    }
+
+    /// The server as the user wrote it.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether lines can be sent.
+    pub(super) fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+
+    /// How many lines from everybody were heard.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Waits until there is something to hear, for `span` at most.
+    pub(super) fn wait(&mut self, span: Duration) {
+        self.client.wait(span);
+    }
+
+    /// Adds what arrived, [`EVENTS_MAX`] events at most, so that a flood leaves time for the user. Says how it ended,
+    /// if it did.
+    pub(super) fn hear(&mut self, heard: &mut Vec<Line>) -> Option<Ending> {
+        for _ in 0..EVENTS_MAX {
+            match self.client.poll_event() {
+                Some(event) => {
+                    if let Some(ending) = self.on_event(event, heard) {
+                        return Some(ending);
+                    }
+                }
+                None => return (self.blanks >= BLANKS_MAX).then_some(Ending::DriverGone),
+            }
+        }
+        None
+    }
+
+    fn on_event(&mut self, event: Event, heard: &mut Vec<Line>) -> Option<Ending> {
+        match event {
+            Event::Connected { .. } => {
+                self.is_connected = true;
+                heard.push(here(format!("connected to {}; /help lists the commands", text::clean(&self.url))));
+            }
+            Event::Message { channel: LINES, payload, .. } => {
+                self.lines += 1;
+                heard.push(Line { source: Source::Everybody, text: text::from_bytes(&payload) });
+            }
+            Event::Message { channel: CONTROL, payload, .. } => hear_word(&payload, heard),
+            Event::Closed { close, .. } => return Some(Ending::Closed { was_connected: self.is_connected, close }),
+            _ => {}
+        }
+        None
+    }
+
+    /// Does what an entered line asks for; `heard` gets the answer, unless it is the server's to give.
+    pub(super) fn enter(&mut self, line: &str, heard: &mut Vec<Line>) -> Entered {
+        match command::parse(line) {
+            Input::Nothing => {}
+            Input::Text(said) => return self.send(LINES, text::clean(said), heard),
+            Input::Who => return self.send(CONTROL, WHO.into(), heard),
+            Input::Quit => return Entered::Quit,
+            Input::Ping => {
+                let answer = self.ping();
+                heard.push(here(answer));
+            }
+            Input::Help => heard.extend(HELP.map(|line| here(line.into()))),
+            Input::Unknown(word) => {
+                heard.push(here(format!("there is no command /{}; /help lists them", text::clean(word))));
+            }
+        }
+        Entered::Done
+    }
+
+    fn send(&mut self, channel: u16, message: String, heard: &mut Vec<Line>) -> Entered {
+        if !self.is_connected {
+            heard.push(here("not connected yet: wait a moment".into()));
+            return Entered::NotNow;
+        }
+        self.unchecked += 1;
+        if let Err(full) = self.client.send(channel, message) {
+            heard.push(here(format!("not sent: {full}")));
+            return Entered::NotNow;
+        }
+        // The server may have chosen that its clients send when they flush.
+        self.client.flush();
+        Entered::Done
+    }
+
+    fn ping(&mut self) -> String {
+        let in_ms = |span: Duration| milliseconds(span.as_secs_f64() * 1000.0);
+        match self.overview().map(|overview| overview.rtt) {
+            Some(rtt) if rtt.is_measured() => format!(
+                "a round trip takes {} (the last one {}, the best one {})",
+                in_ms(rtt.smoothed()),
+                in_ms(rtt.latest()),
+                in_ms(rtt.min())
+            ),
+            _ => "no round trip measured yet".into(),
+        }
+    }
+
+    /// What the connection is doing.
+    pub(super) fn overview(&mut self) -> Option<Overview> {
+        let overview = self.client.overview();
+        self.blanks = if overview.is_some() || !self.is_connected { 0 } else { self.blanks + 1 };
+        overview
+    }
+
+    /// Whether more can be sent without letting the queue grow: what a channel's queue cannot hold ends the connection.
+    pub(super) fn has_room(&mut self) -> bool {
+        if self.unchecked >= UNCHECKED_MAX && self.overview().is_some_and(|it| it.depth.bytes < QUEUE_BYTES_GOAL) {
+            self.unchecked = 0;
+        }
+        self.is_connected && self.unchecked < UNCHECKED_MAX
+    }
+
+    /// Whether the server has everything that was sent.
+    pub(super) fn is_all_sent(&mut self) -> bool {
+        self.overview().is_none_or(|overview| overview.depth.messages == 0)
+    }
+
+    /// Leaves, and gives the server a moment to know.
+    pub(super) fn goodbye(self) {
+        self.client.close("bye", LINGER);
+    }
+}
+
+/// A line of this program's own.
+pub(super) fn here(text: String) -> Line {
+    Line { source: Source::Here, text }
+}
+
+fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
+    let said = match Word::decode(payload) {
+        Some(Word::Say(said)) => said,
+        Some(Word::Who(names)) => format!("here: {names}"),
+        // For stress clients, not for people.
+        Some(Word::StressOn(_) | Word::StressOff) | None => return,
+    };
+    heard.extend(said.lines().map(|line| Line { source: Source::Server, text: text::clean(line) }));
+}
+
+/// Events between two looks at the user.
+const EVENTS_MAX: usize = 2_048;
+/// A connection that has ended has no overview for a moment; longer, and its thread is gone.
+const BLANKS_MAX: u32 = 2;
+/// Lines that are sent without looking at the queue.
+const UNCHECKED_MAX: u32 = 64;
+/// Far below what any server lets wait, and enough to keep a fast link busy.
+const QUEUE_BYTES_GOAL: u64 = 256 << 10;
+/// How long a goodbye may take.
+const LINGER: Duration = Duration::from_millis(500);

@@ -1,0 +1,70 @@
+//! Help has what a newcomer needs, and the tool without a word demonstrates itself.
+
+mod common;
+
+use common::{Running, run};
+use std::time::{Duration, Instant};
+
+#[track_caller]
+fn teaches(arguments: &[&str], phrases: &[&str]) {
+    let ended = run(arguments);
+    ended.expect(&[0]);
+    // Long lines are wrapped.
+    let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for phrase in phrases {
+        assert!(text.contains(phrase), "{arguments:?} does not say '{phrase}':\n{}", ended.out);
+    }
+}
+
+#[test]
+fn the_tool_lists_its_commands_examples_and_exit_codes() {
+    let codes = ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
+    let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat skip+plain"];
+    teaches(&["--help"], &[&["serve", "stress", "chat", "Without a command: the demonstration"], &codes[..]].concat());
+    teaches(&["help"], &examples);
+}
+
+#[test]
+fn serve_explains_its_flags_and_defaults() {
+    let listening = ["--listen <ADDRESS>", "default: 0.0.0.0:7777", "[::]:7777 serves IPv6 and IPv4", "port 0 lets"];
+    let console = ["--console <ADDRESS>", "or `off`", "any other than loopback needs --console-token", "127.0.0.1:7778"];
+    let load = ["--queue <BYTES>", "disconnected as too slow", "--tick <N>", "0 runs unthrottled", "--stress <N>"];
+    teaches(&["serve", "--help"], &[listening, console].concat());
+    teaches(&["serve", "--help"], &load);
+    teaches(&["serve", "--help"], &["a server that echoes turns their clients away"]);
+}
+
+#[test]
+fn stress_explains_its_flags_with_examples() {
+    let load = ["--clients <N>", "1/10s", "udp=200,ws=100", "random, 20 to 115 bytes", "--ramp <TIME>", "5ms"];
+    let result = ["latency.p99<50ms", "exit code 99 if missed", "schema/stress.schema.json", "--seed <N>", "--wait"];
+    let network = ["A bad network around each UDP client", "--loss <PERCENT>", "--burst", "--jitter", "loss=5%,delay=30ms"];
+    teaches(&["stress", "--help"], &load);
+    teaches(&["stress", "--help"], &result);
+    teaches(&["stress", "--help"], &network);
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let ended = run(&["--version"]);
+    ended.expect(&[0]);
+    assert!(ended.out.starts_with("skipstone"), "{}", ended.out);
+    assert!(ended.out.trim_end().ends_with(env!("CARGO_PKG_VERSION")), "{}", ended.out);
+}
+
+#[test]
+fn the_demonstration_takes_ten_seconds_and_says_what_to_try_next() {
+    let began = Instant::now();
+    let mut demonstration = Running::tool(&[]);
+    demonstration.until("100 clients (udp=67,ws=33)");
+    // One second, and three for a busy machine.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    let ended = demonstration.wait();
+    let took = began.elapsed().as_secs();
+    // Busy machines may be too late for a verdict; lines are never lost.
+    ended.expect(&[0, 98]);
+    assert!((10..20).contains(&took), "{took} s");
+    assert!(ended.out.contains("Try next:\n  skipstone stress"), "{}", ended.out);
+    let delivered = ended.out.lines().find(|line| line.starts_with("  delivered")).expect("a table");
+    assert!(delivered.contains("200,000"), "{delivered}");
+}

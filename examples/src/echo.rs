@@ -1,0 +1,62 @@
+//! The smallest server, which sends every message back, and the smallest client, which asks it once.
+//!
+//! `cargo run -p skipstone-examples --example echo`
+
+use skipstone::{Client, ClientConfig, Event, QueueFull, Server, ServerConfig, code};
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+/// One server on one port, and two clients that reach it in different ways.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    // Port 0: the system chooses a free one. UDP and WebSocket share its number.
+    let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
+    let address = server.local_addr();
+    let serving = thread::spawn(|| serve(server, 2));
+    println!("{}", ask(&format!("skip+plain://{address}"), "hello over UDP")?);
+    println!("{}", ask(&format!("ws://{address}"), "hello over WebSocket")?);
+    serving.join().map_err(|_| "the server panicked")??;
+    Ok(())
+}
+
+/// Sends every message back, until so many clients have come and gone.
+pub fn serve(mut server: Server, mut visits: u32) -> Result<(), QueueFull> {
+    while visits > 0 {
+        // A game waits for its next tick here.
+        server.wait(Duration::from_millis(10));
+        while let Some(event) = server.poll_event() {
+            match event {
+                // Everybody may come in. A game looks at the token first: a name, a password, a ticket.
+                Event::Requested { peer, .. } => server.accept(peer),
+                Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload)?),
+                Event::Closed { .. } => visits -= 1,
+                _ => {}
+            }
+        }
+        // Everything that was sent since the last flush leaves now, several messages in one datagram.
+        server.flush();
+    }
+    server.shutdown(code::SHUTDOWN, "the example is over", Duration::from_millis(500));
+    Ok(())
+}
+
+/// Sends a text and returns the answer.
+pub fn ask(url: &str, text: &str) -> Result<String, Box<dyn Error>> {
+    let mut client = Client::connect(url, b"", ClientConfig::default())?;
+    loop {
+        client.wait(Duration::from_millis(100));
+        while let Some(event) = client.poll_event() {
+            match event {
+                // Channel 0 is reliable and in order, unless the server's settings say otherwise.
+                Event::Connected { .. } => drop(client.send(0, text.to_owned())?),
+                Event::Message { payload, .. } => {
+                    client.close("thank you", Duration::from_millis(500));
+                    return Ok(String::from_utf8(payload.into())?);
+                }
+                // Refused, unreachable or lost: every connection ends in exactly one `Closed`.
+                Event::Closed { close, .. } => return Err(close.reason_text().into()),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A game with packet types: each is defined in `proto/game.proto`, and travels on a channel of its own whose rule fits
+//! what it is for. The server simulates ticks; a player moves, and says hello.
+//!
+//! `cargo run -p skipstone-examples --example typed`
+
+use game::{ChatLine, Player, PlayerInput, Snapshot};
+use prost::Message;
+use skipstone::{
+    ChannelRule, Client, ClientConfig, Event, Group, Mode, PeerId, QueueFull, Server, ServerConfig, Settings,
+    StartError, code,
+};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+/// The packet types, made by `build.rs`.
+pub mod game {
+    include!(concat!(env!("OUT_DIR"), "/game.rs"));
+}
+
+/// A packet type: which channel it uses, and how that delivers.
+pub trait Packet: Message + Default {
+    /// Its channel. No other type uses it, so that the channel tells the type.
+    const CHANNEL: u16;
+    /// How the channel delivers.
+    const MODE: Mode;
+    /// 0 is the most urgent.
+    const PRIORITY: u8;
+
+    /// The channel's line in the table.
+    fn rule() -> ChannelRule {
+        ChannelRule { priority: Self::PRIORITY, ..ChannelRule::new(Self::CHANNEL..=Self::CHANNEL, Self::MODE) }
+    }
+}
+
+/// A lost input is not sent again: the next one says more. One that comes late is dropped.
+impl Packet for PlayerInput {
+    const CHANNEL: u16 = 0;
+    const MODE: Mode = Mode::UnreliableSequenced;
+    const PRIORITY: u8 = 0;
+}
+
+/// Snapshots are for interpolation: a late one may still be useful, a lost one is not worth waiting for.
+impl Packet for Snapshot {
+    const CHANNEL: u16 = 1;
+    const MODE: Mode = Mode::Unreliable;
+    const PRIORITY: u8 = 0;
+}
+
+/// What people say arrives, in order; it can wait while the game needs the network.
+impl Packet for ChatLine {
+    const CHANNEL: u16 = 2;
+    const MODE: Mode = Mode::ReliableOrdered;
+    const PRIORITY: u8 = 1;
+}
+
+/// The server's settings; clients learn them when they connect.
+pub fn settings() -> Settings {
+    Settings { channels: vec![PlayerInput::rule(), Snapshot::rule(), ChatLine::rule()], ..Settings::default() }
+}
+
+const TICK: Duration = Duration::from_millis(50);
+/// How far a player moves in a tick.
+const SPEED: f32 = 0.25;
+/// An application's own close codes are below 1,000.
+const CODE_BAD_PACKET: u64 = 1;
+const LINGER: Duration = Duration::from_millis(500);
+
+/// Plays for two ticks.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    let (snapshot, line) = play()?;
+    println!("{snapshot:?}");
+    println!("{line:?}");
+    Ok(())
+}
+
+/// A server and a player, until the player has seen itself move in two ticks and has heard what it said.
+pub fn play() -> Result<(Snapshot, ChatLine), Box<dyn Error>> {
+    let config = ServerConfig { settings: settings(), ..ServerConfig::new("127.0.0.1:0".parse()?) };
+    let mut world = World { server: Server::start(config)?, tick: 0, players: BTreeMap::new() };
+    let url = format!("skip+plain://{}", world.server.local_addr());
+    let mut visitor = Visitor::connect(&url)?;
+    let mut next_tick = Instant::now();
+    // A real game has the two halves of this loop in two programs.
+    let seen_and_heard = loop {
+        if next_tick <= Instant::now() {
+            next_tick += TICK;
+            world.tick()?;
+        }
+        visitor.frame()?;
+        if let (Some(snapshot), Some(line)) = (&visitor.seen, &visitor.heard)
+            && snapshot.players.iter().any(|player| player.x >= 2.0 * SPEED)
+        {
+            break (snapshot.clone(), line.clone());
+        }
+    };
+    world.server.shutdown(code::SHUTDOWN, "the example is over", LINGER);
+    Ok(seen_and_heard)
+}
+
+/// The game on the server.
+struct World {
+    server: Server,
+    tick: u32,
+    /// Where each player is, and what the newest input was.
+    players: BTreeMap<PeerId, (Player, PlayerInput)>,
+}
+
+impl World {
+    /// Takes what came, moves everybody, and tells everybody.
+    fn tick(&mut self) -> Result<(), QueueFull> {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Requested { peer, .. } => self.server.accept(peer),
+                Event::Connected { peer } => {
+                    let player = Player { id: peer.index, ..Player::default() };
+                    self.players.insert(peer, (player, PlayerInput::default()));
+                }
+                Event::Message { peer, channel, payload } => self.handle_message(peer, channel, &payload)?,
+                Event::Closed { peer, .. } => drop(self.players.remove(&peer)),
+                _ => {}
+            }
+        }
+        if !self.players.is_empty() {
+            self.simulate()?;
+        }
+        self.server.flush();
+        Ok(())
+    }
+
+    fn simulate(&mut self) -> Result<(), QueueFull> {
+        self.tick += 1;
+        for (player, input) in self.players.values_mut() {
+            // A client may claim anything: the server decides how far a step goes.
+            player.x += SPEED * input.move_x.clamp(-1.0, 1.0);
+            player.y += SPEED * input.move_y.clamp(-1.0, 1.0);
+        }
+        let players = self.players.values().map(|(player, _)| *player).collect();
+        self.broadcast(&Snapshot { tick: self.tick, players })
+    }
+
+    fn handle_message(&mut self, peer: PeerId, channel: u16, payload: &[u8]) -> Result<(), QueueFull> {
+        match channel {
+            PlayerInput::CHANNEL => {
+                if let (Ok(input), Some((_, newest))) = (PlayerInput::decode(payload), self.players.get_mut(&peer)) {
+                    *newest = input;
+                }
+            }
+            ChatLine::CHANNEL => match ChatLine::decode(payload) {
+                Ok(line) => self.broadcast(&line)?,
+                Err(_) => self.server.close(peer, CODE_BAD_PACKET, "that is no chat line", LINGER),
+            },
+            // Snapshots come from the server only.
+            _ => self.server.close(peer, CODE_BAD_PACKET, "clients do not send this", LINGER),
+        }
+        Ok(())
+    }
+
+    fn broadcast<P: Packet>(&mut self, packet: &P) -> Result<(), QueueFull> {
+        self.server.broadcast(Group::EVERYONE, P::CHANNEL, packet.encode_to_vec()).map(drop)
+    }
+}
+
+/// The game on a player's machine.
+struct Visitor {
+    client: Client,
+    is_connected: bool,
+    frame: u32,
+    /// The newest snapshot.
+    seen: Option<Snapshot>,
+    /// The newest line.
+    heard: Option<ChatLine>,
+}
+
+impl Visitor {
+    fn connect(url: &str) -> Result<Visitor, StartError> {
+        let client = Client::connect(url, b"", ClientConfig::default())?;
+        Ok(Visitor { client, is_connected: false, frame: 0, seen: None, heard: None })
+    }
+
+    /// Takes what came, and holds the stick to the right.
+    fn frame(&mut self) -> Result<(), Box<dyn Error>> {
+        // A game draws here.
+        self.client.wait(Duration::from_millis(10));
+        self.handle_events()?;
+        if self.is_connected {
+            self.frame += 1;
+            self.send(&PlayerInput { frame: self.frame, move_x: 1.0, move_y: 0.0 })?;
+        }
+        Ok(())
+    }
+
+    fn handle_events(&mut self) -> Result<(), Box<dyn Error>> {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                Event::Connected { .. } => {
+                    self.is_connected = true;
+                    self.send(&ChatLine { text: "hello".into() })?;
+                }
+                Event::Message { channel: Snapshot::CHANNEL, payload, .. } => {
+                    let snapshot = Snapshot::decode(payload)?;
+                    // The channel does not keep the order, so the newest has to be found.
+                    if self.seen.as_ref().is_none_or(|seen| seen.tick < snapshot.tick) {
+                        self.seen = Some(snapshot);
+                    }
+                }
+                Event::Message { channel: ChatLine::CHANNEL, payload, .. } => {
+                    self.heard = Some(ChatLine::decode(payload)?);
+                }
+                Event::Closed { close, .. } => return Err(close.reason_text().into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn send<P: Packet>(&mut self, packet: &P) -> Result<(), QueueFull> {
+        self.client.send(P::CHANNEL, packet.encode_to_vec()).map(drop)
+    }
+}

@@ -1,0 +1,37 @@
+//! Decisions from bytes. When they are used up, every decision is 0, and whoever loops stops.
+
+/// The bytes that are left.
+pub(crate) struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Input(bytes)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn u8(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    pub(crate) fn u16(&mut self) -> u16 {
+        u16::from_be_bytes([self.u8(), self.u8()])
+    }
+
+    /// One of so many.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::from(self.u8()) % bound.max(1)
+    }
+
+    /// As many bytes as the next one says, or as there are.
+    pub(crate) fn bytes(&mut self) -> &'a [u8] {
+        let length = usize::from(self.u8()).min(self.0.len());
+        let (taken, rest) = self.0.split_at(length);
+        self.0 = rest;
+        taken
+    }
+}

@@ -1,0 +1,289 @@
+//! Any calls in any order on one endpoint, with datagrams from strangers and sealed packets from a client whose every
+//! frame is chosen by the bytes.
+
+use crate::input::Input;
+use bytes::Bytes;
+use core::net::SocketAddr;
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::{Plain, Session};
+use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::frame;
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
+use std::collections::BTreeSet;
+
+/// One endpoint, and what it has said.
+struct World {
+    now: Time,
+    endpoint: Endpoint,
+    peers: Vec<PeerId>,
+    closed: BTreeSet<PeerId>,
+    last: Vec<u8>,
+    client: Option<Client>,
+    buffer: Vec<u8>,
+    next_id: u64,
+}
+
+/// A client made by hand: what it seals is authentic, whatever it says.
+struct Client {
+    path: Path,
+    to: u32,
+    plain: Plain,
+    number: u64,
+}
+
+/// Drives an endpoint; panics if it does, or if it keeps what it should not.
+pub fn operations(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let mut world = World::new(&mut input);
+    for _ in 0..STEPS_MAX {
+        if input.is_empty() {
+            break;
+        }
+        world.step(&mut input);
+        world.check();
+    }
+    world.end();
+}
+
+const STEPS_MAX: usize = 2_000;
+const SOURCE: u32 = 0x00a1_b2c3;
+
+fn settings(input: &mut Input<'_>) -> Settings {
+    let modes = [
+        Mode::Unreliable,
+        Mode::UnreliableSequenced,
+        Mode::ReliableOrdered,
+        Mode::ReliableUnordered,
+        Mode::ReliableSequenced,
+    ];
+    let rule = |(at, mode): (usize, &Mode)| ChannelRule {
+        priority: at as u8 % 3,
+        receipts: at % 2 == 0,
+        overflow: [Overflow::Refuse, Overflow::DropOldest, Overflow::Disconnect][at % 3],
+        queue_messages_max: 40,
+        queue_bytes_max: 20_000,
+        ..ChannelRule::new(at as u16 * 10..=at as u16 * 10 + 9, *mode)
+    };
+    Settings {
+        message_bytes_max: 4_000,
+        window_bytes: 5_000 + 100 * u32::from(input.u8()),
+        datagram_bytes_max: [256, 1_200, 1_500][input.below(3)],
+        merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
+        channels: modes.iter().enumerate().map(rule).collect(),
+        ..Settings::default()
+    }
+}
+
+fn path(at: usize, is_stream: bool) -> Path {
+    let carrier = if is_stream { Carrier::WEBSOCKET } else { Carrier::UDP };
+    let remote = SocketAddr::from(([192, 0, 2, 1], 1_000 + at as u16));
+    Path { socket: if is_stream { at as u32 } else { 0 }, remote, carrier }
+}
+
+impl World {
+    fn new(input: &mut Input<'_>) -> Self {
+        let config = Config { connections_max: 6, ..Config::server(settings(input)) };
+        let endpoint = Endpoint::new(config, [7; 32]).expect("a good configuration");
+        let mut world = World {
+            now: Time::from_micros(1_000_000),
+            endpoint,
+            peers: Vec::new(),
+            closed: BTreeSet::new(),
+            last: Vec::new(),
+            client: None,
+            buffer: vec![0; 1 << 16],
+            next_id: 0,
+        };
+        world.let_client_in(path(0, input.u8() & 1 == 1), input.bytes());
+        world
+    }
+
+    /// HELLO, CHALLENGE, OPEN with any frames behind CONNECT.
+    fn let_client_in(&mut self, path: Path, frames: &[u8]) {
+        let nonce = 0x0102_0304_0506_0708;
+        let mut hello = vec![0; datagram::hello_len(1)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), SOURCE, nonce, SUITE_PLAIN, &[1]);
+        self.endpoint.handle_datagram(self.now, path, &mut hello);
+        let Some(transmit) = self.endpoint.poll_transmit(self.now, &mut self.buffer) else { return };
+        let answer = self.buffer[..transmit.bytes].to_vec();
+        let Ok(Datagram::Challenge(challenge)) = datagram::decode(&answer) else { return };
+        let mut plain = Plain::new(nonce, challenge.cookie);
+        let mut open = vec![0; OPEN_HEADER_BYTES + 600];
+        let mut writer = Writer::new(&mut open);
+        let header = Open { source: SOURCE, nonce, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        datagram::encode_open_header(&mut writer, &header);
+        writer.truncated(Truncated::new(0, 1));
+        frame::encode_connect(&mut writer, b"token");
+        writer.bytes(frames);
+        let end = writer.len();
+        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        self.endpoint.handle_datagram(self.now, path, &mut open[..end]);
+        self.client = Some(Client { path, to: 0, plain, number: 1 });
+        self.poll_events(10);
+        for peer in self.peers.clone() {
+            self.endpoint.accept(self.now, peer);
+        }
+        self.transmit(10);
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) {
+        let choice = input.u8();
+        match choice % 20 {
+            0 => self.now += Duration::from_micros(u64::from(input.u16())),
+            1 => self.now += Duration::from_millis(u64::from(input.u16())),
+            2..6 => self.send_sealed(input),
+            6 => {
+                let path = path(input.below(8), input.u8() & 1 == 1);
+                let mut datagram = input.bytes().to_vec();
+                self.endpoint.handle_datagram(self.now, path, &mut datagram);
+            }
+            7 => {
+                // What it said comes back, perhaps damaged.
+                let mut datagram = self.last.clone();
+                if let Some(byte) = datagram.get_mut(usize::from(input.u8())) {
+                    *byte ^= input.u8();
+                }
+                self.endpoint.handle_datagram(self.now, path(input.below(8), false), &mut datagram);
+            }
+            8..11 => self.send(input),
+            11 => self.poll_events(1 + input.below(10)),
+            12 => self.transmit(1 + input.below(10)),
+            13 => self.endpoint.handle_timeout(self.now),
+            14 => self.command(input),
+            15 => {
+                let (path, token) = (path(input.below(8), input.u8() & 1 == 1), input.bytes());
+                if let Ok(peer) = self.endpoint.connect(self.now, path, token) {
+                    self.peers.push(peer);
+                }
+            }
+            16 => self.endpoint.flush(self.now),
+            17 => self.endpoint.set_writable(input.below(8) as u32, input.u8() & 1 == 1),
+            18 => {
+                let payload = Bytes::copy_from_slice(input.bytes());
+                let (group, channel) = (Group(input.below(3) as u32), input.below(60) as u16);
+                self.endpoint.broadcast(self.now, group, channel, &payload, MessageId(0));
+            }
+            _ => {
+                self.endpoint.handle_timeout(self.now);
+                self.transmit(100);
+                self.poll_events(100);
+            }
+        }
+    }
+
+    /// A packet of the client's with any frames in it.
+    fn send_sealed(&mut self, input: &mut Input<'_>) {
+        let Some(client) = &mut self.client else { return };
+        let skip = input.u8();
+        client.number += if skip < 250 { u64::from(skip % 4) } else { u64::from(input.u16()) };
+        let mut packet = vec![0; 400];
+        let mut writer = Writer::new(&mut packet);
+        datagram::encode_packet_header(&mut writer, client.to);
+        writer.truncated(Truncated::new(client.number, 1 << 20));
+        writer.bytes(input.bytes());
+        let end = writer.len();
+        let end = client.plain.seal(&mut packet, datagram::HEADER_BYTES..end);
+        self.endpoint.handle_datagram(self.now, client.path, &mut packet[..end]);
+    }
+
+    fn peer(&self, input: &mut Input<'_>) -> Option<PeerId> {
+        self.peers.get(input.below(self.peers.len())).copied()
+    }
+
+    fn send(&mut self, input: &mut Input<'_>) {
+        let Some(peer) = self.peer(input) else { return };
+        let (channel, count, length) = (input.below(60) as u16, 1 + input.below(8), usize::from(input.u16()) % 5_000);
+        for _ in 0..count {
+            self.next_id += 1;
+            let _ = self.endpoint.send(self.now, peer, channel, vec![1; length].into(), MessageId(self.next_id));
+        }
+    }
+
+    fn command(&mut self, input: &mut Input<'_>) {
+        let Some(peer) = self.peer(input) else { return };
+        let linger = Duration::from_millis(u64::from(input.u8()) * 10);
+        match input.below(9) {
+            0 => drop(self.endpoint.close(self.now, peer, 5, "over", linger)),
+            1 => drop(self.endpoint.refuse(self.now, peer, 6, "not you")),
+            2 => drop(self.endpoint.accept(self.now, peer)),
+            3 => drop(self.endpoint.join(peer, Group(1))),
+            4 => self.endpoint.leave(peer, Group(1)),
+            5 => self.endpoint.set_merging(peer, Merging::After(linger)),
+            6 => self.endpoint.set_merging(peer, Merging::Immediate),
+            7 => self.endpoint.set_merging(peer, Merging::Flush),
+            _ => self.endpoint.handle_carrier_lost(self.now, input.below(8) as u32, "gone"),
+        }
+    }
+
+    fn poll_events(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(event) = self.endpoint.poll_event(self.now) else { return };
+            let peer = event.peer();
+            assert!(!self.closed.contains(&peer), "{event:?} after the end");
+            match event {
+                Event::Closed { .. } => drop(self.closed.insert(peer)),
+                Event::Requested { .. } => self.peers.push(peer),
+                _ => assert!(self.peers.contains(&peer), "{event:?} of nobody"),
+            }
+        }
+    }
+
+    fn transmit(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(transmit) = self.endpoint.poll_transmit(self.now, &mut self.buffer) else { return };
+            assert!(transmit.bytes > 0 && transmit.segment_bytes > 0, "{transmit:?}");
+            self.last = self.buffer[..transmit.bytes.min(transmit.segment_bytes)].to_vec();
+            if let Some(client) = &mut self.client
+                && client.to == 0
+            {
+                client.to = server_id(&mut self.last.clone(), client).unwrap_or(0);
+            }
+        }
+    }
+
+    /// What is held stays within what the settings allow.
+    fn check(&mut self) {
+        assert!(self.endpoint.connection_count() <= 6, "more connections than allowed");
+        for peer in self.peers.clone() {
+            let Some(overview) = self.endpoint.overview(peer) else { continue };
+            let depth = overview.depth;
+            // A client is held to the settings of its server.
+            assert!(depth.held_bytes <= 3 * u64::from(u32::MAX), "{depth:?}");
+            assert!(depth.messages <= 40 * 60 || depth.messages <= 16_384, "{depth:?}");
+        }
+    }
+
+    /// Once nobody says anything any more, everything comes to an end, and time does not stand still before.
+    fn end(&mut self) {
+        for _ in 0..1_000 {
+            self.endpoint.handle_timeout(self.now);
+            self.transmit(10_000);
+            self.poll_events(usize::MAX);
+            if self.endpoint.connection_count() == 0 {
+                break;
+            }
+            (0..8).for_each(|socket| self.endpoint.set_writable(socket, true));
+            self.transmit(10_000);
+            self.now = self.endpoint.poll_timeout().max(self.now + Duration::from_micros(1));
+        }
+        assert_eq!(self.endpoint.connection_count(), 0, "still there at {:?}", self.now);
+        let open = self.peers.iter().find(|peer| !self.closed.contains(peer));
+        assert_eq!(open, None, "it ended without an event");
+    }
+}
+
+/// The id in an ACCEPT of the server's.
+fn server_id(datagram: &mut [u8], client: &mut Client) -> Option<u32> {
+    let plaintext = client.plain.open(datagram, datagram::HEADER_BYTES)?;
+    let mut reader = skipstone_proto::wire::cursor::Reader::new(&datagram[plaintext]);
+    reader.truncated().ok()?;
+    frame::Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
+        frame::Frame::Accept { source, .. } => Some(source),
+        _ => None,
+    })
+}

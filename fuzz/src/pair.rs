@@ -1,0 +1,234 @@
+//! A client and a server over a link whose every fault is chosen by the bytes, against what the delivery rules promise.
+
+use crate::input::Input;
+use core::net::SocketAddr;
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId};
+use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Settings};
+use std::collections::VecDeque;
+
+const MODES: [Mode; 5] = [
+    Mode::Unreliable,
+    Mode::UnreliableSequenced,
+    Mode::ReliableOrdered,
+    Mode::ReliableUnordered,
+    Mode::ReliableSequenced,
+];
+/// Channels of each mode.
+const CHANNELS: usize = 3;
+const STEPS_MAX: usize = 1_000;
+const BUDGET: usize = 100_000;
+
+/// One end, and the datagrams on their way to it.
+struct End {
+    endpoint: Endpoint,
+    path: Path,
+    peer: Option<PeerId>,
+    inbox: VecDeque<Vec<u8>>,
+    /// By channel: what this end sent, and what of the other's arrived here.
+    sent: Vec<Vec<usize>>,
+    got: Vec<Vec<u32>>,
+    fates: Vec<Vec<u8>>,
+}
+
+/// Plays the bytes; panics if a delivery rule is broken, or something reliable does not arrive once all is well.
+pub fn pair(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let settings = settings(&mut input);
+    let mut now = Time::from_micros(1_000_000);
+    let mut ends = [End::new(Config::client(), 1), End::new(Config::server(settings), 2)];
+    let peer = ends[0].endpoint.connect(now, ends[0].path, b"token").expect("it may connect");
+    ends[0].peer = Some(peer);
+    for _ in 0..20 {
+        exchange(&mut now, &mut ends, Duration::from_millis(20));
+    }
+    let mut buffer = vec![0; 1 << 16];
+    let mut budget = BUDGET;
+    for _ in 0..STEPS_MAX {
+        if input.is_empty() {
+            break;
+        }
+        let which = input.u8();
+        let at = usize::from(which >> 7);
+        match which & 0x7f {
+            0..40 => ends[at].send(now, &mut input, &mut budget),
+            40..60 => ends[at].deliver(now, &mut input),
+            60..65 => drop(ends[at].inbox.pop_front()),
+            65..70 => {
+                let copy = ends[at].inbox.front().cloned();
+                ends[at].inbox.extend(copy);
+            }
+            70..75 => {
+                let count = ends[at].inbox.len().max(1);
+                ends[at].inbox.rotate_left(input.below(count) % count);
+            }
+            75..80 => {
+                if let Some(byte) = ends[at].inbox.front_mut().and_then(|first| first.last_mut()) {
+                    *byte ^= 1;
+                }
+            }
+            80..100 => now += Duration::from_micros(u64::from(input.u16())),
+            100..105 => ends[at].endpoint.flush(now),
+            105 => ends[at].inbox.clear(),
+            _ => {
+                ends[at].endpoint.handle_timeout(now);
+                transmit(now, at, &mut ends, &mut buffer);
+                ends[at].poll(now);
+            }
+        }
+    }
+    let standing = (0..4_000).any(|_| {
+        exchange(&mut now, &mut ends, Duration::from_millis(20));
+        ends.iter_mut().all(End::is_quiet)
+    });
+    if !standing {
+        let views = ends.each_mut().map(|end| end.peer.and_then(|peer| end.endpoint.overview(peer)));
+        panic!("not everything arrived within 80 s: {views:#?}");
+    }
+    for (at, end) in ends.iter().enumerate() {
+        end.check(&ends[1 - at]);
+    }
+}
+
+fn settings(input: &mut Input<'_>) -> Settings {
+    let rule = |(at, mode): (usize, &Mode)| {
+        let first = (at * CHANNELS) as u16;
+        ChannelRule { receipts: at % 2 == 1, ..ChannelRule::new(first..=first + CHANNELS as u16 - 1, *mode) }
+    };
+    Settings {
+        message_bytes_max: 4_000,
+        window_bytes: 4_400 + 100 * u32::from(input.u8()),
+        datagram_bytes_max: [256, 600, 1_200][input.below(3)],
+        merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
+        idle_timeout: Duration::from_secs(3_600),
+        keepalive: Duration::from_secs(5),
+        channels: MODES.iter().enumerate().map(rule).collect(),
+        ..Settings::default()
+    }
+}
+
+/// Nothing is lost: everything on its way arrives after `step`.
+fn exchange(now: &mut Time, ends: &mut [End; 2], step: Duration) {
+    let mut buffer = vec![0; 1 << 16];
+    *now += step;
+    for at in 0..2 {
+        while let Some(mut datagram) = ends[at].inbox.pop_front() {
+            let path = ends[at].path;
+            ends[at].endpoint.handle_datagram(*now, path, &mut datagram);
+        }
+        ends[at].endpoint.flush(*now);
+        ends[at].endpoint.handle_timeout(*now);
+        ends[at].poll(*now);
+        ends[at].accept(*now);
+        transmit(*now, at, ends, &mut buffer);
+    }
+}
+
+fn transmit(now: Time, at: usize, ends: &mut [End; 2], buffer: &mut [u8]) {
+    while let Some(transmit) = ends[at].endpoint.poll_transmit(now, buffer) {
+        let datagrams = buffer[..transmit.bytes].chunks(transmit.segment_bytes);
+        ends[1 - at].inbox.extend(datagrams.map(<[u8]>::to_vec));
+    }
+}
+
+impl End {
+    fn new(config: Config, number: u8) -> Self {
+        let all = MODES.len() * CHANNELS;
+        let remote = SocketAddr::from(([192, 0, 2, number], 7_777));
+        End {
+            endpoint: Endpoint::new(config, [number; 32]).expect("a good configuration"),
+            path: Path { socket: 0, remote, carrier: Carrier::UDP },
+            peer: None,
+            inbox: VecDeque::new(),
+            sent: vec![Vec::new(); all],
+            got: vec![Vec::new(); all],
+            fates: vec![Vec::new(); all],
+        }
+    }
+
+    fn send(&mut self, now: Time, input: &mut Input<'_>, budget: &mut usize) {
+        let Some(peer) = self.peer else { return };
+        let channel = input.below(self.sent.len());
+        let length = 4 + [0, 10, 200, 1_000, 3_900][input.below(5)] + input.below(60);
+        for _ in 0..1 + input.below(40) {
+            if *budget < length + 20 {
+                return;
+            }
+            *budget -= length + 20;
+            let number = self.sent[channel].len();
+            let id = MessageId((channel << 32 | number) as u64);
+            let payload = content(channel, number as u32, length);
+            if self.endpoint.send(now, peer, channel as u16, payload.into(), id).is_ok() {
+                self.sent[channel].push(length);
+                self.fates[channel].push(0);
+            }
+        }
+    }
+
+    fn deliver(&mut self, now: Time, input: &mut Input<'_>) {
+        for _ in 0..1 + input.below(4) {
+            let Some(mut datagram) = self.inbox.pop_front() else { return };
+            self.endpoint.handle_datagram(now, self.path, &mut datagram);
+        }
+    }
+
+    fn accept(&mut self, now: Time) {
+        if let Some(peer) = self.peer {
+            self.endpoint.accept(now, peer);
+        }
+    }
+
+    fn poll(&mut self, now: Time) {
+        while let Some(event) = self.endpoint.poll_event(now) {
+            match event {
+                Event::Requested { peer, .. } => self.peer = Some(peer),
+                Event::Message { channel, payload, .. } => {
+                    let number = u32::from_le_bytes(payload[..4].try_into().expect("4 bytes"));
+                    assert!(content(usize::from(channel), number, payload.len()) == payload, "{number} was changed");
+                    self.got[usize::from(channel)].push(number);
+                }
+                Event::Acknowledged { id, .. } | Event::GivenUp { id, .. } => {
+                    self.fates[(id.0 >> 32) as usize][id.0 as u32 as usize] += 1;
+                }
+                Event::Connected { .. } => {}
+                Event::Closed { close, .. } => panic!("nobody closed: {close:?}"),
+            }
+        }
+    }
+
+    fn is_quiet(&mut self) -> bool {
+        let Some(overview) = self.peer.and_then(|peer| self.endpoint.overview(peer)) else { return false };
+        let depth = overview.depth;
+        (depth.messages, depth.held_bytes, depth.channels, overview.bytes_in_flight) == (0, 0, 0, 0)
+    }
+
+    /// What of the other's messages arrived, against what the channels promise.
+    fn check(&self, other: &End) {
+        for (channel, (sent, got)) in other.sent.iter().zip(&self.got).enumerate() {
+            let mode = MODES[channel / CHANNELS];
+            let all: Vec<u32> = (0..sent.len() as u32).collect();
+            let mut sorted = got.clone();
+            sorted.sort_unstable();
+            assert!(sorted.is_sorted_by(|a, b| a < b), "channel {channel}: twice");
+            assert!(sorted.iter().all(|number| (*number as usize) < sent.len()), "channel {channel}: never sent");
+            match mode {
+                Mode::ReliableOrdered => assert_eq!(*got, all, "channel {channel}"),
+                Mode::ReliableUnordered => assert_eq!(sorted, all, "channel {channel}"),
+                Mode::ReliableSequenced => assert_eq!(got.last(), all.last(), "channel {channel}: the newest"),
+                Mode::Unreliable | Mode::UnreliableSequenced => {}
+            }
+            assert!(!mode.is_sequenced() || *got == sorted, "channel {channel}: not in order");
+            let expected = u8::from((channel / CHANNELS) % 2 == 1);
+            let wrong = other.fates[channel].iter().position(|fates| *fates != expected);
+            assert_eq!(wrong, None, "channel {channel}: as many fates as asked for");
+        }
+    }
+}
+
+fn content(channel: usize, number: u32, length: usize) -> Vec<u8> {
+    let mut content = number.to_le_bytes().to_vec();
+    content.extend((4..length).map(|at| (at as u8) ^ (at >> 8) as u8 ^ (channel as u8) << 4 ^ number as u8));
+    content
+}

@@ -1,0 +1,148 @@
+//! Whatever parses bytes: it never panics, and what it understood it can write and understand again.
+
+use core::ops::RangeInclusive;
+use skipstone_proto::wire::ack::encode_ack;
+use skipstone_proto::wire::cursor::{Reader, Writer};
+use skipstone_proto::wire::datagram::{self, Datagram};
+use skipstone_proto::wire::frame::{self, Frame, Frames};
+use skipstone_proto::wire::message::{FragmentHeader, Run, Sequence};
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::settings::Settings;
+
+/// Any bytes as a datagram, as frames, as settings and as numbers: no panic.
+pub fn decode(bytes: &[u8]) {
+    let _ = datagram::decode(bytes);
+    let _ = Settings::decode(bytes);
+    for frame in Frames::new(bytes).flatten() {
+        if let Frame::Ack(ack) = frame {
+            let _ = ack.ranges(ack.largest.resolve(u64::from(u32::MAX))).count();
+        }
+        if let Frame::Accept { settings, .. } = frame {
+            let _ = Settings::decode(settings);
+        }
+    }
+    let mut reader = Reader::new(bytes);
+    while let Ok(number) = reader.truncated() {
+        let reference = reader.varint().unwrap_or(0);
+        number.resolve(reference);
+        number.resolve_seq(reference as u32);
+    }
+}
+
+/// What decodes, encodes, and decodes to the same.
+pub fn round_trip(bytes: &[u8]) {
+    if let Ok(decoded) = datagram::decode(bytes) {
+        let mut buffer = vec![0; bytes.len() + ROOM];
+        let length = encode_datagram(&mut Writer::new(&mut buffer), &decoded);
+        assert_eq!(datagram::decode(&buffer[..length]), Ok(decoded));
+    }
+    if let Ok(settings) = Settings::decode(bytes) {
+        assert_eq!(Settings::decode(&settings.encode()), Ok(settings));
+    }
+    if let Some(items) = items(bytes) {
+        let mut buffer = vec![0; 4 * bytes.len() + ROOM];
+        let mut writer = Writer::new(&mut buffer);
+        encode_items(&mut writer, &items);
+        let length = writer.len();
+        assert_eq!(self::items(&buffer[..length]), Some(items));
+    }
+}
+
+const ROOM: usize = 1 << 12;
+
+fn encode_datagram(writer: &mut Writer<'_>, datagram: &Datagram<'_>) -> usize {
+    match *datagram {
+        Datagram::Packet { to } => datagram::encode_packet_header(writer, to),
+        Datagram::Hello(hello) => {
+            let versions: Vec<u16> = hello.versions.collect();
+            datagram::encode_hello(writer, hello.source, hello.nonce, hello.suites, &versions);
+        }
+        Datagram::Challenge(challenge) => datagram::encode_challenge(writer, &challenge),
+        Datagram::Open(open) => datagram::encode_open_header(writer, &open),
+        Datagram::Crypto { to, from, bytes } => {
+            datagram::encode_crypto_header(writer, to, from);
+            writer.bytes(bytes);
+        }
+        Datagram::Versions { to, nonce, versions } => {
+            datagram::encode_versions(writer, to, nonce, &versions.collect::<Vec<_>>());
+        }
+        Datagram::Refuse { to, nonce, code, reason } => datagram::encode_refuse(writer, to, nonce, code, reason),
+    }
+    writer.len()
+}
+
+/// What a frame means, however it was written.
+#[derive(Debug, PartialEq, Eq)]
+enum Item<'a> {
+    Plain(Frame<'a>),
+    Ack { largest: u64, bits: u8, ranges: Vec<(u64, u64)>, delay_us: u64, window: Option<u64> },
+    Message { channel: u16, sequence: Option<(u32, Truncated)>, fragment: Option<FragmentHeader>, payload: &'a [u8] },
+}
+
+/// Far enough from 0 that every number has a place below it.
+const REFERENCE: u64 = 1 << 40;
+
+/// The frames of a packet, if it is not malformed and every acknowledgement makes sense.
+fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
+    let mut before = None;
+    Frames::new(bytes)
+        .map(|frame| {
+            Some(match frame.ok()? {
+                Frame::Ack(ack) => {
+                    let largest = ack.largest.resolve(REFERENCE);
+                    let ranges = ack.ranges(largest).map(|range| range.ok().map(RangeInclusive::into_inner));
+                    Item::Ack {
+                        largest,
+                        bits: ack.largest.bits,
+                        ranges: ranges.collect::<Option<_>>()?,
+                        delay_us: ack.delay_us,
+                        window: ack.window,
+                    }
+                }
+                Frame::Message(message) => {
+                    let whole = match message.sequence {
+                        Sequence::None => None,
+                        Sequence::Next => before.map(|before: u32| before.wrapping_add(1)),
+                        Sequence::Truncated(truncated) => Some(truncated.value),
+                    };
+                    before = whole;
+                    Item::Message {
+                        channel: message.channel,
+                        // Whole numbers, so that it does not matter whether it was left out.
+                        sequence: whole.map(|whole| (whole, Truncated { value: whole, bits: 32 })),
+                        fragment: message.fragment,
+                        payload: message.payload,
+                    }
+                }
+                other => Item::Plain(other),
+            })
+        })
+        .collect()
+}
+
+fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
+    let mut run = Run::default();
+    for item in items {
+        match item {
+            Item::Plain(Frame::Padding) => writer.zeros(1),
+            Item::Plain(Frame::Ping) => frame::encode_ping(writer),
+            Item::Plain(Frame::Connect { token }) => frame::encode_connect(writer, token),
+            Item::Plain(Frame::Accept { source, settings }) => frame::encode_accept(writer, *source, settings),
+            Item::Plain(Frame::Close { code, reason }) => frame::encode_close(writer, *code, reason),
+            Item::Plain(Frame::Closed) => frame::encode_closed(writer),
+            Item::Plain(Frame::Ack(_) | Frame::Message(_)) => unreachable!("they have items of their own"),
+            Item::Ack { bits, ranges, delay_us, window, .. } => {
+                let ranges = ranges.iter().map(|(start, end)| *start..=*end);
+                let distance = (1 << (bits - 1)) - 1;
+                assert!(encode_ack(writer, ranges, distance, *delay_us, *window), "there is room");
+            }
+            Item::Message { channel, sequence, fragment, payload } => {
+                let expected = run.header_len(*channel, *sequence, *fragment, payload.len());
+                let from = writer.len();
+                run.encode_header(writer, *channel, *sequence, *fragment, payload.len());
+                assert_eq!(writer.len() - from, expected, "the header has the length that was announced");
+                writer.bytes(payload);
+            }
+        }
+    }
+}
