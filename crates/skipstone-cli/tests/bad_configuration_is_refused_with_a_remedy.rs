@@ -1,4 +1,5 @@
 //! What cannot work is refused before anything runs: exit code 104, and a line that names the cause and what to do.
+#![cfg(unix)]
 
 mod common;
 

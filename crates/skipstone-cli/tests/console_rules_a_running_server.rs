@@ -1,5 +1,6 @@
 //! The console over plain lines and through the real `telnet`: figures, clients, words to all, kicks, stress runs on
 //! demand, the log, and several people at once.
+#![cfg(unix)]
 
 mod common;
 
@@ -36,7 +37,7 @@ fn it_lists_describes_talks_and_kicks() {
     max.listen_until("it is over", |guest| guest.close.is_some());
     let close = max.close.as_ref().expect("it came");
     assert_eq!((close.code, close.reason_text().as_ref()), (1002, "too loud"));
-    console.ask_until("stats", "drops ", "clients 1,");
+    console.stats_until("clients 1,");
     for (wrong, said) in [
         ("clients weight", "neither a number nor one of id, name"),
         ("client 999", "no client '999'"),
@@ -59,7 +60,7 @@ fn rates_are_those_since_each_sessions_last_look() {
     let mut first = Session::open(served.console);
     let mut second = Session::open(served.console);
     let mut guest = Guest::connect(&served.url, "zoe");
-    first.ask("stats", "drops ");
+    first.stats();
     guest.say("one");
     guest.say("two");
     guest.listen_until("both come back", |guest| guest.lines.len() == 2);
@@ -68,11 +69,11 @@ fn rates_are_those_since_each_sessions_last_look() {
         let mut words = row.split_whitespace().skip(2).map(str::to_owned);
         (words.next().expect("a total"), words.next().expect("a rate"))
     };
-    let busy = first.ask("stats", "drops ");
+    let busy = first.stats();
     assert_eq!(received(&busy).0, "2", "{busy}");
-    let idle = first.ask("stats", "drops ");
+    let idle = first.stats();
     assert_eq!(received(&idle), ("2".into(), "0/s".into()), "nothing since the last look: {idle}");
-    let other = second.ask("stats", "drops ");
+    let other = second.stats();
     assert_eq!(received(&other).0, "2", "{other}");
     assert!(other.contains("payload") && other.contains("protocol") && other.contains("clients 1, up "), "{other}");
     served.stop();
@@ -114,7 +115,7 @@ fn a_run_that_was_never_let_begin_proves_nothing() {
     run.signal("INT");
     run.wait().expect(&[105]);
     // They said goodbye: nobody is left.
-    Session::open(served.console).ask_until("stats", "drops ", "clients 0,");
+    Session::open(served.console).stats_until("clients 0,");
     served.stop();
 }
 

@@ -18,8 +18,10 @@ fn teaches(arguments: &[&str], phrases: &[&str]) {
 
 #[test]
 fn the_tool_lists_its_commands_examples_and_exit_codes() {
-    let codes = ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
-    let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat skip+plain"];
+    let codes =
+        ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
+    let examples =
+        ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat skip+plain"];
     teaches(&["--help"], &[&["serve", "stress", "chat", "Without a command: the demonstration"], &codes[..]].concat());
     teaches(&["help"], &examples);
 }
@@ -27,7 +29,8 @@ fn the_tool_lists_its_commands_examples_and_exit_codes() {
 #[test]
 fn serve_explains_its_flags_and_defaults() {
     let listening = ["--listen <ADDRESS>", "default: 0.0.0.0:7777", "[::]:7777 serves IPv6 and IPv4", "port 0 lets"];
-    let console = ["--console <ADDRESS>", "or `off`", "any other than loopback needs --console-token", "127.0.0.1:7778"];
+    let console =
+        ["--console <ADDRESS>", "or `off`", "any other than loopback needs --console-token", "127.0.0.1:7778"];
     let load = ["--queue <BYTES>", "disconnected as too slow", "--tick <N>", "0 runs unthrottled", "--stress <N>"];
     teaches(&["serve", "--help"], &[listening, console].concat());
     teaches(&["serve", "--help"], &load);
@@ -38,7 +41,8 @@ fn serve_explains_its_flags_and_defaults() {
 fn stress_explains_its_flags_with_examples() {
     let load = ["--clients <N>", "1/10s", "udp=200,ws=100", "random, 20 to 115 bytes", "--ramp <TIME>", "5ms"];
     let result = ["latency.p99<50ms", "exit code 99 if missed", "schema/stress.schema.json", "--seed <N>", "--wait"];
-    let network = ["A bad network around each UDP client", "--loss <PERCENT>", "--burst", "--jitter", "loss=5%,delay=30ms"];
+    let network =
+        ["A bad network around each UDP client", "--loss <PERCENT>", "--burst", "--jitter", "loss=5%,delay=30ms"];
     teaches(&["stress", "--help"], &load);
     teaches(&["stress", "--help"], &result);
     teaches(&["stress", "--help"], &network);

@@ -1,4 +1,5 @@
 //! Closed pipes, full disks, terminals without colours, dumb or narrow ones: the tool writes what it can, and goes on.
+#![cfg(unix)]
 
 mod common;
 

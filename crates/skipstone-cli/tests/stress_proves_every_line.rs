@@ -1,4 +1,5 @@
 //! A stress run counts exactly: every line once, in order, unchanged, whatever carries it and however bad the network is.
+#![cfg(unix)]
 
 mod common;
 

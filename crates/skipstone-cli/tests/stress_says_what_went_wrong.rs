@@ -1,9 +1,10 @@
 //! A run that cannot begin, or that loses its server or its user on the way, ends soon, and says why.
+#![cfg(unix)]
 
 mod common;
 
 use common::result::{is_noise, number, read, reasons, stress};
-use common::{Running, Served, fresh_file, signal};
+use common::{Running, Served, fresh_file};
 use std::net::{TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -46,12 +47,13 @@ fn a_stranger_behind_the_port_is_no_server() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn the_death_of_its_own_server_is_noticed_at_once() {
     let file = fresh_file("stress.json");
     let mut run = Running::tool(&["stress", "-c", "4", "-d", "30s", "--json", file.to_str().expect("text")]);
     run.until("1.0 s running");
     let began = Instant::now();
-    signal(child_of(run.id()), "KILL");
+    common::signal(child_of(run.id()), "KILL");
     let ended = run.wait();
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
     ended.expect(&[98, 99]);
@@ -80,6 +82,7 @@ fn a_server_that_dies_far_away_is_said_to_be_silent() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_parent_that_dies_takes_its_server_along() {
     let mut run = Running::tool(&["stress", "-c", "2", "-d", "30s"]);
     run.until("1.0 s running");
@@ -132,6 +135,7 @@ fn a_full_server_turns_the_rest_away_and_the_run_says_so() {
 }
 
 /// The server's process of a run.
+#[cfg(target_os = "linux")]
 fn child_of(parent: u32) -> u32 {
     let path = format!("/proc/{parent}/task/{parent}/children");
     let children = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

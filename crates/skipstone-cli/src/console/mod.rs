@@ -86,6 +86,7 @@ pub(crate) enum Reply {
     /// Shown after "error: ".
     Error(String),
     /// Ends this session.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tool's own commands leave that to the engine"))]
     Quit,
 }
 

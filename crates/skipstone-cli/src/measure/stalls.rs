@@ -81,6 +81,7 @@ impl StallLog {
     }
 
     /// The first 10,000 late wakings.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the report's timeline"))]
     pub(crate) fn stalls(&self) -> &[Stall] {
         &self.stalls
     }

@@ -289,6 +289,7 @@ impl Transport {
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// The JSON Schema of the result, 2020-12.
+#[cfg(test)]
 pub(crate) fn schema() -> &'static str {
     include_str!("../../schema/stress.schema.json")
 }

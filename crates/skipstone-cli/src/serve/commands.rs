@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Rates {
     at: Instant,
     stats: Stats,
+    lines: u64,
     ticks: u64,
 }
 
@@ -81,8 +82,8 @@ impl Game {
     fn stats_text(&mut self, question: &Question, ticks: &Ticks) -> Reply {
         let Some(stats) = self.server.stats() else { return Reply::Error("the driver is gone".into()) };
         let figures = ticks.figures();
-        let now = Rates { at: Instant::now(), stats, ticks: figures.total };
-        let first = Rates { at: self.began, stats: Stats::default(), ticks: 0 };
+        let now = Rates { at: Instant::now(), stats, lines: self.lines, ticks: figures.total };
+        let first = Rates { at: self.began, stats: Stats::default(), lines: 0, ticks: 0 };
         let before = self.rates.insert(question.session, now).unwrap_or(first);
         if self.rates.len() > RATES_MAX {
             self.rates.pop_first();
@@ -94,8 +95,12 @@ impl Game {
         };
         let (sent, received) = (&stats.sent, &stats.received);
         let mut lines = vec![
-            format!("clients {}, up {} s, rates over the last {span:.1} s", self.guests(), seconds(self.began.elapsed())),
-            row("lines in", self.lines, 0).replace("/s", "/s (mean)"),
+            format!(
+                "clients {}, up {} s, rates over the last {span:.1} s",
+                self.guests(),
+                seconds(self.began.elapsed())
+            ),
+            row("lines in", self.lines, before.lines),
             row("messages sent", sent.messages, before.stats.sent.messages),
             row("messages received", received.messages, before.stats.received.messages),
             row("datagrams sent", sent.datagrams, before.stats.sent.datagrams),

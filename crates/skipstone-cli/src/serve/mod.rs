@@ -144,9 +144,7 @@ fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> R
         ..ConsoleConfig::default()
     };
     let console = Console::listen(config, Arc::new(admin.clone()));
-    console
-        .map(Some)
-        .map_err(|error| format!("{error} (--console off goes without)"))
+    console.map(Some).map_err(|error| format!("{error} (--console off goes without)"))
 }
 
 impl Serving {

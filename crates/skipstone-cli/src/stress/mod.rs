@@ -12,6 +12,7 @@ mod merge;
 mod outcome;
 pub(crate) mod output;
 mod plan;
+mod preset;
 mod proof;
 pub(crate) mod signals;
 mod view;
@@ -19,9 +20,9 @@ mod view;
 use crate::measure::process::Probe;
 use crate::measure::stalls::StallWatch;
 use crate::report::exit::Exit;
+use crate::report::format::counted;
 use crate::report::judge::{Ending, judge};
 use crate::report::live::Phase;
-use crate::report::format::counted;
 use crate::report::result::{StressResult, Verdict};
 use crate::report::table::table;
 use crate::units::mix::Mix;
@@ -31,16 +32,15 @@ use crate::units::span::Span;
 use crate::units::threshold::Threshold;
 use crate::workload::Word;
 use child::ServerProcess;
-use clap::Parser;
 use generator::{Generator, State};
 use merge::Merge;
 use outcome::Measured;
 use plan::Plan;
+pub(crate) use preset::{beside, demonstrate};
 use signals::Signals;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::net::SocketAddr;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 use view::View;
 
@@ -107,52 +107,6 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         output::complain(format_args!("skipstone stress: {sentence}"));
         Exit::BadConfiguration
     })
-}
-
-/// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
-pub(crate) fn demonstrate() -> Exit {
-    let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
-    output::say(
-        "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
-         skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
-         skipstone chat skip+plain://127.0.0.1:7777                     talk to everybody on it"
-    );
-    exit
-}
-
-/// Stress clients beside a server in the same process.
-pub(crate) fn beside(server: SocketAddr, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
-    let host = match server {
-        SocketAddr::V4(v4) if v4.ip().is_unspecified() => format!("127.0.0.1:{}", v4.port()),
-        SocketAddr::V6(v6) if v6.ip().is_unspecified() => format!("[::1]:{}", v6.port()),
-        address => address.to_string(),
-    };
-    let (url, clients, rate) = (format!("skip+plain://{host}"), clients.to_string(), rate.to_string());
-    let duration = duration.unwrap_or(Span(Duration::from_secs(10))).to_string();
-    let arguments = parse(&[&url, "-c", &clients, "-r", &rate, "-d", &duration]);
-    Beside(std::thread::spawn(move || run(&arguments)))
-}
-
-/// Stress clients in a thread of the server's process.
-pub(crate) struct Beside(JoinHandle<Exit>);
-
-impl Beside {
-    pub(crate) fn is_finished(&self) -> bool {
-        self.0.is_finished()
-    }
-
-    pub(crate) fn join(self) -> std::thread::Result<Exit> {
-        self.0.join()
-    }
-}
-
-fn parse(words: &[&str]) -> Arguments {
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
-    Line::parse_from(std::iter::once("stress").chain(words.iter().copied())).arguments
 }
 
 /// A run under way.
@@ -232,7 +186,11 @@ impl<'p> Run<'p> {
             self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
             // A network that is played badly may take longer.
             if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
-                generator.give_up(&format!("no answer from {} in {}: is a server listening there?", self.address, Span(ANSWER_MAX)));
+                generator.give_up(&format!(
+                    "no answer from {} in {}: is a server listening there?",
+                    self.address,
+                    Span(ANSWER_MAX)
+                ));
             }
             let pending = generator.count(State::Waiting) + generator.count(State::Connecting);
             if self.signals.is_set() {

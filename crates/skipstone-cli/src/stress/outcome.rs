@@ -73,10 +73,12 @@ pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> 
     let drops = &result.clients.drops_by_reason;
     // The reasons why clients were dropped stand in the verdict.
     let unconnected = drops.iter().filter(|_| result.clients.dropped == 0).take(EXPLANATIONS_MAX);
-    let mut all: Vec<String> = unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect();
-    all.extend(silence.map(|silence| {
-        format!("Nothing came from the server in the last {} s: it may be gone.", seconds(silence))
-    }));
+    let mut all: Vec<String> =
+        unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect();
+    all.extend(
+        silence
+            .map(|silence| format!("Nothing came from the server in the last {} s: it may be gone.", seconds(silence))),
+    );
     all
 }
 

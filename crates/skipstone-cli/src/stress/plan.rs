@@ -93,11 +93,6 @@ impl Plan {
             words,
         })
     }
-
-    /// The carrier of each client, by number.
-    pub(crate) fn carrier_of_each(&self) -> Vec<Carrier> {
-        self.mix.iter().flat_map(|(carrier, count)| std::iter::repeat_n(*carrier, *count as usize)).collect()
-    }
 }
 
 fn share_out(arguments: &Arguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {

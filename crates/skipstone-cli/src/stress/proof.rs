@@ -63,6 +63,11 @@ impl Proof {
         sum
     }
 
+    /// Deliveries that later lines have overtaken: missing, unless they still come.
+    pub(crate) fn overtaken(&self) -> u64 {
+        self.carriers.iter().map(|evidence| evidence.ledger.overtaken()).sum()
+    }
+
     /// Latencies at one carrier's clients.
     pub(crate) fn latency(&self, carrier: usize) -> &Latency {
         &self.carriers[carrier].latency

@@ -135,7 +135,7 @@ impl View {
         recent.clear();
         let missing = match self.phase {
             Phase::Draining | Phase::Closing => generator.proof.tally_all(&generator.sent).lost,
-            Phase::Connecting | Phase::Running => 0,
+            Phase::Connecting | Phase::Running => generator.proof.overtaken(),
         };
         let latest = std::mem::take(&mut generator.schedule.latest_recent);
         let snapshot = Snapshot {

@@ -19,6 +19,7 @@ impl Percent {
     }
 
     /// In percent.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests' view"))]
     pub(crate) fn percent(&self) -> f64 {
         self.millionths as f64 / MILLION as f64
     }

@@ -47,15 +47,20 @@ impl Session {
         self.until(until)
     }
 
-    /// Asks again and again until the answer has this, such as a count that is on its way.
-    pub(crate) fn ask_until(&mut self, line: &str, last: &str, wanted: &str) -> String {
+    /// The answer to `stats`, whose last line is that of the driver.
+    pub(crate) fn stats(&mut self) -> String {
+        self.ask("stats", "kernel receive drops")
+    }
+
+    /// Asks for `stats` until they have this, such as a count that is on its way.
+    pub(crate) fn stats_until(&mut self, wanted: &str) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
-            let answer = self.ask(line, last);
-            if answer.contains(wanted) {
-                return answer;
+            let stats = self.stats();
+            if stats.contains(wanted) {
+                return stats;
             }
-            assert!(Instant::now() < end, "no '{wanted}' in: {answer}");
+            assert!(Instant::now() < end, "no '{wanted}' in: {stats}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }

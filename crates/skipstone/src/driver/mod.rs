@@ -147,6 +147,7 @@ impl Driver {
         token: &[u8],
         impairment: Option<&Impairment>,
     ) -> Result<PeerId, io::Error> {
+        self.release_sockets();
         let path = self.sockets.open(self.poll.registry(), target, address, impairment)?;
         let now = self.now();
         let peer = self.endpoint.connect(now, path, token).map_err(|error| match error {

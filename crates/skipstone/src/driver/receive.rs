@@ -37,9 +37,7 @@ impl Driver {
         }
         self.take_arrivals();
         self.drop_stale_streams();
-        while let Some(socket) = self.endpoint.poll_released() {
-            self.release(socket);
-        }
+        self.release_sockets();
     }
 
     fn receive_from(&mut self, number: u32) {
@@ -90,6 +88,7 @@ impl Driver {
     }
 
     fn accept_streams(&mut self) {
+        self.release_sockets();
         let Some(listener) = &mut self.sockets.listener else { return };
         let (all, registry) = (&mut self.sockets.all, self.poll.registry());
         let mut fresh = Vec::new();
@@ -147,6 +146,14 @@ impl Driver {
             let time = self.clock.now();
             self.endpoint.handle_carrier_lost(time, number, "the WebSocket handshake took too long");
             self.sockets.remove(number);
+        }
+    }
+
+    /// Lets go of sockets whose connection is over. Before a new socket is opened, too: it may get the number of one that
+    /// is gone already, and a release that was meant for that one would close it.
+    pub(super) fn release_sockets(&mut self) {
+        while let Some(socket) = self.endpoint.poll_released() {
+            self.release(socket);
         }
     }
 

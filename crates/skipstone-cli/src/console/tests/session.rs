@@ -92,7 +92,7 @@ fn a_quiet_telnet_session_stays_open_and_is_sent_a_nop_each_minute() {
     for _ in 0..100 {
         now += Duration::from_secs(60);
         assert_eq!(sent(&mut session, now), NO_OPERATION);
-        assert_eq!(sent(&mut session, now), []);
+        assert_eq!(sent(&mut session, now), Vec::<u8>::new());
     }
     assert!(!session.is_over());
 }
@@ -104,6 +104,6 @@ fn a_quiet_plain_session_is_sent_nothing() {
     session.handle_bytes(b"who\n");
     sent(&mut session, now);
     now += Duration::from_secs(3600);
-    assert_eq!(sent(&mut session, now), []);
+    assert_eq!(sent(&mut session, now), Vec::<u8>::new());
     assert!(!session.is_over());
 }

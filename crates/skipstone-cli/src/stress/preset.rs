@@ -1,0 +1,56 @@
+//! Runs whose flags are the tool's own: the demonstration, and the clients beside a server in one process.
+
+use super::{Arguments, output, run};
+use crate::report::exit::Exit;
+use crate::units::rate::Rate;
+use crate::units::span::Span;
+use clap::Parser;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
+pub(crate) fn demonstrate() -> Exit {
+    let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
+    output::say(
+        "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
+         skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
+         skipstone chat skip+plain://127.0.0.1:7777                     talk to everybody on it",
+    );
+    exit
+}
+
+/// Stress clients beside a server in the same process.
+pub(crate) fn beside(server: SocketAddr, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
+    let host = match server {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => format!("127.0.0.1:{}", v4.port()),
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => format!("[::1]:{}", v6.port()),
+        address => address.to_string(),
+    };
+    let (url, clients, rate) = (format!("skip+plain://{host}"), clients.to_string(), rate.to_string());
+    let duration = duration.unwrap_or(Span(Duration::from_secs(10))).to_string();
+    let arguments = parse(&[&url, "-c", &clients, "-r", &rate, "-d", &duration]);
+    Beside(std::thread::spawn(move || run(&arguments)))
+}
+
+/// Stress clients in a thread of the server's process.
+pub(crate) struct Beside(JoinHandle<Exit>);
+
+impl Beside {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    pub(crate) fn join(self) -> std::thread::Result<Exit> {
+        self.0.join()
+    }
+}
+
+fn parse(words: &[&str]) -> Arguments {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+    Line::parse_from(std::iter::once("stress").chain(words.iter().copied())).arguments
+}
