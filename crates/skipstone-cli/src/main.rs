@@ -18,7 +18,7 @@ use std::process::ExitCode;
 ///
 /// Without a command: the demonstration, ten seconds of 100 clients against a server of its own.
 #[derive(Debug, Parser)]
-#[command(version, after_help = AFTER_HELP)]
+#[command(name = "skipstone", version, after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

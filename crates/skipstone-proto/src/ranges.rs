@@ -128,7 +128,7 @@ mod tests {
                         set.insert_range(first as u64..=last as u64);
                         model[first..=last].fill(true);
                     }
-                    9 if first % 2 == 0 => {
+                    9 if first.is_multiple_of(2) => {
                         let last = first + rng.below(20) as usize;
                         set.remove_range(first as u64..=last as u64);
                         model[first..=last].fill(false);

@@ -49,6 +49,10 @@ impl Slot {
             (self.armed, self.armed_next) = (self.armed_next, Time::NEVER);
             return true;
         }
+        // Several come up at once in no particular order.
+        if tick_of(self.armed_next) == tick {
+            self.armed_next = Time::NEVER;
+        }
         false
     }
 }

@@ -3,10 +3,11 @@
 
 use bytes::Bytes;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId};
+use skipstone_proto::channel::{GivenUp, MessageId};
+use skipstone_proto::endpoint::{Config, Drop, Endpoint, Event, Overview, PeerId};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 use std::net::SocketAddr;
 
 /// One endpoint and what it has told its application so far.
@@ -26,7 +27,7 @@ pub(crate) struct World {
     pub(crate) links: Vec<Duplex>,
     pub(crate) carrier: Carrier,
     /// Every datagram on its way may be looked at or changed: (client, towards the server, bytes).
-    pub(crate) tap: Option<Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>>,
+    pub(crate) tap: Option<Tap>,
     /// The server lets everybody in.
     pub(crate) accepts: bool,
     /// Clients that the server refuses, with code 77, while it lets in everybody else.
@@ -41,6 +42,9 @@ pub(crate) struct World {
     arrived: Vec<u8>,
 }
 
+/// Looks at a datagram on its way: when, which client's, whether towards the server, its bytes.
+type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
+
 const BUFFER_BYTES: usize = 1 << 16;
 
 pub(crate) fn ms(millis: u64) -> Duration {
@@ -49,6 +53,12 @@ pub(crate) fn ms(millis: u64) -> Duration {
 
 pub(crate) fn link(delay_ms: u64) -> LinkConfig {
     LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
+}
+
+/// A server whose channels all have one mode, and receipts.
+pub(crate) fn server_of(mode: Mode) -> Config {
+    let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
+    Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
 pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {
@@ -88,6 +98,27 @@ impl Node {
             _ => None,
         };
         self.events.iter().find_map(connected).expect("it is connected")
+    }
+
+    /// What became of the messages with receipts: their ids, and why they were given up.
+    pub(crate) fn fates(&self) -> Vec<(MessageId, Option<GivenUp>)> {
+        let fate = |event: &(Time, Event)| match event.1 {
+            Event::Acknowledged { id, .. } => Some((id, None)),
+            Event::GivenUp { id, why, .. } => Some((id, Some(why))),
+            _ => None,
+        };
+        self.events.iter().filter_map(fate).collect()
+    }
+
+    /// What its first connection is doing.
+    pub(crate) fn overview(&mut self) -> Overview {
+        let peer = self.peer();
+        self.endpoint.overview(peer).expect("it is there")
+    }
+
+    /// Drops of all its connections, for this reason.
+    pub(crate) fn drops(&mut self, reason: Drop) -> u64 {
+        self.endpoint.totals().drops.of(reason)
     }
 
     /// How its connections ended.
@@ -194,6 +225,15 @@ impl World {
         }
     }
 
+    /// From now on, nothing arrives for which this says so: (towards the server, bytes).
+    pub(crate) fn lose(&mut self, mut is_lost: impl FnMut(bool, &[u8]) -> bool + 'static) {
+        self.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            if is_lost(is_up, bytes) {
+                bytes.clear();
+            }
+        }));
+    }
+
     /// Lets the world run until `end`.
     pub(crate) fn run_until(&mut self, end: Time) {
         loop {
@@ -277,7 +317,8 @@ impl World {
                 if self.asked.iter().any(|(asked, _)| *asked == peer) {
                     continue;
                 }
-                let client = self.client_of(peer).expect("whoever asks is there");
+                // An application that polls late hears of some who have left.
+                let Some(client) = self.client_of(peer) else { continue };
                 self.asked.push((peer, client));
                 if self.refuses.contains(&client) {
                     self.server.endpoint.refuse(self.now, peer, 77, "not you");
@@ -295,13 +336,16 @@ impl World {
         for at in 0..self.links.len() {
             while self.links[at].up.receive(now, &mut self.arrived).is_some() {
                 moved = true;
+                if self.arrived.is_empty() {
+                    continue;
+                }
                 let path = self.path_to_client(at);
                 self.server.endpoint.handle_datagram(self.now, path, &mut self.arrived);
             }
             while self.links[at].down.receive(now, &mut self.arrived).is_some() {
                 moved = true;
                 let path = self.path_to_server(at);
-                if self.killed.contains(&at) {
+                if self.killed.contains(&at) || self.arrived.is_empty() {
                     continue;
                 }
                 self.clients[at].endpoint.handle_datagram(self.now, path, &mut self.arrived);

@@ -1,0 +1,65 @@
+//! Who goes first on a path that is full: the more urgent, then equals by weight.
+
+mod simulation;
+
+use simulation::{World, link, ms};
+use skipstone_netsim::{LinkConfig, QueueLimit};
+use skipstone_proto::endpoint::{Config, Event};
+use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
+
+/// Channels in the order in which their messages arrived.
+fn order(rules: Vec<ChannelRule>, messages: &[(u16, usize)]) -> Vec<u16> {
+    let slow = LinkConfig { rate_bits_per_second: Some(4_000_000), queue: QueueLimit::Unlimited, ..link(10) };
+    let settings = Settings { channels: rules, ..Settings::default() };
+    let mut world = World::new(1, Config::server(settings), &[slow]);
+    world.connect();
+    for (channel, count) in messages {
+        for _ in 0..*count {
+            world.clients[0].send(world.now, *channel, vec![0; 500]);
+        }
+    }
+    world.run_for(ms(10_000));
+    let channel = |event: &Event| match event {
+        Event::Message { channel, .. } => Some(*channel),
+        _ => None,
+    };
+    world.server.events.iter().filter_map(|(_, event)| channel(event)).collect()
+}
+
+fn rule(channel: u16, priority: u8, weight: u8) -> ChannelRule {
+    ChannelRule { priority, weight, ..ChannelRule::new(channel..=channel, Mode::ReliableUnordered) }
+}
+
+#[test]
+fn the_urgent_overtake() {
+    let order = order(vec![rule(0, 5, 1), rule(1, 0, 1), rule(2, 2, 1)], &[(0, 100), (2, 100), (1, 100)]);
+    assert_eq!(order.len(), 300);
+    let last = |channel| order.iter().rposition(|on| *on == channel).expect("it arrived");
+    let first = |channel| order.iter().position(|on| *on == channel).expect("it arrived");
+    assert!(last(1) < first(0) && first(1) < first(2) && last(1) < last(2) && last(2) < last(0), "{order:?}");
+}
+
+#[test]
+fn equals_share_by_weight() {
+    let order = order(vec![rule(0, 1, 1), rule(1, 1, 3)], &[(0, 300), (1, 300)]);
+    let early = &order[..200];
+    let heavy = early.iter().filter(|channel| **channel == 1).count();
+    assert!((135..=165).contains(&heavy), "{heavy} of 200 are of the channel with three times the weight");
+    assert_eq!(order.len(), 600);
+}
+
+#[test]
+fn a_window_that_is_full_holds_back_the_reliable_only() {
+    let mut settings = Settings { message_bytes_max: 1_000, window_bytes: 2_000, ..Settings::default() };
+    settings.channels = vec![rule(0, 0, 1), ChannelRule::new(1..=1, Mode::Unreliable)];
+    let mut world = World::new(1, Config::server(settings), &[link(50)]);
+    world.connect();
+    for _ in 0..20 {
+        world.clients[0].send(world.now, 0, vec![0; 900]);
+    }
+    world.clients[0].send(world.now, 1, vec![0; 10]);
+    world.run_for(ms(60));
+    assert_eq!((world.server.messages(0).len(), world.server.messages(1).len()), (1, 1));
+    world.run_for(ms(3_000));
+    assert_eq!(world.server.messages(0).len(), 20);
+}
