@@ -1,6 +1,6 @@
 //! Packets that come in: opened, checked as a whole, then applied frame by frame. WIRE.md sections 3 and 4.
 
-use super::event::Event;
+use super::event::{Event, code};
 use super::stats::Drop;
 use super::timer::UNFINISHED_MAX;
 use super::{Connection, Context, State};
@@ -67,6 +67,9 @@ impl Connection {
         self.apply(cx, number, frames);
         // Only now: what came in the same packet was acknowledged with it and must be delivered.
         self.end_lingering_if_done(cx);
+        if self.ledger.is_ignored() {
+            self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
+        }
         Ok(())
     }
 

@@ -169,6 +169,12 @@ impl Ledger {
         self.eliciting_in_flight > 0
     }
 
+    /// Whether the peer acknowledges nothing, however long it is talked to. One that keeps to the protocol is never so far
+    /// behind: it answers a PING among acknowledgements, and without answers its own window is closed.
+    pub fn is_ignored(&self) -> bool {
+        self.sent.len() > 3 * PACKETS_IN_FLIGHT_MAX
+    }
+
     /// Whether another packet may be numbered.
     pub fn has_room(&self) -> bool {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
