@@ -50,12 +50,12 @@ pub use handle::{Mode as Threading, QueueFull, StartError};
 pub use pool::{Pool, PoolConfig};
 pub use server::{Server, ServerConfig};
 pub use skipstone_netsim as netsim;
+pub use skipstone_proto::channel::lanes::Depth;
 pub use skipstone_proto::channel::{GivenUp, MessageId};
 pub use skipstone_proto::endpoint::{
     Close, ClosedBy, ConfigError, ConnectError, Drop as DropReason, Drops, Event, Flow, Group, Overview, PeerId, Stats,
     code,
 };
-pub use skipstone_proto::channel::lanes::Depth;
 pub use skipstone_proto::path::{Carrier, Path};
 pub use skipstone_proto::rtt::Rtt;
 pub use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};

@@ -5,7 +5,7 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: [`receive`], [`transmit`], [`timer`], [`close`], [`handshake`]. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`. The mechanisms know nothing of
 //! each other; they meet here.
 
 mod close;

@@ -4,7 +4,7 @@
 //! [`Endpoint::poll_transmit`] and [`Endpoint::poll_event`] until they are empty, and call
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
-//! [`datagram`] takes what comes in, [`Endpoint`]'s commands are here, [`wheel`] wakes, [`ids`] finds.
+//! `datagram` takes what comes in, [`Endpoint`]'s commands are here, `wheel` wakes, `ids` finds.
 
 mod config;
 mod datagram;

@@ -1,7 +1,7 @@
 //! Joins the protocol to the sockets: one thread, one poll, one endpoint.
 //!
 //! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
-//! is commands between rounds. [`sockets`] opens and owns, [`receive`] and [`transmit`] move datagrams, [`impair`] plays a
+//! is commands between rounds. `sockets` opens and owns, `receive` and `transmit` move datagrams, `impair` plays a
 //! bad network.
 
 pub(crate) mod impair;
