@@ -58,3 +58,13 @@ fn one_stream_carries_one_connection() {
     world.run_for(ms(100));
     assert_eq!(world.server.messages(0).len(), 1);
 }
+
+#[test]
+fn nobody_wakes_for_an_acknowledgement_that_is_late() {
+    let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(Mode::ReliableOrdered), &[link(10)]);
+    world.connect();
+    world.relink(&link(1_500));
+    world.clients[0].send(world.now, 0, vec![1]);
+    world.run_for(ms(1_000));
+    assert!(world.clients[0].endpoint.poll_timeout() > world.now + ms(100));
+}

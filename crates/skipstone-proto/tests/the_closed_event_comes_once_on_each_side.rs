@@ -75,6 +75,23 @@ fn when_a_side_closes_twice() {
 }
 
 #[test]
+fn when_the_answer_to_the_close_is_lost_it_is_given_again() {
+    let mut world = World::pair(1, link(20));
+    world.connect();
+    let mut left = 1;
+    world.lose(move |is_up, _| {
+        let is_lost = !is_up && left > 0;
+        left -= u32::from(is_lost);
+        is_lost
+    });
+    close_client(&mut world, 0);
+    let begin = world.now;
+    world.run_for(ms(5_000));
+    let closed = world.clients[0].events.last().expect("an event").0.since(begin);
+    assert!(closed >= ms(60) && closed <= ms(250), "{closed:?}");
+}
+
+#[test]
 fn when_nobody_answers_the_close() {
     let mut world = World::pair(1, link(20));
     world.connect();

@@ -111,6 +111,11 @@ impl Client {
         self.handle.ask(|driver| driver.stats())
     }
 
+    /// Why the driver gave up, if it did: no event comes any more then.
+    pub fn failure(&self) -> Option<String> {
+        self.handle.failure()
+    }
+
     /// Ends the connection. What is queued and reliable has `linger` to arrive first. Returns when the server knows, or
     /// soon after `linger`.
     pub fn close(mut self, reason: &str, linger: Duration) {

@@ -3,7 +3,7 @@
 use super::sockets::{Socket, Stream, udp_carrier};
 use super::{Driver, TOKEN_LISTENER, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
-use crate::net::websocket::{WsAccept, WsReceive};
+use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
 use skipstone_proto::endpoint::Endpoint;
 use skipstone_proto::path::{Carrier, Path};
@@ -213,15 +213,14 @@ fn receive_messages(
 
 /// Why a stream ended, in words.
 fn end_of(stream: &Stream) -> String {
-    if stream.is_opening {
-        return format!(
-            "no WebSocket handshake with {}: is a server listening there? ({})",
-            stream.ws.peer_addr(),
-            stream.ws.close_reason().map_or("lost", |reason| reason.name())
-        );
-    }
-    match stream.ws.peer_close() {
-        Some(close) if !close.reason.is_empty() => format!("the WebSocket was closed: {}", close.reason),
-        _ => format!("the WebSocket ended ({})", stream.ws.close_reason().map_or("lost", |reason| reason.name())),
+    let peer = stream.ws.peer_addr();
+    match (stream.is_opening, stream.ws.close_reason(), stream.ws.peer_close()) {
+        (_, _, Some(close)) if !close.reason.is_empty() => format!("the WebSocket was closed: {}", close.reason),
+        (true, Some(WsCloseReason::Lost) | None, _) => {
+            format!("{peer} refused the connection or ended it at once: is a server listening there?")
+        }
+        (true, Some(reason), _) => format!("no WebSocket handshake with {peer} ({})", reason.name()),
+        (false, Some(WsCloseReason::Lost) | None, _) => "the WebSocket ended without a goodbye".into(),
+        (false, Some(reason), _) => format!("the WebSocket ended ({})", reason.name()),
     }
 }
