@@ -4,7 +4,7 @@
 mod simulation;
 
 use simulation::{World, link, ms, seed_bytes};
-use skipstone_proto::endpoint::{Close, Config, Endpoint, Event, PeerId, code};
+use skipstone_proto::endpoint::{Close, Config, Drop, Endpoint, Event, PeerId, code};
 use skipstone_proto::path::Path;
 use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::{Duration, Time};
@@ -143,6 +143,9 @@ fn crumbs_of_messages_cost_what_they_take() {
         let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
         assert!(held <= 3 * 20_000 + 200, "{held}");
     }
+    // 140,000 crumbs were sent. Each that was kept takes 64 bytes besides its own.
+    let refused = hostile.server.totals().drops.of(Drop::WindowExceeded);
+    assert!(refused > 139_000, "{refused}");
 }
 
 #[test]
@@ -155,6 +158,8 @@ fn gaps_between_unordered_messages_cost_too() {
     }
     let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
     assert!(held <= 3 * 20_000 + 200, "{held}");
+    let refused = hostile.server.totals().drops.of(Drop::WindowExceeded);
+    assert!(refused > 9_000, "{refused}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ use ticks::Ticks;
 /// Flags of `serve`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
-    /// Address of UDP and of TCP (WebSocket); the IPv6 wildcard serves IPv4 too, port 0 lets the system choose
+    /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
     /// What becomes of a line: it goes to everybody, or back to its sender. Stress runs prove that lines reach

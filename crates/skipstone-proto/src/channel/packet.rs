@@ -2,8 +2,10 @@
 //! reliable messages the peer can still take.
 
 use crate::recovery::{Ledger, Record};
+use crate::seq::Seq;
 use crate::wire::cursor::Writer;
-use crate::wire::message::Run;
+use crate::wire::message::{FragmentHeader, Run};
+use crate::wire::number::Truncated;
 
 /// A packet's plaintext under construction.
 pub struct Packet<'a> {
@@ -72,5 +74,43 @@ impl Window {
     /// Whether a message of this cost may set out.
     pub fn admits(&self, cost: u64) -> bool {
         self.taken + cost <= self.limit
+    }
+}
+
+/// A fragment smaller than this is not worth the rest of a packet.
+const FRAGMENT_BYTES_MIN: usize = 64;
+
+impl Packet<'_> {
+    pub(super) fn message(
+        &mut self,
+        sequence: Option<(u32, Truncated)>,
+        fragment: Option<FragmentHeader>,
+        payload: &[u8],
+    ) {
+        let channel = self.channel;
+        self.run.encode_header(&mut self.writer, channel, sequence, fragment, payload.len());
+        self.writer.bytes(payload);
+    }
+
+    /// Writes as much of `rest` of a message as fits and returns where it ended; `None` if that is too little.
+    pub(super) fn fragment(
+        &mut self,
+        sequence: Seq,
+        wire: (u32, Truncated),
+        rest: core::ops::Range<u32>,
+        payload: &[u8],
+    ) -> Option<u32> {
+        let header = Some(FragmentHeader { offset: rest.start, total: payload.len() as u32 });
+        let wanted = (rest.end - rest.start) as usize;
+        let overhead = self.run.header_len(self.channel, Some(wire), header, wanted.min(self.room()));
+        let length = wanted.min(self.room().saturating_sub(overhead));
+        if length < wanted.min(FRAGMENT_BYTES_MIN) || length == 0 {
+            return None;
+        }
+        let end = rest.start + length as u32;
+        self.message(Some(wire), header, &payload[rest.start as usize..end as usize]);
+        let channel = self.channel;
+        self.record(Record::Fragment { channel, sequence, offset: rest.start, length: length as u32 });
+        Some(end)
     }
 }

@@ -132,3 +132,22 @@ impl Slots {
         self.slots.len() - self.free.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wake_ups_that_come_in_the_wrong_order_are_not_waited_for_again() {
+        let [early, late, later] = [5_000, 10_000, 20_000].map(Time::from_micros);
+        let mut slots = Slots::default();
+        let index = slots.reserve().index;
+        let slot = slots.at(index).expect("it is reserved");
+        assert!(slot.wants_entry(late));
+        assert!(slot.wants_entry(early));
+        assert!(!slot.wants_entry(late), "it waits in the wheel");
+        assert!(!slot.on_entry(tick_of(late)), "the early one is on its way");
+        assert!(slot.on_entry(tick_of(early)));
+        assert!(slot.wants_entry(later), "nothing waits any more");
+    }
+}

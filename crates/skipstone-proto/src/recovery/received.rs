@@ -138,6 +138,17 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_late_is_acknowledged_though_the_peer_knows_all_above_it() {
+        let mut received = Received::default();
+        for number in [0, 1, 5, 6, 9] {
+            received.on_packet(Time::ZERO, number, true, DELAY);
+        }
+        received.on_ack_confirmed(9);
+        received.on_packet(Time::ZERO, 3, true, DELAY);
+        assert_eq!(received.ranges().collect::<Vec<_>>(), [9..=9, 5..=6, 3..=3]);
+    }
+
+    #[test]
     fn acknowledgements_alone_ask_for_none() {
         let mut received = Received::default();
         received.on_packet(Time::ZERO, 0, false, DELAY);

@@ -1,0 +1,151 @@
+//! What became of messages: acknowledged, lost, superseded.
+
+use super::{Outgoing, Receipt, State};
+use crate::channel::packet::Window;
+use crate::channel::{GivenUp, window_cost};
+use crate::recovery::Record;
+use crate::seq::Seq;
+use crate::wire::settings::Mode;
+
+impl Outgoing {
+    /// A packet that held this was acknowledged.
+    pub fn on_acked(&mut self, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        match record {
+            Record::Messages { first, count, .. } => {
+                let beyond = first.plus(u32::from(count));
+                if beyond.is_after(self.acked_to) {
+                    self.acked_to = beyond;
+                }
+                for step in 0..u32::from(count) {
+                    if let Some(index) = self.flight_index(first.plus(step)) {
+                        self.done(index, Ok(()), window, receipts);
+                    }
+                }
+            }
+            Record::Fragment { sequence, offset, length, .. } => {
+                if sequence.next().is_after(self.acked_to) {
+                    self.acked_to = sequence.next();
+                }
+                if let Some(index) = self.flight_index(sequence)
+                    && let Some(fragments) = &mut self.flight[index].fragments
+                {
+                    fragments.acked.insert_range(u64::from(offset)..=u64::from(offset + length - 1));
+                    if fragments.acked.len() == self.flight[index].payload.len() as u64 {
+                        self.done(index, Ok(()), window, receipts);
+                    }
+                }
+            }
+            Record::Control(_) => {}
+        }
+        self.drop_done();
+    }
+
+    /// A packet that held this is lost.
+    pub fn on_lost(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        match record {
+            Record::Messages { first, count, .. } => {
+                for step in 0..u32::from(count) {
+                    if let Some(index) = self.flight_index(first.plus(step))
+                        && self.flight[index].sent_in == packet
+                        && self.flight[index].state == State::InFlight
+                    {
+                        self.lose(index, first.plus(step), window, receipts);
+                    }
+                }
+            }
+            Record::Fragment { sequence, offset, length, .. } => {
+                let Some(index) = self.flight_index(sequence) else { return };
+                if let Some(fragments) = &mut self.flight[index].fragments {
+                    fragments.lost.insert_range(u64::from(offset)..=u64::from(offset + length - 1));
+                    if self.flight[index].state == State::InFlight {
+                        self.lose(index, sequence, window, receipts);
+                    }
+                }
+            }
+            Record::Control(_) => {}
+        }
+        self.drop_done();
+    }
+
+    /// A packet that held this is doubted, and its content wanted once more. What is not sent again waits for certainty.
+    pub fn on_doubted(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        if self.mode.is_reliable() {
+            self.on_lost(packet, record, window, receipts);
+        }
+    }
+
+    pub(super) fn lose(&mut self, index: usize, sequence: Seq, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        let is_newest = sequence.next() == self.next && self.pending.is_empty();
+        match self.mode {
+            Mode::Unreliable | Mode::UnreliableSequenced => {
+                if sequence.next() == self.next {
+                    self.is_unfinished = false;
+                }
+                self.done(index, Err(GivenUp::Lost), window, receipts);
+            }
+            // What went out in part is finished: the receiver holds the rest of it.
+            Mode::ReliableSequenced if !is_newest && self.flight[index].fragments.is_none() => {
+                self.done(index, Err(GivenUp::Superseded), window, receipts);
+            }
+            _ => {
+                self.flight[index].state = State::Lost;
+                self.lost.push_back(sequence);
+            }
+        }
+    }
+
+    /// Reliable-sequenced: a newer message comes, so what has not arrived need not.
+    pub(super) fn supersede(&mut self, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        while let Some(older) = self.pop_pending() {
+            self.give_up(older.id, GivenUp::Superseded, receipts);
+        }
+        // A message of which a part has left is finished. Else its receiver would hold parts that nobody accounts for,
+        // and a sender that is always interrupted would never deliver.
+        for index in 0..self.flight.len() {
+            if self.flight[index].state == State::Lost && self.flight[index].fragments.is_none() {
+                self.done(index, Err(GivenUp::Superseded), window, receipts);
+            }
+        }
+        let (first, flight) = (self.first, &self.flight);
+        self.lost.retain(|sequence| {
+            let index = sequence.distance_from(first);
+            index >= 0 && flight.get(index as usize).is_some_and(|flight| flight.state == State::Lost)
+        });
+        self.drop_done();
+    }
+
+    pub(super) fn flight_index(&self, sequence: Seq) -> Option<usize> {
+        let index = sequence.distance_from(self.first);
+        (index >= 0 && (index as usize) < self.flight.len()).then_some(index as usize)
+    }
+
+    pub(super) fn done(
+        &mut self,
+        index: usize,
+        fate: Result<(), GivenUp>,
+        window: &mut Window,
+        receipts: &mut Vec<Receipt>,
+    ) {
+        let flight = &mut self.flight[index];
+        if flight.state == State::Done {
+            return;
+        }
+        flight.state = State::Done;
+        flight.fragments = None;
+        let length = core::mem::take(&mut flight.payload).len();
+        self.queued_bytes -= length;
+        if self.mode.is_reliable() {
+            window.taken -= window_cost(length);
+        }
+        if self.wants_receipts {
+            receipts.push((flight.id, fate));
+        }
+    }
+
+    pub(super) fn drop_done(&mut self) {
+        while self.flight.front().is_some_and(|flight| flight.state == State::Done) {
+            self.flight.pop_front();
+            self.first = self.first.next();
+        }
+    }
+}

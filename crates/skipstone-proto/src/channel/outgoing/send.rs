@@ -1,0 +1,187 @@
+//! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
+
+use super::{Flight, Fragments, Outgoing, Pending, State, Stopped};
+use crate::channel::packet::{Packet, Window};
+use crate::channel::{MessageId, window_cost};
+use crate::recovery::Record;
+use crate::seq::Seq;
+use crate::wire::number::Truncated;
+use crate::wire::settings::Mode;
+use bytes::Bytes;
+
+/// Messages of one channel in flight; a quarter of what the receiving side accepts.
+const FLIGHT_MAX: usize = 1 << 16;
+/// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
+const OVERTAKING_MAX: u32 = 4_000;
+/// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
+const UNRELIABLE_SEQUENCE_BITS: u8 = 28;
+
+impl Outgoing {
+    /// Writes messages that were never sent, until the packet, the window or the turn (in bytes) ends.
+    pub fn send_new(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) -> Stopped {
+        loop {
+            if *turn <= 0 && self.has_new() {
+                return Stopped::TurnOver;
+            }
+            if self.is_unfinished {
+                if !self.send_fragment(packet, turn) {
+                    return Stopped::PacketFull;
+                }
+                self.finish_unreliable();
+                continue;
+            }
+            let Some(front) = self.pending.front() else { return Stopped::Empty };
+            let length = front.payload.len();
+            if self.mode.is_reliable() && !window.admits(window_cost(length)) || self.flight.len() >= FLIGHT_MAX {
+                return Stopped::WindowFull;
+            }
+            let (channel, sequence) = (packet.channel, self.wire_sequence(self.next));
+            let header = packet.run.header_len(channel, sequence, None, length);
+            if header + length > packet.room() && header + length <= packet.capacity {
+                return Stopped::PacketFull;
+            }
+            let Pending { payload, id } = self.pending.pop_front().expect("it is the front");
+            self.pending_bytes -= length;
+            let sequence_number = self.next;
+            self.next = self.next.next();
+            packet.messages += 1;
+            if self.mode.is_reliable() {
+                window.taken += window_cost(length);
+            }
+            if header + length > packet.room() {
+                self.is_unfinished = true;
+                let fragments = Some(Box::default());
+                let sent_in = packet.number;
+                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, fragments });
+                continue;
+            }
+            packet.message(sequence, None, &payload);
+            packet.new_payload_bytes += length as u32;
+            *turn -= (header + length) as i64;
+            self.track(packet, sequence_number, payload, id);
+        }
+    }
+
+    /// Writes messages and fragments that were lost, until the packet is full. True if none is left.
+    pub fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
+        while let Some(sequence) = self.lost.front().copied() {
+            let index = sequence.distance_from(self.first);
+            let is_wanted =
+                index >= 0 && self.flight.get(index as usize).is_some_and(|flight| flight.state == State::Lost);
+            if is_wanted && !self.resend_one(packet, index as usize, sequence) {
+                return false;
+            }
+            self.lost.pop_front();
+        }
+        true
+    }
+
+    /// The sequence as the wire has it; none for whole messages of an unreliable channel.
+    fn wire_sequence(&self, sequence: Seq) -> Option<(u32, Truncated)> {
+        (self.mode != Mode::Unreliable).then(|| self.truncated(sequence))
+    }
+
+    fn truncated(&self, sequence: Seq) -> (u32, Truncated) {
+        if self.mode == Mode::Unreliable {
+            let truncated = Truncated::with_bits_at_least(u64::from(sequence.0), 0, UNRELIABLE_SEQUENCE_BITS);
+            return (sequence.0, truncated);
+        }
+        let oldest = if self.is_ordinal() { self.first } else { self.acked_to };
+        let newest = if sequence.is_after(self.next) { sequence } else { self.next };
+        let distance = newest.distance_from(oldest).unsigned_abs() + 1 + OVERTAKING_MAX;
+        (sequence.0, Truncated::new(u64::from(sequence.0), u64::from(distance)))
+    }
+
+    /// Remembers a whole message that was just written, if its fate matters.
+    fn track(&mut self, packet: &mut Packet<'_>, sequence: Seq, payload: Bytes, id: MessageId) {
+        let matters = self.mode.is_reliable() || self.wants_receipts;
+        packet.is_ack_eliciting = true;
+        if matters || self.mode != Mode::Unreliable {
+            packet.record(Record::Messages { channel: packet.channel, first: sequence, count: 1 });
+        }
+        if !matters {
+            self.queued_bytes -= payload.len();
+            self.push_done();
+            return;
+        }
+        let kept = if self.mode.is_reliable() {
+            payload
+        } else {
+            self.queued_bytes -= payload.len();
+            Bytes::new()
+        };
+        let flight = Flight { payload: kept, id, sent_in: packet.number, state: State::InFlight, fragments: None };
+        self.flight.push_back(flight);
+    }
+
+    /// A message of no further interest was sent: the sequences in flight stay contiguous.
+    fn push_done(&mut self) {
+        if self.flight.is_empty() {
+            self.first = self.next;
+            return;
+        }
+        let (payload, id, sent_in) = (Bytes::new(), MessageId::default(), 0);
+        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, fragments: None });
+    }
+
+    /// Writes the next fragment of the newest message in flight. False if the packet has no room for one.
+    fn send_fragment(&mut self, packet: &mut Packet<'_>, turn: &mut i64) -> bool {
+        let sequence = self.next.plus(u32::MAX);
+        let wire = self.truncated(sequence);
+        let flight = self.flight.back_mut().expect("an unfinished message is in flight");
+        let fragments = flight.fragments.as_mut().expect("an unfinished message has fragments");
+        let rest = fragments.sent_to..flight.payload.len() as u32;
+        let Some(end) = packet.fragment(sequence, wire, rest.clone(), &flight.payload) else { return false };
+        packet.new_payload_bytes += end - rest.start;
+        flight.sent_in = packet.number;
+        fragments.sent_to = end;
+        *turn -= i64::from(end - rest.start);
+        self.is_unfinished = end < rest.end;
+        true
+    }
+
+    /// An unreliable message whose last fragment left needs its payload no longer.
+    fn finish_unreliable(&mut self) {
+        if self.mode.is_reliable() || self.is_unfinished || self.wants_receipts {
+            return;
+        }
+        let last = self.flight.back_mut().expect("it was just sent");
+        last.state = State::Done;
+        self.queued_bytes -= core::mem::take(&mut last.payload).len();
+        last.fragments = None;
+        self.drop_done();
+    }
+
+    fn resend_one(&mut self, packet: &mut Packet<'_>, index: usize, sequence: Seq) -> bool {
+        let wire = self.truncated(sequence);
+        let flight = &mut self.flight[index];
+        if let Some(fragments) = &mut flight.fragments {
+            fragments.acked.iter().for_each(|acked| fragments.lost.remove_range(acked));
+            while let Some(range) = fragments.lost.first_range() {
+                let rest = *range.start() as u32..*range.end() as u32 + 1;
+                let Some(end) = packet.fragment(sequence, wire, rest, &flight.payload) else { return false };
+                packet.resent += 1;
+                flight.sent_in = packet.number;
+                fragments.lost.remove_below(u64::from(end));
+            }
+        } else {
+            let header = packet.run.header_len(packet.channel, Some(wire), None, flight.payload.len());
+            if header + flight.payload.len() > packet.room() {
+                if header + flight.payload.len() <= packet.capacity {
+                    return false;
+                }
+                // Packets have become smaller since: from now on it goes in fragments.
+                let mut fragments = Fragments { sent_to: flight.payload.len() as u32, ..Fragments::default() };
+                fragments.lost.insert_range(0..=flight.payload.len() as u64 - 1);
+                flight.fragments = Some(Box::new(fragments));
+                return self.resend_one(packet, index, sequence);
+            }
+            packet.message(Some(wire), None, &flight.payload);
+            packet.record(Record::Messages { channel: packet.channel, first: sequence, count: 1 });
+            packet.resent += 1;
+            flight.sent_in = packet.number;
+        }
+        self.flight[index].state = State::InFlight;
+        true
+    }
+}
