@@ -353,6 +353,8 @@ fn run(mut driver: Driver, shared: &Shared) {
             driver.apply(command);
         }
         if must_stop {
+            // What was said last still leaves; should that fail, nobody is left to hear of it.
+            let _ = driver.drive(Duration::ZERO);
             break None;
         }
         hand_events_up(&mut driver, shared);

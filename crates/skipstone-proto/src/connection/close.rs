@@ -64,7 +64,8 @@ impl Connection {
                 let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, deadline };
                 self.ending = Some(Box::new(ending));
             }
-            State::Requested | State::Established => self.begin_closing(cx, code, reason),
+            State::Requested => self.turn_away(cx, code, reason),
+            State::Established => self.begin_closing(cx, code, reason),
             State::Lingering if linger == Duration::ZERO => self.begin_closing(cx, code, reason),
             State::Lingering | State::Closing | State::Drained | State::Dead => {}
         }
@@ -80,6 +81,13 @@ impl Connection {
             let ending = self.ending.take().expect("a lingering connection has an ending");
             self.begin_closing(cx, ending.code, ending.reason);
         }
+    }
+
+    /// A client that was never let in has no id of ours to answer to: it is told several times, and not waited for.
+    fn turn_away(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
+        self.pending = Pending::default();
+        self.finish(cx, ClosedBy::Local, code, reason.clone());
+        self.drain(cx.now, Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline: cx.now });
     }
 
     fn begin_closing(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
@@ -132,9 +140,10 @@ impl Connection {
     /// CLOSE or CLOSED, when it is time to send it.
     pub(super) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
         let spacing = self.rtt.probe_timeout(Duration::ZERO);
-        let (state, is_reliable) = (self.state, self.path.carrier.is_reliable);
+        let is_unanswered = self.state == State::Closing || self.side == Side::Server && !self.timers.is_confirmed;
+        let is_reliable = self.path.carrier.is_reliable;
         let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now)?;
-        let repeats = state == State::Closing && !is_reliable;
+        let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;
         ending.send_at = if repeats { now + spacing } else { Time::NEVER };
         Some(ending.answer)
     }
