@@ -4,12 +4,15 @@
 //! [`Endpoint::poll_transmit`] and [`Endpoint::poll_event`] until they are empty, and call
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
-//! `datagram` takes what comes in, [`Endpoint`]'s commands are here, `wheel` wakes, `ids` finds.
+//! `commands` is what the application asks, `datagram` takes what comes in, `overview` is for whoever watches, `wheel`
+//! wakes, `ids` finds.
 
+mod commands;
 mod config;
 mod datagram;
 mod groups;
 mod ids;
+mod overview;
 mod replies;
 mod slots;
 mod wheel;
@@ -17,19 +20,17 @@ mod wheel;
 pub use crate::connection::event::{Close, ClosedBy, Event, PeerId, code};
 pub use crate::connection::stats::{Drop, Drops, Flow, Stats};
 pub use crate::connection::{Overview, SendError, Side};
+pub use commands::ConnectError;
 pub use config::{Config, ConfigError};
 pub use groups::Group;
 pub use ids::Shard;
 
-use crate::channel::MessageId;
 use crate::connection::{Connection, Context, Scratch};
 use crate::path::Path;
 use crate::rng::Rng;
 use crate::security::cookie::CookieJar;
 use crate::time::{Duration, Time};
-use crate::wire::frame::TOKEN_BYTES_MAX;
-use crate::wire::settings::{Merging, Settings};
-use bytes::Bytes;
+use crate::wire::settings::Settings;
 use groups::Groups;
 use ids::IdTable;
 use replies::Replies;
@@ -94,29 +95,6 @@ pub struct Transmit {
     pub segment_bytes: usize,
 }
 
-/// Why no connection was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectError {
-    /// The token is longer than 1,024 bytes.
-    TokenTooLong,
-    /// The endpoint has as many connections as it may.
-    Full,
-    /// This stream carries a connection already.
-    SocketInUse,
-}
-
-impl core::fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            ConnectError::TokenTooLong => "a token has at most 1,024 bytes",
-            ConnectError::Full => "the endpoint has as many connections as its configuration allows",
-            ConnectError::SocketInUse => "a stream carries one connection, and this one does already",
-        })
-    }
-}
-
-impl core::error::Error for ConnectError {}
-
 impl Endpoint {
     /// An endpoint whose every random choice follows from `seed`, which outside of tests comes from the system's
     /// entropy.
@@ -146,130 +124,6 @@ impl Endpoint {
             settings,
             config,
         })
-    }
-
-    /// Begins a connection to the server at `path`. [`Event::Connected`] or [`Event::Closed`] follows.
-    pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
-        if token.len() > TOKEN_BYTES_MAX {
-            return Err(ConnectError::TokenTooLong);
-        }
-        if self.is_full() {
-            return Err(ConnectError::Full);
-        }
-        if self.is_taken(&path) {
-            return Err(ConnectError::SocketInUse);
-        }
-        let peer = self.slots.reserve();
-        let id = self.ids.assign(&mut self.rng, peer.index);
-        let nonce = self.rng.next_u64();
-        let token = Bytes::copy_from_slice(token);
-        let timeout = self.config.handshake_timeout;
-        let connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
-        self.adopt(connection);
-        Ok(peer)
-    }
-
-    /// Lets a client in that asked. False if it is no longer waiting.
-    pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
-        self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
-    }
-
-    /// Turns a client away that asked, with a code and a reason that it is told.
-    pub fn refuse(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) -> bool {
-        self.close(now, peer, code, reason, Duration::ZERO)
-    }
-
-    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows when the
-    /// peer knows, or is taken for dead. False if there is no such connection.
-    pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
-        let reason = Bytes::copy_from_slice(reason.as_bytes());
-        self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
-    }
-
-    /// Ends every connection, as [`Endpoint::close`] does.
-    pub fn close_all(&mut self, now: Time, code: u64, reason: &str, linger: Duration) {
-        for index in 0..self.slots.count() {
-            if let Some(peer) = self.slots.peer_at(index) {
-                self.close(now, peer, code, reason, linger);
-            }
-        }
-    }
-
-    /// Queues a message. `id` is the caller's name for it, echoed in receipts.
-    pub fn send(
-        &mut self,
-        now: Time,
-        peer: PeerId,
-        channel: u16,
-        payload: Bytes,
-        id: MessageId,
-    ) -> Result<(), SendError> {
-        if self.slots.find(peer).is_none() {
-            return Err(SendError::NotConnected);
-        }
-        self.send_at(now, peer.index, channel, payload, id)
-    }
-
-    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
-    /// a full queue does to one of them is its own affair, by the channel's rule.
-    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
-        let mut queued = 0;
-        for at in 0..self.groups.members(group).len() {
-            let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            queued += u32::from(self.send_at(now, index, channel, payload.clone(), id).is_ok());
-        }
-        queued
-    }
-
-    /// Lets everything leave that waits for a flush.
-    pub fn flush(&mut self, now: Time) {
-        for at in 0..self.unflushed.len() {
-            let index = self.unflushed[at];
-            let Some(slot) = self.slots.at(index) else { continue };
-            slot.is_unflushed = false;
-            if let Some(connection) = &mut slot.connection {
-                connection.flush(now);
-                self.activate(index);
-            }
-        }
-        self.unflushed.clear();
-    }
-
-    /// Adds a peer to a group. False if there is no such connection, or it was a member already.
-    pub fn join(&mut self, peer: PeerId, group: Group) -> bool {
-        let Some(slot) = self.slots.find(peer) else { return false };
-        let is_new = group != Group::EVERYONE && self.groups.join(group, peer.index);
-        if is_new {
-            slot.groups.push(group);
-        }
-        is_new
-    }
-
-    /// Takes a peer out of a group.
-    pub fn leave(&mut self, peer: PeerId, group: Group) {
-        let Some(slot) = self.slots.find(peer) else { return };
-        if group != Group::EVERYONE {
-            slot.groups.retain(|joined| *joined != group);
-            self.groups.leave(group, peer.index);
-        }
-    }
-
-    /// Sets the merging of one connection's messages.
-    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) {
-        if let Some(connection) = self.slots.connection(peer) {
-            connection.set_merging(merging);
-            self.activate(peer.index);
-        }
-    }
-
-    /// A stream takes no more bytes for now, or takes them again. What is queued waits in its channels meanwhile.
-    pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
-        let Some(index) = self.by_socket.get(&socket).copied() else { return };
-        let Some(slot) = self.slots.at(index) else { return };
-        slot.is_blocked = !is_writable;
-        if is_writable {
-            self.activate(index);
-        }
     }
 
     /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
@@ -357,56 +211,9 @@ impl Endpoint {
         Some(event)
     }
 
-    /// How many events wait.
-    pub fn event_count(&self) -> usize {
-        self.events.len()
-    }
-
     /// A socket whose one connection is over and which can be closed: a stream, or a client's own.
     pub fn poll_released(&mut self) -> Option<u32> {
         self.released.pop_front()
-    }
-
-    /// Connections, those included that are still being made or ended.
-    pub fn connection_count(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Connections of which the application has not been told yet that they are over.
-    pub fn open_count(&mut self) -> usize {
-        self.slots.connections().filter(|connection| !connection.is_over()).count()
-    }
-
-    /// Lets no further clients in; those who are in stay.
-    pub fn stop_listening(&mut self) {
-        self.config.is_server = false;
-    }
-
-    /// Every connection that stands.
-    pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
-        self.groups.members(Group::EVERYONE).iter().filter_map(|index| self.slots.peer_at(*index))
-    }
-
-    /// What a connection is doing.
-    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
-        self.slots.connection(peer).map(|connection| connection.overview())
-    }
-
-    /// The settings that a connection keeps to.
-    pub fn settings(&mut self, peer: PeerId) -> Option<Arc<Settings>> {
-        self.slots.connection(peer).map(|connection| connection.settings().clone())
-    }
-
-    /// How often connections were touched so far, and how many timers wait.
-    pub fn work(&self) -> Work {
-        Work { timers: self.wheel.len(), ..self.work }
-    }
-
-    /// Counters of all connections, past and present, and of datagrams that belonged to none.
-    pub fn totals(&mut self) -> Stats {
-        let mut totals = self.past;
-        self.slots.connections().for_each(|connection| totals.add(connection.stats_mut()));
-        totals
     }
 
     fn is_full(&self) -> bool {
@@ -416,30 +223,6 @@ impl Endpoint {
     /// Whether the path is a stream that carries a connection.
     fn is_taken(&self, path: &Path) -> bool {
         path.carrier.is_reliable && self.by_socket.contains_key(&path.socket)
-    }
-
-    fn send_at(&mut self, now: Time, index: u32, channel: u16, payload: Bytes, id: MessageId) -> Result<(), SendError> {
-        let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
-        let connection = connection.ok_or(SendError::NotConnected)?;
-        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
-        match connection.send(cx, channel, payload, id) {
-            Ok(true) => self.activate(index),
-            Ok(false) => self.note_unflushed(index),
-            Err(error) => {
-                self.after(index);
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Messages wait: for a flush, or for their time.
-    fn note_unflushed(&mut self, index: u32) {
-        let slot = self.slots.at(index).expect("a message was just queued there");
-        if !core::mem::replace(&mut slot.is_unflushed, true) {
-            self.unflushed.push(index);
-        }
-        self.rearm(index);
     }
 
     /// Puts a new connection where its id and its path find it.

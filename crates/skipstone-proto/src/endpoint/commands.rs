@@ -1,0 +1,188 @@
+//! What the application asks of its connections.
+
+use super::{Endpoint, Group, PeerId, SendError};
+use crate::channel::MessageId;
+use crate::connection::{Connection, Context};
+use crate::path::Path;
+use crate::time::{Duration, Time};
+use crate::wire::frame::TOKEN_BYTES_MAX;
+use crate::wire::settings::Merging;
+use bytes::Bytes;
+
+/// Why no connection was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The token is longer than 1,024 bytes.
+    TokenTooLong,
+    /// The endpoint has as many connections as it may.
+    Full,
+    /// This stream carries a connection already.
+    SocketInUse,
+}
+
+impl core::fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            ConnectError::TokenTooLong => "a token has at most 1,024 bytes",
+            ConnectError::Full => "the endpoint has as many connections as its configuration allows",
+            ConnectError::SocketInUse => "a stream carries one connection, and this one does already",
+        })
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+impl Endpoint {
+    /// Begins a connection to the server at `path`. [`Event::Connected`] or [`Event::Closed`] follows.
+    pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(ConnectError::TokenTooLong);
+        }
+        if self.is_full() {
+            return Err(ConnectError::Full);
+        }
+        if self.is_taken(&path) {
+            return Err(ConnectError::SocketInUse);
+        }
+        let peer = self.slots.reserve();
+        let id = self.ids.assign(&mut self.rng, peer.index);
+        let nonce = self.rng.next_u64();
+        let token = Bytes::copy_from_slice(token);
+        let timeout = self.config.handshake_timeout;
+        let connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
+        self.adopt(connection);
+        Ok(peer)
+    }
+
+    /// Lets a client in that asked. False if it is no longer waiting.
+    pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
+        self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
+    }
+
+    /// Turns a client away that asked, with a code and a reason that it is told.
+    pub fn refuse(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) -> bool {
+        self.close(now, peer, code, reason, Duration::ZERO)
+    }
+
+    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows when the
+    /// peer knows, or is taken for dead. False if there is no such connection.
+    pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
+        let reason = Bytes::copy_from_slice(reason.as_bytes());
+        self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
+    }
+
+    /// Ends every connection, as [`Endpoint::close`] does.
+    pub fn close_all(&mut self, now: Time, code: u64, reason: &str, linger: Duration) {
+        for index in 0..self.slots.count() {
+            if let Some(peer) = self.slots.peer_at(index) {
+                self.close(now, peer, code, reason, linger);
+            }
+        }
+    }
+
+    /// Queues a message. `id` is the caller's name for it, echoed in receipts.
+    pub fn send(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        channel: u16,
+        payload: Bytes,
+        id: MessageId,
+    ) -> Result<(), SendError> {
+        if self.slots.find(peer).is_none() {
+            return Err(SendError::NotConnected);
+        }
+        self.send_at(now, peer.index, channel, payload, id)
+    }
+
+    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
+    /// a full queue does to one of them is its own affair, by the channel's rule.
+    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
+        let mut queued = 0;
+        for at in 0..self.groups.members(group).len() {
+            let Some(index) = self.groups.members(group).get(at).copied() else { break };
+            queued += u32::from(self.send_at(now, index, channel, payload.clone(), id).is_ok());
+        }
+        queued
+    }
+
+    /// Lets everything leave that waits for a flush.
+    pub fn flush(&mut self, now: Time) {
+        for at in 0..self.unflushed.len() {
+            let index = self.unflushed[at];
+            let Some(slot) = self.slots.at(index) else { continue };
+            slot.is_unflushed = false;
+            if let Some(connection) = &mut slot.connection {
+                connection.flush(now);
+                self.activate(index);
+            }
+        }
+        self.unflushed.clear();
+    }
+
+    /// Adds a peer to a group. False if there is no such connection, or it was a member already.
+    pub fn join(&mut self, peer: PeerId, group: Group) -> bool {
+        let Some(slot) = self.slots.find(peer) else { return false };
+        let is_new = group != Group::EVERYONE && self.groups.join(group, peer.index);
+        if is_new {
+            slot.groups.push(group);
+        }
+        is_new
+    }
+
+    /// Takes a peer out of a group.
+    pub fn leave(&mut self, peer: PeerId, group: Group) {
+        let Some(slot) = self.slots.find(peer) else { return };
+        if group != Group::EVERYONE {
+            slot.groups.retain(|joined| *joined != group);
+            self.groups.leave(group, peer.index);
+        }
+    }
+
+    /// Sets the merging of one connection's messages.
+    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) {
+        if let Some(connection) = self.slots.connection(peer) {
+            connection.set_merging(merging);
+            self.activate(peer.index);
+        }
+    }
+
+    /// A stream takes no more bytes for now, or takes them again. What is queued waits in its channels meanwhile.
+    pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
+        let Some(index) = self.by_socket.get(&socket).copied() else { return };
+        let Some(slot) = self.slots.at(index) else { return };
+        slot.is_blocked = !is_writable;
+        if is_writable {
+            self.activate(index);
+        }
+    }
+
+    /// Lets no further clients in; those who are in stay.
+    pub fn stop_listening(&mut self) {
+        self.config.is_server = false;
+    }
+
+    fn send_at(&mut self, now: Time, index: u32, channel: u16, payload: Bytes, id: MessageId) -> Result<(), SendError> {
+        let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
+        let connection = connection.ok_or(SendError::NotConnected)?;
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        match connection.send(cx, channel, payload, id) {
+            Ok(true) => self.activate(index),
+            Ok(false) => self.note_unflushed(index),
+            Err(error) => {
+                self.after(index);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages wait: for a flush, or for their time.
+    fn note_unflushed(&mut self, index: u32) {
+        let slot = self.slots.at(index).expect("a message was just queued there");
+        if !core::mem::replace(&mut slot.is_unflushed, true) {
+            self.unflushed.push(index);
+        }
+        self.rearm(index);
+    }
+}
