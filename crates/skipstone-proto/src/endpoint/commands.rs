@@ -33,7 +33,7 @@ impl core::fmt::Display for ConnectError {
 impl core::error::Error for ConnectError {}
 
 impl Endpoint {
-    /// Begins a connection to the server at `path`. [`Event::Connected`] or [`Event::Closed`] follows.
+    /// Begins a connection to the server at `path`. [`Event::Connected`](super::Event::Connected) or [`Event::Closed`](super::Event::Closed) follows.
     pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(ConnectError::TokenTooLong);
@@ -64,7 +64,7 @@ impl Endpoint {
         self.close(now, peer, code, reason, Duration::ZERO)
     }
 
-    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows when the
+    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`](super::Event::Closed) follows when the
     /// peer knows, or is taken for dead. False if there is no such connection.
     pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
         let reason = Bytes::copy_from_slice(reason.as_bytes());
