@@ -5,10 +5,11 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`, `encryption`. The mechanisms know nothing of
 //! each other; they meet here.
 
 mod close;
+mod encryption;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
@@ -82,6 +83,7 @@ pub(crate) struct Ids {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     accept: bool,
+    connect: bool,
     ping: bool,
     /// Packets that may leave although the congestion window is full: probes.
     probes: u8,

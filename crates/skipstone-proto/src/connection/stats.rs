@@ -101,11 +101,17 @@ pub enum Drop {
     UnfinishedMessage,
     /// More stateless answers than may wait.
     TooManyReplies,
+    /// A suite that this side did not offer: somebody wants less protection.
+    WrongSuite,
+    /// Handshake bytes that make no sense, or not now.
+    BadHandshake,
+    /// A sealed packet that came before the keys.
+    TooEarly,
 }
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 14] = [
+    pub const ALL: [Drop; 17] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -120,6 +126,9 @@ impl Drop {
         Drop::StaleMessage,
         Drop::UnfinishedMessage,
         Drop::TooManyReplies,
+        Drop::WrongSuite,
+        Drop::BadHandshake,
+        Drop::TooEarly,
     ];
 
     /// Its name in statistics.
@@ -139,6 +148,9 @@ impl Drop {
             Drop::StaleMessage => "stale_message",
             Drop::UnfinishedMessage => "unfinished_message",
             Drop::TooManyReplies => "too_many_replies",
+            Drop::WrongSuite => "wrong_suite",
+            Drop::BadHandshake => "bad_handshake",
+            Drop::TooEarly => "too_early",
         }
     }
 }

@@ -37,6 +37,8 @@ struct Wants {
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
 const OVERTAKING_MAX: u64 = 4_000;
+/// A packet number has at least so many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
+pub(super) const NUMBER_BITS_MIN: u8 = 14;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
 /// What must find room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
@@ -50,6 +52,10 @@ impl Connection {
         let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
         let max = max.min(buffer.len());
         self.timers.merge.on_write(now);
+        if let Some(bytes) = self.poll_crypto(now, buffer) {
+            self.count_sent(bytes);
+            return Some(Segments { bytes, segment_bytes: bytes });
+        }
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes =
                 self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
@@ -98,7 +104,7 @@ impl Connection {
         Wants {
             ack: self.received.has_news(),
             ack_is_due: self.received.ack_due() <= now,
-            control: self.pending.accept || self.pending.ping,
+            control: self.pending.accept || self.pending.connect || self.pending.ping,
             lost: is_open && may_send && self.lanes.has_lost(),
             new: is_open && may_send && self.lanes.has_new() && self.is_merged(now),
         }
@@ -107,18 +113,19 @@ impl Connection {
     /// Writes one datagram and returns its length; with `equal_to`, one that more shall follow is padded to that length
     /// if little is missing. A message that `max` bytes would hold is not cut because this datagram is to be shorter.
     fn write_datagram(&mut self, now: Time, buffer: &mut [u8], max: usize, equal_to: Option<usize>) -> Option<usize> {
+        if !self.security.is_established() {
+            return None;
+        }
         let wants = self.wants(now);
         let answer = self.poll_ending(now);
         let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new;
         if answer.is_none() && (!has_reason || self.state == State::Drained) || self.ids.remote == 0 {
             return None;
         }
-        let has_company = wants.ack || wants.lost || wants.new || self.pending.accept || answer.is_some();
-        let is_lone_ping = !has_company && !self.ledger.is_waiting();
         let (is_waiting, is_unconfirmed) = (self.ledger.is_waiting(), self.ledger.distance() > UNCONFIRMED_MAX);
         let is_standing = matches!(self.state, State::Established | State::Lingering);
-        let overtaking = if is_lone_ping { 0 } else { OVERTAKING_MAX };
-        let number = Truncated::new(self.ledger.next(), self.ledger.distance() + overtaking);
+        let distance = self.ledger.distance() + OVERTAKING_MAX;
+        let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
         let overhead = self.security.overhead();
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
         let mut writer = Writer::new(&mut buffer[..end]);
@@ -148,6 +155,12 @@ impl Connection {
                 packet.record(Record::Control(Control::Accept));
                 self.pending.accept = false;
             }
+        }
+        if core::mem::take(&mut self.pending.connect)
+            && let Some(handshake) = &self.handshake
+        {
+            frame::encode_connect(&mut packet.writer, handshake.token());
+            packet.record(Record::Control(Control::Connect));
         }
         let mut is_full = false;
         if wants.lost {
