@@ -16,6 +16,7 @@ use impair::Impairment;
 use mio::{Events, Poll, Token, Waker};
 use skipstone_netsim::LinkStats;
 use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
+use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
 use sockets::Sockets;
 use std::io;
@@ -146,11 +147,12 @@ impl Driver {
         address: SocketAddr,
         token: &[u8],
         impairment: Option<&Impairment>,
+        protection: Protection,
     ) -> Result<PeerId, io::Error> {
         self.release_sockets();
         let path = self.sockets.open(self.poll.registry(), target, address, impairment)?;
         let now = self.now();
-        let peer = self.endpoint.connect(now, path, token).map_err(|error| match error {
+        let peer = self.endpoint.connect_with(now, path, token, protection).map_err(|error| match error {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
             error => io::Error::other(error.to_string()),
         })?;

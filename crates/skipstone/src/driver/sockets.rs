@@ -103,7 +103,7 @@ impl Sockets {
         let entry = self.all.vacant_entry();
         let number = entry.key() as u32;
         let carrier = match target.scheme {
-            Scheme::Plain => {
+            Scheme::Encrypted | Scheme::Plain => {
                 let any: IpAddr = match remote {
                     SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
                     SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
