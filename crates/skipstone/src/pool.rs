@@ -32,12 +32,7 @@ pub struct PoolConfig {
 
 impl Default for PoolConfig {
     fn default() -> Self {
-        PoolConfig {
-            merging: None,
-            handshake_timeout: Duration::from_secs(10),
-            trust: Trust::default(),
-            dtls: None,
-        }
+        PoolConfig { merging: None, handshake_timeout: Duration::from_secs(10), trust: Trust::default(), dtls: None }
     }
 }
 

@@ -39,9 +39,12 @@ impl Identity {
         match std::fs::read(path) {
             Ok(pem) => Identity::from_pem(&pem, &pem).map_err(|error| error.in_file(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let identity = Identity::self_signed()?;
-                write_new(path, identity.to_pem().as_bytes()).map_err(|error| IdentityError::file(path, error))?;
-                Ok(identity)
+                let made = Identity::self_signed()?;
+                let written = write_new(path, made.to_pem().as_bytes());
+                written.map_err(|error| IdentityError::file(path, error))?;
+                // Whose it is, should another server have started at the same moment.
+                let pem = std::fs::read(path).map_err(|error| IdentityError::file(path, error))?;
+                Identity::from_pem(&pem, &pem).map_err(|error| error.in_file(path))
             }
             Err(error) => Err(IdentityError::file(path, error)),
         }
@@ -200,11 +203,24 @@ fn pem(label: &str, der: &[u8]) -> String {
     text + &format!("-----END {label}-----\n")
 }
 
-/// Writes a file that must not exist yet. Whoever starts beside us loses, rather than each having a key of its own.
+/// Writes a file for its owner's eyes, all of it or nothing. One that has come to be there meanwhile stays.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}", std::process::id()));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    io::Write::write_all(&mut options.open(path)?, content)
+    let written = options.open(&draft).and_then(|mut file| {
+        io::Write::write_all(&mut file, content)?;
+        file.sync_all()
+    });
+    let linked = written.and_then(|()| std::fs::hard_link(&draft, path));
+    let _ = std::fs::remove_file(&draft);
+    linked.or_else(
+        |error| if error.kind() == io::ErrorKind::AlreadyExists && path.exists() { Ok(()) } else { Err(error) },
+    )
 }

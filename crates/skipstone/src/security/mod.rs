@@ -7,8 +7,8 @@ mod identity;
 mod verify;
 
 pub(crate) use dtls::{ClientSuites, ServerSuites};
-pub use identity::{Fingerprint, Identity, IdentityError};
 pub(crate) use identity::to_hex;
+pub use identity::{Fingerprint, Identity, IdentityError};
 pub(crate) use verify::Verifier;
 pub use verify::{Trust, TrustError};
 

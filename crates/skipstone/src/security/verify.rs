@@ -164,7 +164,9 @@ impl fmt::Display for Untrusted {
                  prints behind the URL (#sha256=...), or name the signer's certificate (--ca)"
             ),
             Why::Expired => write!(f, "the certificate of '{host}' has expired: its operator must renew it"),
-            Why::NotYetValid => write!(f, "the certificate of '{host}' is not valid yet: is this machine's clock right?"),
+            Why::NotYetValid => {
+                write!(f, "the certificate of '{host}' is not valid yet: is this machine's clock right?")
+            }
             Why::OtherName => write!(f, "the server's certificate is not for '{host}': use the name that it is for"),
             Why::Other(why) => write!(f, "the certificate of '{host}' is not acceptable: {why}"),
         }
