@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Flags of whoever connects. A fingerprint in the URL goes before both.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Flags {
+pub(crate) struct TrustFlags {
     /// Trust servers whose certificate was signed by one of these, a PEM file, rather than those that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
@@ -14,14 +14,18 @@ pub(crate) struct Flags {
     pub(crate) dangerously_trust_anyone: bool,
 }
 
-impl Flags {
+impl TrustFlags {
     /// The error is one sentence.
     pub(crate) fn trust(&self) -> Result<Trust, String> {
         match &self.ca {
             _ if self.dangerously_trust_anyone => Ok(Trust::DangerouslyAnything),
             None => Ok(Trust::System),
             Some(file) => match std::fs::read_to_string(file) {
-                Ok(pem) => Ok(Trust::Ca(pem)),
+                Ok(pem) => {
+                    let trust = Trust::Ca(pem);
+                    let checked = trust.suites("localhost", None).map(drop);
+                    checked.map(|()| trust).map_err(|error| format!("--ca {}: {error}", file.display()))
+                }
                 Err(error) => Err(format!("cannot read --ca {}: {error}", file.display())),
             },
         }

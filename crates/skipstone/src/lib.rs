@@ -45,7 +45,7 @@ mod url;
 
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
-pub use driver::{DriverStats, SocketStats};
+pub use driver::{DriverStats, HalfOpenStats, SocketStats};
 pub use handle::{Mode as Threading, QueueFull, StartError};
 pub use pool::{Pool, PoolConfig};
 pub use security::{DtlsVersion, Fingerprint, Identity, IdentityError, Security, Trust, TrustError};

@@ -74,6 +74,9 @@ impl Server {
             connections_max: config.connections_max,
             ..Config::server(config.settings)
         })?;
+        if let Some(identity) = security.identity() {
+            driver.shake_hands_as(identity);
+        }
         let wanted = format!("listen on {}", config.listen);
         let local = driver.listen(config.listen, config.websocket).map_err(StartError::io(wanted))?;
         let (handle, fingerprint) = (Handle::new(driver, config.threading)?, security.fingerprint());

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// ws://HOST:PORT over WebSocket
     url: String,
     #[command(flatten)]
-    trust: crate::trust::Flags,
+    trust: crate::trust::TrustFlags,
     /// Your name, as the others see it [default: your user name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,

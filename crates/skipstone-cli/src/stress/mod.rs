@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Protection {
     #[command(flatten)]
-    pub(crate) trust: trust::Flags,
+    pub(crate) trust: trust::TrustFlags,
     /// Native clients without encryption, for comparison; the run's own server lets them in
     #[arg(long)]
     pub(crate) plain: bool,

@@ -9,6 +9,7 @@ use dimpl::{Config, Dtls, DtlsCertificate, Error, Output};
 use skipstone_proto::security::{Session, Suites};
 use skipstone_proto::time::{Duration, Time};
 use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -120,8 +121,9 @@ const TAG: usize = 16;
 const APPLICATION_DATA: u8 = 23;
 /// The top bits of a DTLS 1.3 record with a sequence of 16 bits and a length, and without a connection id.
 const UNIFIED: u8 = 0b0010_1100;
-/// Handshake datagrams, header of OPEN included, stay below the smallest path that the protocol assumes.
-const MTU: usize = 1_150;
+/// Bytes of DTLS in a handshake datagram. dimpl pads a ClientHello of 1.3 to this, and a server's session keeps buffers
+/// of that size: it is no more than what a flight with a certificate of our own takes.
+const MTU: usize = 800;
 /// Handshake bytes that one datagram may bring.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
 /// What dimpl keeps of a peer's datagrams until a message is whole.
@@ -129,28 +131,38 @@ const QUEUE_MAX: usize = 30;
 /// Room for whatever dimpl has gathered in a handshake: it panics when a certificate finds none.
 const SCRATCH_BYTES: usize = 1 << 16;
 const _: () = assert!(QUEUE_MAX * HANDSHAKE_BYTES_MAX < SCRATCH_BYTES);
+thread_local! {
+    /// Where handshakes are gathered, one at a time.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 /// Beyond this, dimpl waits for nothing.
 const SOON: Duration = Duration::from_secs(3_600);
 
 /// What all sessions share. Building it runs dimpl's self-test of the ciphers, once.
 fn config() -> &'static Arc<Config> {
     static CONFIG: OnceLock<Arc<Config>> = OnceLock::new();
-    CONFIG.get_or_init(|| {
-        let config = Config::builder()
-            .mtu(MTU)
-            .max_queue_rx(QUEUE_MAX)
-            .require_client_certificate(false)
-            // The address is proven before a session is made.
-            .use_server_cookie(false)
-            .flight_start_rto(Duration::from_millis(250))
-            .flight_retries(7)
-            .handshake_timeout(Duration::from_secs(60))
-            .dtls12_cipher_suites(&[Dtls12CipherSuite::ECDHE_ECDSA_CHACHA20_POLY1305_SHA256])
-            .dtls13_cipher_suites(&[Dtls13CipherSuite::AES_128_GCM_SHA256])
-            .kx_groups(&[NamedGroup::X25519, NamedGroup::Secp256r1])
-            .build();
-        Arc::new(config.expect("the configuration is good, and the ciphers pass their test"))
-    })
+    CONFIG.get_or_init(|| config_with(RECORDS_PER_KEY))
+}
+
+/// After so many records DTLS 1.3 changes its keys: what RFC 9147 allows AES-GCM, and less.
+const RECORDS_PER_KEY: u64 = 1 << 23;
+
+fn config_with(records_per_key: u64) -> Arc<Config> {
+    let config = Config::builder()
+        .aead_encryption_limit(records_per_key)
+        .mtu(MTU)
+        .max_queue_rx(QUEUE_MAX)
+        .require_client_certificate(false)
+        // The address is proven before a session is made.
+        .use_server_cookie(false)
+        .flight_start_rto(Duration::from_millis(250))
+        .flight_retries(7)
+        .handshake_timeout(Duration::from_secs(60))
+        .dtls12_cipher_suites(&[Dtls12CipherSuite::ECDHE_ECDSA_CHACHA20_POLY1305_SHA256])
+        .dtls13_cipher_suites(&[Dtls13CipherSuite::AES_128_GCM_SHA256])
+        .kx_groups(&[NamedGroup::X25519, NamedGroup::Secp256r1])
+        .build();
+    Arc::new(config.expect("the configuration is good, and the ciphers pass their test"))
 }
 
 /// dimpl wants a certificate of clients too, though no server of ours asks for it.
@@ -160,7 +172,7 @@ fn nobody() -> &'static Identity {
 }
 
 /// The protocol's time as dimpl's.
-pub(super) fn instant(time: Time) -> Instant {
+pub(crate) fn instant(time: Time) -> Instant {
     static BASE: OnceLock<Instant> = OnceLock::new();
     *BASE.get_or_init(Instant::now) + Duration::from_micros(time.as_micros())
 }
@@ -202,7 +214,11 @@ impl DtlsSession {
         if self.is_established {
             self.drain_into(&mut [0; 2 * MTU]);
         } else {
-            self.drain_into(&mut vec![0; SCRATCH_BYTES]);
+            // Kept, because so large a block among small ones that stay would cut up the heap.
+            let mut scratch = SCRATCH.take();
+            scratch.resize(SCRATCH_BYTES, 0);
+            self.drain_into(&mut scratch);
+            SCRATCH.set(scratch);
         }
     }
 
@@ -400,4 +416,87 @@ fn is_handshake(bytes: &[u8]) -> bool {
         }
     }
     !bytes.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::security::Trust;
+
+    /// Sessions of both sides that change their keys after so many records.
+    fn pair(records_per_key: u64) -> (DtlsSession, DtlsSession) {
+        let (identity, now) = (Identity::self_signed().expect("it is made"), Time::from_micros(1_000_000));
+        let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
+        let config = config_with(records_per_key);
+        let mut client = Dtls::new_13(config.clone(), nobody().certificate(), instant(now));
+        client.set_active(true);
+        let mut client = DtlsSession::new(client, Kind::Dtls13, now, Some(pin.into()));
+        client.handle_timeout(now);
+        let server = Dtls::new_13(config, identity.certificate(), instant(now));
+        (client, DtlsSession::new(server, Kind::Dtls13, now, None))
+    }
+
+    fn talk(now: Time, from: &mut DtlsSession, to: &mut DtlsSession) {
+        let mut buffer = [0; 2_000];
+        while let Some(length) = from.poll_handshake(&mut buffer) {
+            assert!(to.handle_handshake(now, &buffer[..length]));
+        }
+    }
+
+    #[test]
+    fn keys_change_without_losing_a_packet() {
+        let (mut client, mut server) = pair(60);
+        let mut now = Time::from_micros(1_000_000);
+        let mut epochs = std::collections::BTreeSet::new();
+        for number in 0..2_000_u32 {
+            now += Duration::from_millis(10);
+            for _ in 0..2 {
+                talk(now, &mut client, &mut server);
+                talk(now, &mut server, &mut client);
+            }
+            for session in [&mut client, &mut server] {
+                if session.poll_timeout() <= now {
+                    session.handle_timeout(now);
+                }
+            }
+            if !(client.is_established() && server.is_established()) {
+                continue;
+            }
+            for (from, to) in [(&mut client, &mut server)] {
+                let mut datagram = [0; 64];
+                datagram[4..8].copy_from_slice(&number.to_be_bytes());
+                let length = from.seal(&mut datagram, 4..8);
+                epochs.insert(datagram[4] & 0b11);
+                let opened = to.open(&mut datagram[..length], 4).unwrap_or_else(|| panic!("packet {number}"));
+                assert_eq!(datagram[opened], number.to_be_bytes());
+            }
+        }
+        assert!(client.failure().is_none() && server.failure().is_none());
+        assert_eq!(epochs.len(), 4, "the keys changed again and again: {epochs:?}");
+    }
+
+    #[test]
+    fn nothing_is_sealed_in_clear_when_the_session_has_failed() {
+        let (mut client, mut server) = pair(1_000);
+        for _ in 0..3 {
+            talk(Time::from_micros(1_000_000), &mut client, &mut server);
+            talk(Time::from_micros(1_000_000), &mut server, &mut client);
+        }
+        assert!(client.is_established());
+        client.fail("a test".into());
+        let mut datagram = [7; 64];
+        let length = client.seal(&mut datagram, 4..40);
+        assert_eq!(datagram[4..40], [0; 36]);
+        assert_eq!(length, 40 + client.overhead());
+    }
+
+    #[test]
+    fn alerts_in_clear_and_garbage_are_no_handshake() {
+        let alert = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40];
+        let mut hello = vec![22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 1, 2, 3];
+        assert!(is_handshake(&hello) && !is_handshake(&alert) && !is_handshake(&[]));
+        hello.extend(alert);
+        assert!(!is_handshake(&hello), "behind something else, too");
+        assert!(!is_handshake(&hello[..15]) && !is_handshake(b"\x80abc") && is_handshake(&[0x2F, 1, 2]));
+    }
 }

@@ -74,7 +74,7 @@ impl Identity {
         fingerprint_of(&self.certificate)
     }
 
-    pub(super) fn certificate(&self) -> DtlsCertificate {
+    pub(crate) fn certificate(&self) -> DtlsCertificate {
         DtlsCertificate { certificate: self.certificate.clone(), private_key: self.key.clone() }
     }
 

@@ -6,7 +6,8 @@ mod dtls;
 mod identity;
 mod verify;
 
-pub(crate) use dtls::{ClientSuites, ServerSuites};
+pub(crate) use dtls::instant;
+use dtls::{ClientSuites, ServerSuites};
 pub(crate) use identity::to_hex;
 pub use identity::{Fingerprint, Identity, IdentityError};
 pub(crate) use verify::Verifier;
@@ -64,6 +65,10 @@ impl Security {
     /// What clients pin; `None` in clear.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.identity.as_ref().map(|identity| identity.fingerprint())
+    }
+
+    pub(crate) fn identity(&self) -> Option<Arc<Identity>> {
+        self.identity.clone()
     }
 
     pub(crate) fn allows_plain(&self) -> bool {

@@ -65,7 +65,8 @@ impl Verifier {
             Rule::Pinned(pin) => Err(untrusted(Why::OtherFingerprint(*pin))),
             Rule::Signed(anchors, name) => signed(certificate, anchors, name).map_err(|error| {
                 untrusted(match error {
-                    webpki::Error::UnknownIssuer => Why::UnknownIssuer,
+                    // The second: somebody of the same name as one who is trusted.
+                    webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => Why::UnknownIssuer,
                     webpki::Error::CertExpired { .. } => Why::Expired,
                     webpki::Error::CertNotValidYet { .. } => Why::NotYetValid,
                     webpki::Error::CertNotValidForName(_) => Why::OtherName,
