@@ -33,6 +33,20 @@ fn main() {
     println!("== worst p99.8 {:.2} worst p99.99 {:.2} median max {:.2} worst max {:.2} lost {} worst bytes {:.3}", worst(2), worst(3), median(4), worst(4), worst(5), worst(6));
 }
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+thread_local! { static NOTES: RefCell<BTreeMap<(u8, &'static str), (u64, u64)>> = RefCell::default(); }
+fn note(dir: u8, now: Time, d: &[u8]) {
+    use skipstone_proto::wire::frame::{Frame, Frames};
+    let kind = if d[0] == 0x80 {
+        let (mut ack, mut msg, mut rep, mut late, mut repd) = (false, false, false, false, false);
+        for f in Frames::new(&d[6..d.len() - 3]) { match f { Ok(Frame::Ack(_)) => ack = true, Ok(Frame::Message(_)) => msg = true, Ok(Frame::Repair(_)) => rep = true, Ok(Frame::Late{..}) => late = true, Ok(Frame::Repaired(_)) => repd = true, _ => {} } }
+        let _ = repd;
+        if late { "late" } else if rep { if ack { "repair+ack" } else { "repair" } } else if msg { if ack { "msg+ack" } else { "msg" } } else if ack { "ack" } else { "other" }
+    } else { "handshake" };
+    NOTES.with(|n| { let mut n = n.borrow_mut(); let e = n.entry((dir, kind)).or_default(); e.0 += 1; e.1 += d.len() as u64; });
+    if let Ok(at) = std::env::var("TRACE") { let (f, t) = at.split_once('-').unwrap(); let (f, t): (u64, u64) = (f.parse().unwrap(), t.parse().unwrap()); let us = now.as_micros(); if us >= f && us <= t { println!("{us} {} {kind} {}B {:?}", if dir == 1 { "UP  " } else { "DOWN" }, d.len(), Frames::new(&d[6..d.len()-3]).flatten().map(|f| match f { Frame::Message(m) => format!("m{}:{:?}", m.channel, m.sequence), Frame::Ack(a) => format!("ack {}", a.largest.value), other => format!("{other:?}").chars().take(30).collect::<String>() }).take(4).collect::<Vec<_>>()); } }
+}
 fn path(host: u8, port: u16) -> Path { Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, host], port)), carrier: Carrier::UDP } }
 
 fn run(a: &Args, seed: u64) -> Vec<f64> {
@@ -78,7 +92,7 @@ fn run(a: &Args, seed: u64) -> Vec<f64> {
                         let n = u32::from_be_bytes(payload[..4].try_into().unwrap());
                         assert_eq!(n, expected[usize::from(channel)]);
                         expected[usize::from(channel)] += 1;
-                        samples.push(now.since(start.unwrap() + tick(n.into())).as_micros() as u32);
+                        let took = now.since(start.unwrap() + tick(n.into())).as_micros() as u32; samples.push(took); if let Ok(m) = std::env::var("SLOW") && took >= m.parse::<u32>().unwrap() { println!("slow {took} channel {channel} tick {n} sent at {:?} arrived {now:?}", start.unwrap() + tick(n.into())); }
                     }
                     _ => {}
                 }
@@ -87,8 +101,8 @@ fn run(a: &Args, seed: u64) -> Vec<f64> {
                 for e in 0..a.entities { let mut p = vec![e as u8; a.payload]; p[..4].copy_from_slice(&(sent_ticks as u32).to_be_bytes()); client.send(now, me, e, Bytes::from(p), MessageId(0)).unwrap(); }
                 sent_ticks += 1;
             }
-            while let Some(t) = server.poll_transmit(now, &mut buffer) { moved = true; for d in buffer[..t.bytes].chunks(t.segment_bytes) { bytes += (d.len() + 28 + a.extra) as u64; datagrams += 1; duplex.down.send(net, d, 0); } }
-            while let Some(t) = client.poll_transmit(now, &mut buffer) { moved = true; for d in buffer[..t.bytes].chunks(t.segment_bytes) { bytes += (d.len() + 28 + a.extra) as u64; datagrams += 1; duplex.up.send(net, d, 0); } }
+            while let Some(t) = server.poll_transmit(now, &mut buffer) { moved = true; for d in buffer[..t.bytes].chunks(t.segment_bytes) { note(0, now, d); bytes += (d.len() + 28 + a.extra) as u64; datagrams += 1; duplex.down.send(net, d, 0); } }
+            while let Some(t) = client.poll_transmit(now, &mut buffer) { moved = true; for d in buffer[..t.bytes].chunks(t.segment_bytes) { note(1, now, d); bytes += (d.len() + 28 + a.extra) as u64; datagrams += 1; duplex.up.send(net, d, 0); } }
             if !moved { break; }
         }
         let from_net = duplex.next_arrival().map_or(Time::NEVER, |t| Time::from_micros(t.as_nanos().div_ceil(1000) as u64));
@@ -97,6 +111,7 @@ fn run(a: &Args, seed: u64) -> Vec<f64> {
         if next > end || now > end { break; }
         now = next.max(now + Duration::from_micros(1));
     }
+    if std::env::var("NOTES").is_ok() { NOTES.with(|n| for (k, v) in n.borrow().iter() { println!("  {k:?} {} x {} = {:.3}", v.0, v.1 / v.0, (v.1 + v.0 * (28 + a.extra as u64)) as f64 / (samples.len() * a.payload * 2) as f64); }); }
     samples.sort_unstable();
     let n = samples.len();
     let pct = |p: f64| f64::from(samples[((n as f64 * p).ceil() as usize).clamp(1, n) - 1]) / 1000.0;

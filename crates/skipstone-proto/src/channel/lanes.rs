@@ -91,9 +91,10 @@ impl Lanes {
         !self.schedule.is_empty()
     }
 
-    /// Bytes that the messages which wait to be sent for the first time will take in packets, about.
-    pub fn new_bytes(&self) -> usize {
-        self.schedule.slots().map(|slot| self.table.peek(slot).outgoing.new_bytes()).sum()
+    /// How many messages wait to be sent for the first time, and bytes that they will take in packets, about.
+    pub fn new_size(&self) -> (usize, usize) {
+        let sizes = self.schedule.slots().map(|slot| self.table.peek(slot).outgoing.new_size());
+        sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1))
     }
 
     /// Whether something reliable has not been acknowledged.

@@ -168,13 +168,14 @@ impl Outgoing {
         !self.pending.is_empty() || self.is_unfinished
     }
 
-    /// Bytes that its new messages will take in packets, about.
-    pub fn new_bytes(&self) -> usize {
+    /// Its new messages, and bytes that they will take in packets, about.
+    pub fn new_size(&self) -> (usize, usize) {
         let unfinished = self.flight.back().filter(|_| self.is_unfinished).map_or(0, |flight| {
             let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
             flight.payload.len() - sent_to
         });
-        unfinished + self.pending_bytes + self.pending.len() * HEADER_BYTES
+        let messages = self.pending.len() + usize::from(self.is_unfinished);
+        (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
     }
 
     /// Whether something reliable has not been acknowledged.

@@ -47,7 +47,7 @@ const SPACING_MAX: Duration = Duration::from_millis(5);
 const SPACING_MIN: Duration = Duration::from_millis(1);
 const SPACINGS_PER_RTT: u32 = 5;
 /// The share of late content that may be lost in all of its copies.
-const COPIES_LOST_MAX: f32 = 2e-4;
+const COPIES_LOST_MAX: f32 = 5e-5;
 const COPIES_MIN: u8 = 2;
 const COPIES_MAX: u8 = 5;
 
@@ -147,14 +147,14 @@ impl Connection {
         if self.redundancy.mode != RedundancyMode::Adaptive || self.path.carrier.is_reliable {
             return usize::MAX;
         }
-        let bytes = self.lanes.new_bytes();
+        let (messages, bytes) = self.lanes.new_size();
         let plan = match self.redundancy.burst {
             Some(plan) => plan,
             None => {
                 let packet_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
                 self.redundancy.begin_burst(
                     self.ledger.losses(),
-                    &Burst { bytes, packet_overhead, packet_bytes_max: capacity },
+                    &Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity },
                 )
             }
         };

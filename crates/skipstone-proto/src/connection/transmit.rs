@@ -42,6 +42,8 @@ const SEGMENTS_MAX: usize = 32;
 const OVERTAKING_MAX: u64 = 4_000;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
+/// Ranges of an acknowledgement that nobody confirmed after which one asks for it, or acknowledgements would grow long.
+const RANGES_UNCONFIRMED_MAX: usize = 8;
 /// What must find room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
 /// A packet that would be a little too short to be one of equal segments is padded up to this part of it.
@@ -151,7 +153,7 @@ impl Connection {
         let content_from = packet.writer.len();
         packet.messages_from = content_from;
         // Whoever only acknowledges asks for an acknowledgement now and then, or its numbers would grow out of their bits.
-        self.pending.ping |= acked_up_to.is_some() && !is_waiting && is_unconfirmed && is_standing;
+        self.pending.ping |= acked_up_to.is_some() && !is_waiting && (is_unconfirmed || self.received.range_count() > RANGES_UNCONFIRMED_MAX) && is_standing;
         if let Some(answer) = answer {
             write_ending(&mut packet, answer, self.ending.as_deref());
         }
@@ -195,10 +197,8 @@ impl Connection {
         if !packet.is_ack_eliciting && packet.room() == capacity || has_only_repeated_ack && answer.is_none() {
             return None;
         }
-        if packet.is_ack_eliciting
-            && let Some(number) = acked_up_to
-        {
-            packet.record(Record::Control(Control::AckUpTo(number)));
+        if let Some(number) = acked_up_to {
+            packet.ledger.record(Record::Control(Control::AckUpTo(number)));
         }
         let content = content_from..packet.writer.len();
         if is_full && let Some(length) = equal_to {

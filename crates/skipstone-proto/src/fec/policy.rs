@@ -1,8 +1,8 @@
 //! How much redundancy a path needs: into how many packets a burst is cut, and how many repairs follow it.
 //!
-//! A repair costs as much as a packet, so the more packets a burst has the cheaper its repairs are, and the more headers
-//! it pays: `n` packets of a burst of `D` bytes with `o` bytes of headers each, and `r` repairs, cost
-//! `(n + r) (D / n + o)` bytes, least at `n = sqrt(r D / o)`.
+//! A repair costs as much as the longest packet that it covers, so the more packets a burst is cut into the cheaper its
+//! repairs are, and the more headers it pays. With equal packets the least is at `sqrt(r D / o)` of them, for `r` repairs
+//! and `D` bytes of messages with `o` bytes of headers each; whole messages make packets unequal, which is counted here.
 
 use crate::loss::LossEstimate;
 
@@ -18,7 +18,9 @@ pub struct Plan {
 /// What is known of a burst that waits to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Burst {
-    /// Bytes of its messages with their headers.
+    /// Its messages.
+    pub messages: usize,
+    /// Their bytes, headers included.
     pub bytes: usize,
     /// Bytes that each packet adds, IP included.
     pub packet_overhead: usize,
@@ -39,8 +41,8 @@ const LATE_MAX: f32 = 5e-4;
 /// Packets into which a burst is cut for the sake of repairs. More would be cheaper in bytes, but a packet costs its
 /// peers and the air between them more than its bytes.
 const PACKETS_MAX: usize = 6;
-/// Packets for each repair, at least, beyond the first repair.
-const PACKETS_PER_REPAIR: usize = 3;
+/// Repairs for each five packets, at most, beyond the first repair.
+const REPAIRS_PER_FIVE: usize = 2;
 
 impl Default for Policy {
     fn default() -> Self {
@@ -65,16 +67,31 @@ impl Policy {
         if !self.is_active {
             return Plan { packets: least, repairs: 0 };
         }
-        let mut plan = Plan { packets: least, repairs: 1 };
-        loop {
-            let cheapest = (plan.repairs as f32 * burst.bytes as f32 / burst.packet_overhead as f32).sqrt().round();
-            plan.packets = (cheapest as usize).clamp(least, least.max(PACKETS_MAX));
-            let is_enough = late(losses.rate(), plan) <= LATE_MAX;
-            if is_enough || plan.repairs >= plan.packets / PACKETS_PER_REPAIR {
-                return plan;
+        let mut plan = Plan { packets: burst.cheapest(least, 1), repairs: 1 };
+        while late(losses.rate(), plan) > LATE_MAX {
+            let repairs = plan.repairs + 1;
+            let more = Plan { packets: burst.cheapest(least, repairs), repairs };
+            if more.repairs * 5 > more.packets * REPAIRS_PER_FIVE {
+                break;
             }
-            plan.repairs += 1;
+            plan = more;
         }
+        plan
+    }
+}
+
+impl Burst {
+    /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
+    fn cheapest(&self, least: usize, repairs: usize) -> usize {
+        let message = self.bytes.div_ceil(self.messages.max(1));
+        let cost = |packets: &usize| {
+            let longest = match message <= self.packet_bytes_max {
+                true => self.messages.div_ceil(*packets) * message,
+                false => self.bytes.div_ceil(*packets),
+            };
+            packets * self.packet_overhead + repairs * (longest + self.packet_overhead)
+        };
+        (least..=least.max(PACKETS_MAX.min(self.messages))).min_by_key(cost).unwrap_or(least)
     }
 }
 
@@ -101,7 +118,7 @@ mod tests {
     }
 
     fn plan(per_thousand: u32, bytes: usize) -> (usize, usize) {
-        let burst = Burst { bytes, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let burst = Burst { messages: bytes.div_ceil(55), bytes, packet_overhead: 70, packet_bytes_max: 1_400 };
         let mut policy = Policy::default();
         let losses = losses(per_thousand);
         policy.update(&losses);
@@ -119,8 +136,8 @@ mod tests {
     fn more_loss_gets_more_repairs_over_more_packets() {
         assert_eq!(plan(5, 1_375), (4, 1));
         assert_eq!(plan(5, 2_750), (6, 1));
-        assert_eq!(plan(20, 1_375), (6, 2));
-        assert_eq!(plan(50, 1_375), (6, 2));
+        assert_eq!(plan(20, 1_375), (5, 2));
+        assert_eq!(plan(50, 1_375), (5, 2));
         let (packets, repairs) = plan(50, 80_000);
         assert!(packets == 58 && (6..=12).contains(&repairs), "{repairs}");
     }

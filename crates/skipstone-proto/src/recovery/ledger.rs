@@ -99,6 +99,8 @@ struct Sent {
     age_ms: u16,
     state: State,
     is_doubted: bool,
+    /// Whether its fate counts in what is known of the path's losses.
+    is_measured: bool,
 }
 
 /// What an acknowledgement brought.
@@ -275,7 +277,7 @@ impl Ledger {
             self.bytes_in_flight += u32::from(bytes);
             self.eliciting_in_flight += 1;
         }
-        self.sent.push_back(Sent { at: now, records, record_count, bytes, age_ms, state, is_doubted: false });
+        self.sent.push_back(Sent { at: now, records, record_count, bytes, age_ms, state, is_doubted: false, is_measured: is_ack_eliciting });
         // Else acknowledgements alone, which nobody acknowledges, would pile up behind a lost packet.
         self.settle(now, self.patience);
     }
@@ -292,7 +294,14 @@ impl Ledger {
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
             match packet.state {
-                State::Untracked | State::Acked | State::Repaired => continue,
+                State::Acked | State::Repaired => continue,
+                // Whoever acknowledges acknowledgements alone does so in passing.
+                State::Untracked => {
+                    packet.state = State::Acked;
+                    packet.is_measured = false;
+                    self.resolve((number - self.base) as usize, resolved);
+                    continue;
+                }
                 State::InFlight => {
                     self.bytes_in_flight -= u32::from(packet.bytes);
                     self.eliciting_in_flight -= 1;
@@ -407,16 +416,15 @@ impl Ledger {
         while let Some(packet) = self.sent.front() {
             let is_settled = match packet.state {
                 State::InFlight => false,
-                State::Untracked | State::Acked | State::Repaired => true,
+                State::Acked | State::Repaired => true,
+                State::Untracked => packet.record_count == 0 || packet.at + patience <= now,
                 State::Lost => packet.at + patience <= now,
             };
             if !is_settled {
                 break;
             }
-            match packet.state {
-                State::Acked => self.losses.on_packet(false),
-                State::Lost | State::Repaired => self.losses.on_packet(true),
-                State::Untracked | State::InFlight => {}
+            if packet.is_measured {
+                self.losses.on_packet(packet.state != State::Acked);
             }
             self.records.drain(..usize::from(packet.record_count));
             self.records_base += u64::from(packet.record_count);

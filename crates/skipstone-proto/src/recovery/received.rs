@@ -114,6 +114,11 @@ impl Received {
         self.ranges.iter().rev().take_while(|range| *range.end() >= self.confirmed)
     }
 
+    /// How many ranges there are to acknowledge.
+    pub fn range_count(&self) -> usize {
+        self.ranges().count()
+    }
+
     /// For how long the greatest number has been held back.
     pub fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)

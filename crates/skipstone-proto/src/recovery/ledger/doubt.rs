@@ -3,7 +3,7 @@
 //! Each packet has a probe timeout of its own (RFC 9002, section 6.2, counts from the last one sent: under a steady
 //! stream of ticks that would never come up). When it is over, the packet is doubted: what it held is sent once more,
 //! though nothing says yet that it is lost. A peer from whom nothing at all has come for three timeouts is silent:
-//! then only single probes go out, at doubling intervals, until it is heard again.
+//! then only single probes go out, at growing intervals, until it is heard again.
 
 use super::{Ledger, Resolved, State};
 use crate::rtt::Rtt;
@@ -17,8 +17,6 @@ pub(super) struct Doubt {
     last_eliciting_at: Time,
     /// When the peer last acknowledged anything new, or began to owe it.
     progress_at: Time,
-    /// Probes sent into the silence.
-    probes: u32,
 }
 
 /// What a doubt came to.
@@ -31,13 +29,18 @@ pub struct Doubted {
 }
 
 const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
-const PROBE_SPACING_MAX: Duration = Duration::from_millis(500);
-/// On a path slower than that, probes are a timeout apart all the same.
-const DOUBLINGS_MAX: u32 = 10;
+/// Probes into silence are a timeout apart, or this part of the time that the silence has lasted.
+const PROBES_PER_SILENCE: u32 = 8;
+const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
+/// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as long
+/// as the chance that all of it was lost is below this part of the chance that one packet was.
+const ALL_LOST_MAX: f32 = 1e-3;
+/// Packets that left within this time are one burst.
+const BURST_SPAN: Duration = Duration::from_micros(500);
 
 impl Doubt {
     pub(super) fn starting_at(next: u64) -> Self {
-        Doubt { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, probes: 0 }
+        Doubt { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO }
     }
 
     pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
@@ -49,7 +52,6 @@ impl Doubt {
 
     pub(super) fn on_progress(&mut self, now: Time) {
         self.progress_at = now;
-        self.probes = 0;
     }
 
     /// From when on the peer counts as silent.
@@ -71,8 +73,8 @@ impl Ledger {
         if overdue <= silent_from && !is_full {
             return overdue;
         }
-        let spacing_max = PROBE_SPACING_MAX.max(timeout);
-        let spacing = (timeout * (1 << self.doubt.probes.min(DOUBLINGS_MAX))).min(spacing_max);
+        let silence = self.doubt.last_eliciting_at.since(self.doubt.progress_at);
+        let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
         silent_from.max(self.doubt.last_eliciting_at + spacing)
     }
 
@@ -95,12 +97,11 @@ impl Ledger {
             let index = (self.doubt.from - self.base) as usize;
             self.doubt_packet(index, resolved);
             doubted.packets += 1;
-            self.doubt.from += 1;
+            self.doubt.from += self.packets_spared(index);
             self.skip_settled_doubts();
         }
         if doubted.packets == 0 {
             doubted.is_silent = true;
-            self.doubt.probes += 1;
             self.doubt.last_eliciting_at = now;
             self.doubt.from = self.next();
             let oldest = self.sent.iter().position(|packet| packet.state == State::InFlight && packet.record_count > 0);
@@ -110,6 +111,17 @@ impl Ledger {
             }
         }
         doubted
+    }
+
+    /// How many packets from this one on need not be doubted once it was. Nothing of their burst, or later, was
+    /// acknowledged: rather than all of them the acknowledgement was lost, and that of the copy will tell.
+    fn packets_spared(&self, index: usize) -> u64 {
+        let at = self.sent[index].at;
+        let is_same = |packet: &&super::Sent| packet.at.since(at) <= BURST_SPAN;
+        let is_heard_of = self.latest_acked_sent_at + BURST_SPAN >= at;
+        let count = self.sent.range(index..).take_while(is_same).count();
+        let all_lost = (1.0 - 1.0 / self.losses.burst_length()).max(self.losses.rate()).powi(count as i32 - 1);
+        if !is_heard_of && all_lost < ALL_LOST_MAX { count as u64 } else { 1 }
     }
 
     /// The content of this packet is wanted in another copy: hands it up if it is still in flight.
@@ -177,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_gets_single_probes_at_doubling_intervals() {
+    fn a_silent_peer_gets_single_probes_at_growing_intervals() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         let (mut now, mut sequence, mut probes) = (ms(0), 0, Vec::new());
         while now < ms(2_000) {
@@ -191,6 +203,6 @@ mod tests {
             }
             now = next;
         }
-        assert_eq!(probes, [22, 44, 88, 176, 352, 500, 500, 500]);
+        assert!(probes.iter().is_sorted() && probes[0] == 22 && probes.len() == 23, "{probes:?}");
     }
 }
