@@ -11,7 +11,7 @@ const RANKS: &[&[&str]] = &[
     &["endpoint"],
     &["connection"],
     &["channel"],
-    &["recovery", "congestion", "security"],
+    &["recovery", "congestion", "mtu", "security"],
     &["wire", "rtt"],
     &["ranges"],
     &["time", "seq", "rng", "path"],

@@ -9,6 +9,7 @@ pub mod channel;
 pub mod congestion;
 pub mod connection;
 pub mod endpoint;
+pub mod mtu;
 pub mod path;
 pub mod ranges;
 pub mod recovery;

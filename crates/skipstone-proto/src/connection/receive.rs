@@ -27,25 +27,28 @@ struct Summary {
 }
 
 impl Connection {
-    /// Takes a datagram that came for this connection, whose header ends at `header`.
-    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) {
+    /// Takes a datagram that came for this connection, whose header ends at `header`. The packet's number, if it was
+    /// authentic, new and made sense.
+    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Option<u64> {
         let length = datagram.len();
         match self.open(cx, datagram, header) {
-            Ok(()) => {
+            Ok(number) => {
                 self.stats.received.datagrams += 1;
                 self.stats.received.datagram_bytes += length as u64;
                 self.stats.received.ip_bytes += length as u64 + u64::from(self.path.carrier.overhead_bytes);
+                Some(number)
             }
             Err(reason) => {
                 self.stats.drops.count(reason);
                 if reason == Drop::Replay && header == OPEN_HEADER_BYTES {
                     self.on_open_again(cx.now);
                 }
+                None
             }
         }
     }
 
-    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<(), Drop> {
+    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<u64, Drop> {
         if matches!(self.state, State::Hello | State::Dead) {
             return Err(Drop::BadFrame);
         }
@@ -69,7 +72,7 @@ impl Connection {
         if self.ledger.is_ignored() {
             self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
         }
-        Ok(())
+        Ok(number)
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
@@ -164,6 +167,8 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
+            Frame::PathChallenge { token } => self.roaming.on_challenge(token),
+            Frame::PathResponse { token } => self.roaming.on_response(token),
             Frame::Message(message) if is_open => self.on_message(cx, cursor, &message),
             Frame::Message(_) => {}
         }
@@ -213,6 +218,7 @@ impl Connection {
             u64::from(self.settings.datagram_bytes_max),
         );
         self.stats.packets_spurious += u64::from(acked.spurious);
+        self.note_sizes_acked(&cx.scratch.resolved);
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::AckUpTo(number)) => {
@@ -240,7 +246,9 @@ impl Connection {
         let (packets, last_sent) = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
         if packets > 0 {
             self.stats.packets_lost += u64::from(packets);
-            self.congestion.on_loss(cx.now, last_sent);
+            if packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
+                self.congestion.on_loss(cx.now, last_sent);
+            }
             self.take_back(cx, Lanes::on_lost);
         }
     }

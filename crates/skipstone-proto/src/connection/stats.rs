@@ -48,6 +48,12 @@ pub struct Stats {
     pub resent: u64,
     /// Probe timeouts.
     pub probes: u64,
+    /// Times that the connection moved to a new address.
+    pub paths_changed: u64,
+    /// New addresses that did not prove to be the peer's.
+    pub paths_refused: u64,
+    /// Times that large datagrams vanished, so that small ones are sent.
+    pub black_holes: u64,
     /// Messages refused or dropped by a full queue.
     pub queue_overflows: u64,
     /// Why datagrams, packets and messages were dropped.
@@ -63,6 +69,9 @@ impl Stats {
         self.packets_spurious += other.packets_spurious;
         self.resent += other.resent;
         self.probes += other.probes;
+        self.paths_changed += other.paths_changed;
+        self.paths_refused += other.paths_refused;
+        self.black_holes += other.black_holes;
         self.queue_overflows += other.queue_overflows;
         for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
             *mine += theirs;

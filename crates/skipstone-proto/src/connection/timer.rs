@@ -91,7 +91,9 @@ impl Connection {
     pub(crate) fn poll_timeout(&self) -> Time {
         match self.state {
             State::Dead => Time::ZERO,
-            State::Closing | State::Drained => self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()),
+            State::Closing | State::Drained => {
+                self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.roaming.due())
+            }
             State::Hello | State::Opening => {
                 let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
                 resend.min(self.timers.handshake_due)
@@ -113,6 +115,7 @@ impl Connection {
             .min(self.recovery_due())
             .min(merge)
             .min(self.timers.expire_due)
+            .min(self.roaming.due())
             .min(linger)
     }
 
@@ -141,6 +144,7 @@ impl Connection {
 
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.handle_roaming_timeout(cx.now);
         match self.state {
             State::Dead => {}
             State::Closing | State::Drained => self.handle_ending_timeout(cx),

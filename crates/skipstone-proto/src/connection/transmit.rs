@@ -36,7 +36,7 @@ struct Wants {
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
-const OVERTAKING_MAX: u64 = 4_000;
+pub(super) const OVERTAKING_MAX: u64 = 4_000;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
 /// What must find room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
@@ -47,8 +47,7 @@ const PADDING_PART_MAX: usize = 16;
 impl Connection {
     /// Writes what is due into `buffer`; `None` if nothing is.
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
-        let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
-        let max = max.min(buffer.len());
+        let max = usize::from(self.datagram_bytes()).min(buffer.len());
         self.timers.merge.on_write(now);
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes =
@@ -80,7 +79,7 @@ impl Connection {
         (written.bytes > 0).then_some(written)
     }
 
-    fn count_sent(&mut self, bytes: usize) {
+    pub(super) fn count_sent(&mut self, bytes: usize) {
         self.stats.sent.datagrams += 1;
         self.stats.sent.datagram_bytes += bytes as u64;
         self.stats.sent.ip_bytes += bytes as u64 + u64::from(self.path.carrier.overhead_bytes);
@@ -182,6 +181,12 @@ impl Connection {
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
         let length = self.security.seal(buffer, HEADER_BYTES..length);
+        if is_full {
+            self.mtu.on_full();
+        }
+        if let Some(record) = self.size_record(length).filter(|_| is_ack_eliciting) {
+            self.ledger.record(record);
+        }
         self.ledger.commit(now, length, is_ack_eliciting);
         if is_ack_eliciting {
             self.pending.probes = self.pending.probes.saturating_sub(1);

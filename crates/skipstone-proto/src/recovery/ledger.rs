@@ -46,6 +46,10 @@ pub enum Control {
     Connect,
     /// An acknowledgement of everything received up to this number.
     AckUpTo(u64),
+    /// A datagram of so many bytes, sent to see whether the path carries it.
+    SizeProbe(u16),
+    /// A datagram of so many bytes, which not every path carries.
+    Large(u16),
 }
 
 /// A record whose packet's fate is known.
