@@ -149,9 +149,6 @@ impl Connection {
         let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
         // Challenges are answered on the connection's path only.
         self.roaming.to_answer = to_answer;
-        if self.state == State::Dead || !self.timers.is_confirmed {
-            return;
-        }
         if let Some(candidate) = self.roaming.candidate.as_mut().filter(|candidate| candidate.path == path) {
             candidate.credit += bytes;
             if self.roaming.answered.take() == Some(candidate.token) {
@@ -205,7 +202,9 @@ impl Connection {
         if matches!(self.state, State::Closing | State::Drained) {
             self.answer_now(cx.now);
         }
-        cx.events.push_back(Event::PathChanged { peer: self.peer, path });
+        if !self.is_over() {
+            cx.events.push_back(Event::PathChanged { peer: self.peer, path });
+        }
     }
 
     /// The embedder's own address changed: from now on this client sends along `path`. False if it cannot.

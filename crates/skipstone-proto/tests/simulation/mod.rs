@@ -218,7 +218,7 @@ impl World {
     /// A client's NAT forgets it and gives it another port. What is on its way to the old one is lost.
     pub(crate) fn rebind(&mut self, at: usize) {
         let mut address = self.address(at);
-        address.set_port(address.port() + 1_000);
+        address.set_port(address.port().wrapping_add(1_000));
         self.addresses[at].push(address);
     }
 
@@ -226,17 +226,22 @@ impl World {
     pub(crate) fn wander(&mut self, at: usize) {
         let SocketAddr::V4(mut address) = self.address(at) else { unreachable!("all of them are") };
         let [a, b, c, d] = address.ip().octets();
-        address.set_ip([a, b, c + 1, d].into());
+        address.set_ip([a, b, c.wrapping_add(1), d].into());
         self.addresses[at].push(address.into());
     }
 
     /// A client goes to another network, and its endpoint is told.
-    pub(crate) fn roam(&mut self, at: usize) {
+    pub(crate) fn roam(&mut self, at: usize) -> bool {
         self.wander(at);
+        let connected = self.clients[at].events.iter().any(|(_, event)| matches!(event, Event::Connected { .. }));
+        if !connected {
+            return false;
+        }
         let (peer, path) = (self.clients[at].peer(), self.path_to_server(at));
-        self.sockets[at] += 1;
-        let path = Path { socket: self.sockets[at], ..path };
-        assert!(self.clients[at].endpoint.set_path(self.now, peer, path), "it stands");
+        let path = Path { socket: self.sockets[at] + 1, ..path };
+        let is_told = self.clients[at].endpoint.set_path(self.now, peer, path);
+        self.sockets[at] += u32::from(is_told);
+        is_told
     }
 
     /// A stream has a socket of its own at the server; datagrams share one.
@@ -267,6 +272,14 @@ impl World {
         for duplex in &mut self.links {
             duplex.up.set_config(link.clone()).expect("a good link");
             duplex.down.set_config(link.clone()).expect("a good link");
+        }
+    }
+
+    /// From now on, the links carry datagrams of so many bytes; what is on its way arrives.
+    pub(crate) fn limit_datagrams(&mut self, bytes: Option<usize>) {
+        for link in self.links.iter_mut().flat_map(|duplex| [&mut duplex.up, &mut duplex.down]) {
+            let config = LinkConfig { datagram_bytes_max: bytes, ..link.config().clone() };
+            link.set_config(config).expect("a good link");
         }
     }
 
