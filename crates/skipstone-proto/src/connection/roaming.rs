@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! newest packet from elsewhere ──> Candidate ──PATH_CHALLENGE to it, answered from there──> the path
-//!                                     │ newer packet from the old address, or 3 s
+//!                                     │ newer packet from the old address, or 3 s without an answer
 //!                                     └──> forgotten
 //! ```
 //! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic. A
@@ -20,7 +20,7 @@ use core::net::SocketAddr;
 
 /// Bytes of a packet with a PATH_CHALLENGE, its seal aside.
 pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
-/// How long a new address may take to prove itself.
+/// How long a new address may take to prove itself, once it was asked.
 const CANDIDATE_MAX: Duration = Duration::from_secs(3);
 
 /// What there is to do about addresses.
@@ -50,6 +50,7 @@ struct Candidate {
     sent_at: Time,
     send_at: Time,
     interval: Duration,
+    /// From the first challenge on: a few short packets may have to come before one is paid for.
     deadline: Time,
 }
 
@@ -67,7 +68,8 @@ impl Candidate {
     }
 
     fn due(&self) -> Time {
-        if self.can_pay() { self.send_at.min(self.deadline) } else { self.deadline }
+        let send_at = if self.can_pay() { self.send_at } else { Time::NEVER };
+        send_at.min(self.deadline)
     }
 
     /// It cannot even be asked, or was and would have answered by now: another address may take its place.
@@ -96,6 +98,9 @@ impl Roaming {
     pub(super) fn on_challenge_sent(&mut self, now: Time, bytes: usize) {
         let Some(candidate) = &mut self.candidate else { return };
         candidate.credit = candidate.credit.saturating_sub(bytes);
+        if candidate.challenges == 0 {
+            candidate.deadline = now + CANDIDATE_MAX;
+        }
         candidate.challenges += 1;
         candidate.sent_at = now;
         candidate.send_at = now + candidate.interval;
@@ -175,7 +180,7 @@ impl Connection {
             sent_at: Time::NEVER,
             send_at: now,
             interval: self.rtt.probe_timeout(Duration::ZERO),
-            deadline: now + CANDIDATE_MAX,
+            deadline: Time::NEVER,
         }));
     }
 
