@@ -313,7 +313,12 @@ impl Ledger {
     pub fn on_probe(&mut self, now: Time, resolved: &mut Vec<Resolved>) {
         self.probes += 1;
         self.last_eliciting_at = now;
-        let oldest = self.sent.iter().position(|packet| packet.state == State::InFlight && packet.record_count > 0);
+        let has_content = |packet: &Sent| {
+            let begin = (packet.records - self.records_base) as usize;
+            let mut records = self.records.range(begin..begin + usize::from(packet.record_count));
+            records.any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
+        };
+        let oldest = self.sent.iter().position(|packet| packet.state == State::InFlight && has_content(packet));
         let Some(index) = oldest else { return };
         let packet = &self.sent[index];
         let begin = (packet.records - self.records_base) as usize;
