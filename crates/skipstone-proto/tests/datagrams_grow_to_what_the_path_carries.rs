@@ -8,7 +8,20 @@ use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::endpoint::Config;
 use skipstone_proto::path::Carrier;
 use skipstone_proto::time::Duration;
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{Mode, Settings};
+
+/// Without redundancy, whose packets have sizes of their own.
+fn plain_server() -> Config {
+    let config = server_of(Mode::ReliableOrdered);
+    Config {
+        settings: Settings {
+            redundancy: Redundancy { mode: RedundancyMode::Off, ..Redundancy::default() },
+            ..config.settings.clone()
+        },
+        ..config
+    }
+}
 
 fn path_of(bytes: usize) -> LinkConfig {
     LinkConfig { datagram_bytes_max: Some(bytes), ..link(20) }
@@ -24,7 +37,7 @@ fn burst(world: &mut World, bytes: usize, within: Duration) {
 }
 
 fn world_of(link: LinkConfig) -> World {
-    let mut world = World::new(9, server_of(Mode::ReliableOrdered), &[link]);
+    let mut world = World::new(9, plain_server(), &[link]);
     world.connect();
     world
 }
@@ -86,7 +99,7 @@ fn who_sends_little_probes_nothing() {
 
 #[test]
 fn a_reliable_carrier_is_not_probed() {
-    let mut world = World::on(Carrier::WEBSOCKET, 9, server_of(Mode::ReliableOrdered), &[link(20)]);
+    let mut world = World::on(Carrier::WEBSOCKET, 9, plain_server(), &[link(20)]);
     world.connect();
     let before = world.sent[0].1;
     burst(&mut world, 14_000, ms(500));
@@ -96,7 +109,7 @@ fn a_reliable_carrier_is_not_probed() {
 
 #[test]
 fn larger_settings_let_datagrams_grow_further() {
-    let settings = Settings { datagram_bytes_max: 9_000, ..server_of(Mode::ReliableOrdered).settings };
+    let settings = Settings { datagram_bytes_max: 9_000, ..plain_server().settings };
     let mut world = World::new(9, Config::server(settings), &[path_of(8_900)]);
     world.connect();
     for _ in 0..60 {

@@ -6,13 +6,15 @@
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
 //! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`;
-//! `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of each other; they meet here.
+//! `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
+//! each other; they meet here.
 
 mod alone;
 mod close;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
+mod redundancy;
 mod roaming;
 mod sizing;
 pub mod stats;
@@ -21,7 +23,7 @@ mod transmit;
 
 use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
-use crate::channel::{MessageId, window_cost};
+use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
 use crate::mtu::Mtu;
 use crate::path::Path;
@@ -34,6 +36,7 @@ use bytes::Bytes;
 use close::Ending;
 use event::{Event, PeerId};
 use handshake::ClientHandshake;
+use redundancy::Redundant;
 use roaming::Roaming;
 use stats::Stats;
 use std::collections::VecDeque;
@@ -124,10 +127,13 @@ pub(crate) struct Connection {
     mtu: Mtu,
     roaming: Roaming,
     lanes: Lanes,
+    redundancy: Redundant,
     pending: Pending,
     receive_window: ReceiveWindow,
     /// Greatest number of a packet whose acknowledgement set the send window.
     window_from: u64,
+    /// New messages wait because the congestion window is full.
+    is_limited: bool,
     timers: Timers,
     ending: Option<Box<Ending>>,
     stats: Stats,
@@ -202,6 +208,7 @@ impl Connection {
             merging: settings.merging,
             is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
+            redundancy: Redundant::new(settings.redundancy),
             settings,
             handshake: None,
             received: Received::default(),
@@ -213,6 +220,7 @@ impl Connection {
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,
+            is_limited: false,
             timers,
             ending: None,
             stats: Stats::default(),
@@ -263,24 +271,18 @@ impl Connection {
     }
 
     /// Queues a message. True if it may leave at once, false if it waits for a flush or for company.
-    pub(crate) fn send(
-        &mut self,
-        cx: &mut Context<'_>,
-        channel: u16,
-        payload: Bytes,
-        id: MessageId,
-    ) -> Result<bool, SendError> {
+    pub(crate) fn send(&mut self, cx: &mut Context<'_>, channel: u16, message: Submission) -> Result<bool, SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
         }
-        if payload.len() > self.settings.message_bytes_max as usize {
+        if message.payload.len() > self.settings.message_bytes_max as usize {
             return Err(SendError::TooLong);
         }
         if !self.lanes.has_new() {
             self.timers.merge = Merge::default();
         }
-        let length = payload.len();
-        let queued = self.lanes.queue(&self.settings, channel, payload, id, &mut cx.scratch.receipts);
+        let length = message.payload.len();
+        let queued = self.lanes.queue(&self.settings, channel, message, &mut cx.scratch.receipts);
         let admission = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
         if admission != Admission::Queued {

@@ -230,13 +230,14 @@ impl Connection {
     /// Nothing is known about the new path.
     fn forget_path(&mut self) {
         self.rtt = Rtt::new();
+        self.ledger.forget_losses();
         self.mtu.on_path_changed(self.ledger.next());
     }
 
     /// What left along the old path says nothing about the new one.
     fn begin_on_path(&mut self, now: Time) {
         self.congestion.on_path_changed(now);
-        self.ledger.on_sent_again();
+        self.ledger.on_path_changed();
     }
 
     pub(super) fn handle_roaming_timeout(&mut self, now: Time) {

@@ -5,9 +5,6 @@ use crate::mtu::{BASE_BYTES, Large};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::Time;
 
-/// After so many probe timeouts in a row packets are small: perhaps it is their size that keeps them from arriving.
-const SMALL_AFTER_PROBES: u32 = 2;
-
 impl Connection {
     /// Bytes of a datagram that settings and carrier allow.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
@@ -20,8 +17,7 @@ impl Connection {
         if self.path.carrier.is_reliable {
             return max;
         }
-        let current = self.mtu.current(max);
-        if self.ledger.probes() >= SMALL_AFTER_PROBES { current.min(BASE_BYTES) } else { current }
+        self.mtu.current(max)
     }
 
     /// What the ledger is to remember of a datagram of so many bytes.
@@ -32,7 +28,10 @@ impl Connection {
 
     /// Looks at what was acknowledged for what it says about sizes.
     pub(super) fn note_sizes_acked(&mut self, resolved: &[Resolved]) {
-        for Resolved { packet: number, record } in resolved.iter().copied() {
+        if !resolved.is_empty() {
+            self.mtu.on_heard();
+        }
+        for Resolved { packet: number, record, .. } in resolved.iter().copied() {
             match record {
                 Record::Control(Control::SizeProbe(bytes)) => self.mtu.on_probe_acked(Large { number, bytes }),
                 Record::Control(Control::Large(bytes)) => self.mtu.on_acked(Large { number, bytes }),
@@ -45,7 +44,7 @@ impl Connection {
     /// congestion.
     pub(super) fn note_sizes_lost(&mut self, now: Time, resolved: &[Resolved]) -> u32 {
         let (mut probes, next) = (0, self.ledger.next());
-        for Resolved { packet: number, record } in resolved.iter().copied() {
+        for Resolved { packet: number, record, .. } in resolved.iter().copied() {
             match record {
                 Record::Control(Control::SizeProbe(bytes)) => {
                     self.mtu.on_probe_lost(Large { number, bytes });

@@ -46,7 +46,7 @@ pub struct Stats {
     pub packets_spurious: u64,
     /// Messages and fragments sent again.
     pub resent: u64,
-    /// Probe timeouts.
+    /// Packets whose acknowledgement was overdue, so that what they held was sent again.
     pub probes: u64,
     /// Times that the connection moved to a new address.
     pub paths_changed: u64,
@@ -54,6 +54,8 @@ pub struct Stats {
     pub paths_refused: u64,
     /// Times that large datagrams vanished, so that small ones are sent.
     pub black_holes: u64,
+    /// What redundancy cost, and what it saved.
+    pub redundancy: RedundancyStats,
     /// Messages refused or dropped by a full queue.
     pub queue_overflows: u64,
     /// Why datagrams, packets and messages were dropped.
@@ -72,10 +74,36 @@ impl Stats {
         self.paths_changed += other.paths_changed;
         self.paths_refused += other.paths_refused;
         self.black_holes += other.black_holes;
+        self.redundancy.add(&other.redundancy);
         self.queue_overflows += other.queue_overflows;
         for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
             *mine += theirs;
         }
+    }
+}
+
+/// What redundancy cost, and what it saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RedundancyStats {
+    /// Repair packets sent.
+    pub repairs_sent: u64,
+    /// Copies sent of what was late, beyond its first resending.
+    pub copies_sent: u64,
+    /// Bytes of both, IP headers included.
+    pub bytes_sent: u64,
+    /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
+    pub packets_saved: u64,
+    /// Packets of the peer's that were lost and made again here.
+    pub packets_repaired: u64,
+}
+
+impl RedundancyStats {
+    fn add(&mut self, other: &RedundancyStats) {
+        self.repairs_sent += other.repairs_sent;
+        self.copies_sent += other.copies_sent;
+        self.bytes_sent += other.bytes_sent;
+        self.packets_saved += other.packets_saved;
+        self.packets_repaired += other.packets_repaired;
     }
 }
 
@@ -110,11 +138,13 @@ pub enum Drop {
     UnfinishedMessage,
     /// More stateless answers than may wait.
     TooManyReplies,
+    /// A repair, or what it made of a packet, that makes no sense.
+    BadRepair,
 }
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 14] = [
+    pub const ALL: [Drop; 15] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -129,6 +159,7 @@ impl Drop {
         Drop::StaleMessage,
         Drop::UnfinishedMessage,
         Drop::TooManyReplies,
+        Drop::BadRepair,
     ];
 
     /// Its name in statistics.
@@ -148,6 +179,7 @@ impl Drop {
             Drop::StaleMessage => "stale_message",
             Drop::UnfinishedMessage => "unfinished_message",
             Drop::TooManyReplies => "too_many_replies",
+            Drop::BadRepair => "bad_repair",
         }
     }
 }

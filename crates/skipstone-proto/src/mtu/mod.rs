@@ -39,6 +39,8 @@ pub struct Mtu {
     path_from: u64,
     newest_acked: Large,
     vanished: Vanished,
+    /// Nothing is acknowledged any more.
+    is_silent: bool,
 }
 
 /// A packet that was larger than [`BASE_BYTES`].
@@ -75,6 +77,7 @@ impl Default for Mtu {
             path_from: 0,
             newest_acked: Large::default(),
             vanished: Vanished::NONE,
+            is_silent: false,
         }
     }
 }
@@ -82,7 +85,18 @@ impl Default for Mtu {
 impl Mtu {
     /// Bytes of a datagram, of which the settings and the carrier allow `max`.
     pub fn current(&self, max: u16) -> u16 {
-        self.proven.min(max)
+        let current = if self.is_silent { BASE_BYTES } else { self.proven };
+        current.min(max)
+    }
+
+    /// Nothing is acknowledged any more: perhaps it is their size that keeps packets from arriving.
+    pub fn on_silence(&mut self) {
+        self.is_silent = true;
+    }
+
+    /// Something was acknowledged.
+    pub fn on_heard(&mut self) {
+        self.is_silent = false;
     }
 
     /// A packet is full: a larger one is wanted.
