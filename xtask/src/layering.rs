@@ -11,7 +11,7 @@ const RANKS: &[&[&str]] = &[
     &["endpoint"],
     &["connection"],
     &["channel"],
-    &["fec", "recovery", "congestion", "security"],
+    &["fec", "recovery", "congestion", "mtu", "security"],
     &["wire", "rtt", "loss"],
     &["ranges"],
     &["time", "seq", "rng", "path"],

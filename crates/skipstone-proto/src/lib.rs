@@ -11,6 +11,7 @@ pub mod connection;
 pub mod endpoint;
 pub mod fec;
 pub mod loss;
+pub mod mtu;
 pub mod path;
 pub mod ranges;
 pub mod recovery;

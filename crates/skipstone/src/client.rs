@@ -112,6 +112,19 @@ impl Client {
         self.handle.insist(Command::Flush);
     }
 
+    /// Goes on through a new socket, and so from another port or network: for when the system says that the network
+    /// changed. The connection stays, and the server learns the new address at once. False if the connection does not
+    /// stand (yet), or is a WebSocket, which cannot move.
+    ///
+    /// A NAT that changes the address by itself needs no call: the server follows.
+    ///
+    /// # Errors
+    /// The system has no socket to give; the old one is still there.
+    pub fn rebind(&mut self) -> io::Result<bool> {
+        let peer = self.peer;
+        self.handle.ask(move |driver| driver.rebind(peer)).unwrap_or(Ok(false))
+    }
+
     /// What the connection is doing.
     pub fn overview(&mut self) -> Option<Overview> {
         let peer = self.peer;

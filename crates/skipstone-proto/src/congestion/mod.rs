@@ -52,6 +52,11 @@ impl Controller {
         self.window = (self.window + growth).min(WINDOW_MAX);
     }
 
+    /// From now on packets take another path, of which nothing is known; what left before says nothing about it.
+    pub fn on_path_changed(&mut self, now: Time) {
+        *self = Controller { recovery_from: now, ..Controller::new(self.algorithm) };
+    }
+
     /// A packet that left at `sent_at` was declared lost. One episode of losses reduces the window once.
     pub fn on_loss(&mut self, now: Time, sent_at: Time) {
         if sent_at < self.recovery_from {

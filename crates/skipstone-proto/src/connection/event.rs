@@ -1,6 +1,7 @@
 //! What the application hears from its connections.
 
 use crate::channel::{GivenUp, MessageId};
+use crate::path::Path;
 use crate::time::Duration;
 use bytes::Bytes;
 
@@ -62,6 +63,13 @@ pub enum Event {
         /// Why.
         why: GivenUp,
     },
+    /// A client's address changed, and the new one has proven to be its own. The connection goes on.
+    PathChanged {
+        /// The client.
+        peer: PeerId,
+        /// Where it is now.
+        path: Path,
+    },
     /// The connection ended. Exactly one per connection, and the last of its events.
     Closed {
         /// The peer.
@@ -80,6 +88,7 @@ impl Event {
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
+            | Event::PathChanged { peer, .. }
             | Event::Closed { peer, .. } => *peer,
         }
     }

@@ -5,14 +5,18 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`; `redundancy` serves both. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`;
+//! `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
 //! each other; they meet here.
 
+mod alone;
 mod close;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
 mod redundancy;
+mod roaming;
+mod sizing;
 pub mod stats;
 mod timer;
 mod transmit;
@@ -21,6 +25,7 @@ use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
 use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
+use crate::mtu::Mtu;
 use crate::path::Path;
 use crate::recovery::{Ledger, Received, Resolved};
 use crate::rtt::Rtt;
@@ -32,6 +37,7 @@ use close::Ending;
 use event::{Event, PeerId};
 use handshake::ClientHandshake;
 use redundancy::Redundant;
+use roaming::Roaming;
 use stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -118,6 +124,8 @@ pub(crate) struct Connection {
     ledger: Ledger,
     rtt: Rtt,
     congestion: Controller,
+    mtu: Mtu,
+    roaming: Roaming,
     lanes: Lanes,
     redundancy: Redundant,
     pending: Pending,
@@ -172,6 +180,8 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
+    /// Bytes of a datagram at present: what the path is known to carry.
+    pub datagram_bytes: u16,
 }
 
 impl Connection {
@@ -205,6 +215,8 @@ impl Connection {
             ledger: Ledger::default(),
             rtt: Rtt::new(),
             congestion: Controller::new(algorithm),
+            mtu: Mtu::default(),
+            roaming: Roaming::default(),
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,
@@ -288,7 +300,7 @@ impl Connection {
         Ok(match self.merging {
             Merging::Immediate => true,
             Merging::After(span) => {
-                let full = usize::from(self.settings.datagram_bytes_max);
+                let full = usize::from(self.datagram_bytes());
                 self.timers.merge.on_message(cx.now, span, length, full)
             }
             Merging::Flush => self.timers.merge.is_over(cx.now),
@@ -352,6 +364,7 @@ impl Connection {
             depth: self.lanes.depth(),
             bytes_in_flight: self.ledger.bytes_in_flight(),
             congestion_window: self.congestion.window(),
+            datagram_bytes: self.datagram_bytes(),
         }
     }
 }

@@ -32,25 +32,28 @@ pub(super) struct Summary {
 }
 
 impl Connection {
-    /// Takes a datagram that came for this connection, whose header ends at `header`.
-    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) {
+    /// Takes a datagram that came for this connection, whose header ends at `header`. The packet's number, if it was
+    /// authentic, new and made sense.
+    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Option<u64> {
         let length = datagram.len();
         match self.open(cx, datagram, header) {
-            Ok(()) => {
+            Ok(number) => {
                 self.stats.received.datagrams += 1;
                 self.stats.received.datagram_bytes += length as u64;
                 self.stats.received.ip_bytes += length as u64 + u64::from(self.path.carrier.overhead_bytes);
+                Some(number)
             }
             Err(reason) => {
                 self.stats.drops.count(reason);
                 if reason == Drop::Replay && header == OPEN_HEADER_BYTES {
                     self.on_open_again(cx.now);
                 }
+                None
             }
         }
     }
 
-    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<(), Drop> {
+    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<u64, Drop> {
         if matches!(self.state, State::Hello | State::Dead) {
             return Err(Drop::BadFrame);
         }
@@ -80,7 +83,7 @@ impl Connection {
         if self.ledger.is_ignored() {
             self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
         }
-        Ok(())
+        Ok(number)
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
@@ -197,6 +200,8 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
+            Frame::PathChallenge { token } => self.roaming.on_challenge(token),
+            Frame::PathResponse { token } => self.roaming.on_response(token),
             Frame::Message(message) if is_open => self.on_message(cx, cursor, &message),
             Frame::Message(_) => {}
         }
@@ -246,6 +251,7 @@ impl Connection {
             u64::from(self.settings.datagram_bytes_max),
         );
         self.stats.packets_spurious += u64::from(acked.spurious);
+        self.note_sizes_acked(&cx.scratch.resolved);
         self.settle_arrived(cx);
         if !self.path.carrier.is_reliable {
             self.detect_losses(cx);
@@ -260,6 +266,7 @@ impl Connection {
         for range in repaired.ranges(largest).flatten() {
             lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
         }
+        self.note_sizes_lost(cx.now, &cx.scratch.resolved);
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_saved += u64::from(lost.packets);
@@ -293,7 +300,9 @@ impl Connection {
         let lost = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
-            self.congestion.on_loss(cx.now, lost.last_sent);
+            if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
+                self.congestion.on_loss(cx.now, lost.last_sent);
+            }
             let copies = self.copy_count() - 1;
             self.take_back(cx, copies, Lanes::on_lost);
         }

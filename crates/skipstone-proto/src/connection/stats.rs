@@ -48,6 +48,12 @@ pub struct Stats {
     pub resent: u64,
     /// Packets whose acknowledgement was overdue, so that what they held was sent again.
     pub probes: u64,
+    /// Times that the connection moved to a new address.
+    pub paths_changed: u64,
+    /// New addresses that did not prove to be the peer's.
+    pub paths_refused: u64,
+    /// Times that large datagrams vanished, so that small ones are sent.
+    pub black_holes: u64,
     /// What redundancy cost, and what it saved.
     pub redundancy: RedundancyStats,
     /// Messages refused or dropped by a full queue.
@@ -65,6 +71,9 @@ impl Stats {
         self.packets_spurious += other.packets_spurious;
         self.resent += other.resent;
         self.probes += other.probes;
+        self.paths_changed += other.paths_changed;
+        self.paths_refused += other.paths_refused;
+        self.black_holes += other.black_holes;
         self.redundancy.add(&other.redundancy);
         self.queue_overflows += other.queue_overflows;
         for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {

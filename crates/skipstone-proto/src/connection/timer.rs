@@ -91,7 +91,9 @@ impl Connection {
     pub(crate) fn poll_timeout(&self) -> Time {
         match self.state {
             State::Dead => Time::ZERO,
-            State::Closing | State::Drained => self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()),
+            State::Closing | State::Drained => {
+                self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.roaming.due())
+            }
             State::Hello | State::Opening => {
                 let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
                 resend.min(self.timers.handshake_due)
@@ -114,6 +116,7 @@ impl Connection {
             .min(self.redundancy.due())
             .min(merge)
             .min(self.timers.expire_due)
+            .min(self.roaming.due())
             .min(linger)
     }
 
@@ -147,6 +150,7 @@ impl Connection {
 
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.handle_roaming_timeout(cx.now);
         match self.state {
             State::Dead => {}
             State::Closing | State::Drained => self.handle_ending_timeout(cx),
@@ -222,6 +226,7 @@ impl Connection {
         self.stats.probes += u64::from(doubted.packets.max(1));
         if doubted.is_silent {
             self.pending.probes = 2;
+            self.mtu.on_silence();
             self.ledger.copies().clear();
         }
         let copies = if doubted.is_silent { 0 } else { self.copy_count() - 1 };

@@ -39,7 +39,7 @@ struct Wants {
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
-const OVERTAKING_MAX: u64 = 4_000;
+pub(super) const OVERTAKING_MAX: u64 = 4_000;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
 /// Ranges of an acknowledgement that nobody confirmed after which one asks for it, or acknowledgements would grow long.
@@ -52,8 +52,7 @@ const PADDING_PART_MAX: usize = 16;
 impl Connection {
     /// Writes what is due into `buffer`; `None` if nothing is.
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
-        let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
-        let max = max.min(buffer.len());
+        let max = usize::from(self.datagram_bytes()).min(buffer.len());
         self.timers.merge.on_write(now);
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes =
@@ -86,7 +85,7 @@ impl Connection {
         (written.bytes > 0).then_some(written)
     }
 
-    fn count_sent(&mut self, bytes: usize) {
+    pub(super) fn count_sent(&mut self, bytes: usize) {
         self.stats.sent.datagrams += 1;
         self.stats.sent.datagram_bytes += bytes as u64;
         self.stats.sent.ip_bytes += bytes as u64 + u64::from(self.path.carrier.overhead_bytes);
@@ -154,7 +153,10 @@ impl Connection {
         let content_from = packet.writer.len();
         packet.messages_from = content_from;
         // Whoever only acknowledges asks for an acknowledgement now and then, or its numbers would grow out of their bits.
-        self.pending.ping |= acked_up_to.is_some() && !is_waiting && (is_unconfirmed || self.received.range_count() > RANGES_UNCONFIRMED_MAX) && is_standing;
+        self.pending.ping |= acked_up_to.is_some()
+            && !is_waiting
+            && (is_unconfirmed || self.received.range_count() > RANGES_UNCONFIRMED_MAX)
+            && is_standing;
         if let Some(answer) = answer {
             write_ending(&mut packet, answer, self.ending.as_deref());
         }
@@ -218,6 +220,12 @@ impl Connection {
             self.note_burst_ack();
         }
         let sealed = length + overhead;
+        if is_full && target == usize::MAX {
+            self.mtu.on_full();
+        }
+        if let Some(record) = self.size_record(sealed).filter(|_| is_ack_eliciting) {
+            self.ledger.record(record);
+        }
         self.ledger.commit(now, Leaving { bytes: sealed, is_ack_eliciting, age_ms });
         if has_new && !self.path.carrier.is_reliable {
             let content = if age_ms == 0 { content } else { 0..0 };

@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::security::cookie::Claim;
 use crate::security::{Plain, Security};
 use crate::time::Time;
-use crate::wire::datagram::{self, Challenge, Datagram, HEADER_BYTES, Hello, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use crate::wire::datagram::{self, Challenge, Datagram, Hello, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
 
 impl Endpoint {
     /// Takes a datagram that came along `path`. It is changed in place. Whatever is in it: at worst it is dropped and
@@ -49,10 +49,6 @@ impl Endpoint {
         if is_taken? { Ok(()) } else { Err(Drop::BadFrame) }
     }
 
-    fn handle_packet(&mut self, now: Time, path: Path, to: u32, bytes: &mut [u8]) -> Result<(), Drop> {
-        self.on_path(now, path, to, |connection, cx| connection.handle_packet(cx, bytes, HEADER_BYTES))
-    }
-
     /// Acts on the connection with this id, if it lies on this path.
     fn on_path<T>(
         &mut self,
@@ -64,7 +60,7 @@ impl Endpoint {
         let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
         let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
         let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
-        if connection.path().remote != path.remote || connection.path().socket != path.socket {
+        if !connection.is_on(&path) {
             return Err(Drop::WrongPath);
         }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
@@ -125,7 +121,7 @@ impl Endpoint {
         if let Some(index) = self.opened.get(&(path.remote, open.source)).copied() {
             let local = self.slots.at(index).and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
             let id = local.ok_or(Drop::UnknownConnection)?;
-            return self.on_path(now, path, id, |c, cx| c.handle_packet(cx, bytes, OPEN_HEADER_BYTES));
+            return self.on_path(now, path, id, |c, cx| c.handle_packet(cx, bytes, OPEN_HEADER_BYTES)).map(|_| ());
         }
         if !self.jar.is_good(now, &claim, open.cookie) {
             self.challenge(now, path, bytes.len(), open.source, open.nonce, open.version);

@@ -79,9 +79,10 @@ impl Decoder {
     /// given by [`Decoder::poll_repaired`].
     pub fn on_repair(&mut self, index: u8, covers: PacketRanges<'_>, symbol: &[u8], is_received: impl Fn(u64) -> bool) {
         self.packets_since_repair = 0;
-        let span = covers.clone().flatten().fold((u64::MAX, 0), |(oldest, newest), range| {
-            (oldest.min(*range.start()), newest.max(*range.end()))
-        });
+        let span = covers
+            .clone()
+            .flatten()
+            .fold((u64::MAX, 0), |(oldest, newest), range| (oldest.min(*range.start()), newest.max(*range.end())));
         if span.1 - span.0 > SPAN_MAX {
             self.lies += 1;
             return;

@@ -52,6 +52,10 @@ pub enum Control {
     Connect,
     /// An acknowledgement of everything received up to this number.
     AckUpTo(u64),
+    /// A datagram of so many bytes, sent to see whether the path carries it.
+    SizeProbe(u16),
+    /// A datagram of so many bytes, which not every path carries.
+    Large(u16),
 }
 
 /// A record whose packet's fate is known, or doubted.
@@ -271,13 +275,25 @@ impl Ledger {
         let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
         let Leaving { bytes, is_ack_eliciting, age_ms } = leaving;
         let bytes = bytes as u16;
+        // Its loss is what it is for.
+        let is_size_probe =
+            matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
         let state = if is_ack_eliciting { State::InFlight } else { State::Untracked };
         if is_ack_eliciting {
             self.doubt.on_sent(now, self.eliciting_in_flight == 0);
             self.bytes_in_flight += u32::from(bytes);
             self.eliciting_in_flight += 1;
         }
-        self.sent.push_back(Sent { at: now, records, record_count, bytes, age_ms, state, is_doubted: false, is_measured: is_ack_eliciting });
+        self.sent.push_back(Sent {
+            at: now,
+            records,
+            record_count,
+            bytes,
+            age_ms,
+            state,
+            is_doubted: false,
+            is_measured: is_ack_eliciting && !is_size_probe,
+        });
         // Else acknowledgements alone, which nobody acknowledges, would pile up behind a lost packet.
         self.settle(now, self.patience);
     }
@@ -285,6 +301,17 @@ impl Ledger {
     /// The latest packet was sent once more as it is.
     pub fn on_sent_again(&mut self) {
         self.measured_from = self.next();
+    }
+
+    /// From now on packets take another path. What becomes of those on the old one says nothing about it.
+    pub fn on_path_changed(&mut self) {
+        self.measured_from = self.next();
+        self.sent.iter_mut().for_each(|packet| packet.is_measured = false);
+    }
+
+    /// Nothing is known about what the path loses.
+    pub fn forget_losses(&mut self) {
+        self.losses = LossEstimate::default();
     }
 
     /// Takes the acknowledgement of a range of numbers; `resolved` receives what those packets held. Numbers that were
@@ -397,6 +424,13 @@ impl Ledger {
             self.losses_since_spurious = 0;
             self.reorder_window = (self.reorder_window / 2).max(REORDER_WINDOW_MIN);
         }
+    }
+
+    /// Whether a packet held anything that is worth sending again.
+    fn has_content(&self, packet: &Sent) -> bool {
+        let begin = (packet.records - self.records_base) as usize;
+        let mut records = self.records.range(begin..begin + usize::from(packet.record_count));
+        records.any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
     }
 
     /// Hands up what a packet held.

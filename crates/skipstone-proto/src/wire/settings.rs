@@ -39,7 +39,7 @@ impl Default for Settings {
             ack_delay: Duration::from_millis(1),
             message_bytes_max: 1 << 20,
             window_bytes: 2 << 20,
-            datagram_bytes_max: 1200,
+            datagram_bytes_max: 1_472,
             merging: Merging::Immediate,
             channels: vec![ChannelRule::new(0..=u16::MAX, Mode::ReliableOrdered)],
             redundancy: Redundancy::default(),

@@ -25,6 +25,10 @@ pub(crate) struct Plan {
     pub(crate) per_step: u32,
     pub(crate) refuses: Vec<usize>,
     pub(crate) ends: Vec<End>,
+    /// Clients change their addresses.
+    pub(crate) moves: bool,
+    /// From this step on the paths carry what the healed link does.
+    pub(crate) shrinks_at: Option<u32>,
 }
 
 /// How a client's connection ends.
@@ -51,23 +55,30 @@ pub(crate) const BROADCAST_CHANNEL: u16 = 60_000;
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
+        let mut paths = Rng::new(!seed);
         let is_stream = rng.chance(0.2);
         let carrier = if is_stream { Carrier::WEBSOCKET } else { Carrier::UDP };
         let clients = 1 + rng.below(4) as usize;
         let delay = ms(u64::from(rng.below(151)));
         let links = (0..clients).map(|_| if is_stream { stream(&mut rng, delay) } else { link(&mut rng, delay) });
-        let links: Vec<LinkConfig> = links.collect();
+        let mut links: Vec<LinkConfig> = links.collect();
         let steps = 20 + rng.below(80);
         let ends = (0..clients).map(|_| end(&mut rng, steps, is_stream)).collect();
         let config = config(&mut rng);
         let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
+        let limits = [None, Some(1_200), Some(1_280), Some(1_400), Some(1_472)];
+        let mut limit = || if is_stream { None } else { limits[paths.below(5) as usize] };
+        let (at_first, at_last) = (limit(), limit());
+        links.iter_mut().for_each(|link| link.datagram_bytes_max = at_first);
         Plan {
+            moves: !is_stream && paths.chance(0.4),
+            shrinks_at: paths.chance(0.5).then(|| paths.below(steps)),
             // A small window lets little through in a round trip.
             budget: budget.min(config.settings.window_bytes.saturating_mul(40)),
             config,
             carrier,
             links,
-            healed: LinkConfig { delay, ..LinkConfig::default() },
+            healed: LinkConfig { delay, datagram_bytes_max: at_last, ..LinkConfig::default() },
             steps,
             step: Duration::from_micros(u64::from(1_000 + rng.below(25_000))),
             per_step: [1, 3, 10, 60][rng.below(4) as usize],

@@ -104,7 +104,8 @@ impl Ledger {
             doubted.is_silent = true;
             self.doubt.last_eliciting_at = now;
             self.doubt.from = self.next();
-            let oldest = self.sent.iter().position(|packet| packet.state == State::InFlight && packet.record_count > 0);
+            let oldest =
+                self.sent.iter().position(|packet| packet.state == State::InFlight && self.has_content(packet));
             if let Some(index) = oldest {
                 self.doubt_packet(index, resolved);
                 doubted.packets = 1;
