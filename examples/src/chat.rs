@@ -15,7 +15,7 @@ const LINGER: Duration = Duration::from_millis(500);
 /// Zoe and Bob meet, talk and leave; a third guest is turned away.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
-    let url = format!("skip+plain://{}", server.local_addr());
+    let url = server.url();
     let serving = thread::spawn(|| serve(server));
 
     let mut zoe = Guest::join(&url, "Zoe")?;

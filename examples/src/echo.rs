@@ -11,9 +11,10 @@ use std::time::Duration;
 pub fn main() -> Result<(), Box<dyn Error>> {
     // Port 0: the system chooses a free one. UDP and WebSocket share its number.
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
-    let address = server.local_addr();
+    // Encrypted, with a certificate made for this run: the URL names its fingerprint.
+    let (url, address) = (server.url(), server.local_addr());
     let serving = thread::spawn(|| serve(server, 2));
-    println!("{}", ask(&format!("skip+plain://{address}"), "hello over UDP")?);
+    println!("{}", ask(&url, "hello over UDP")?);
     println!("{}", ask(&format!("ws://{address}"), "hello over WebSocket")?);
     serving.join().map_err(|_| "the server panicked")??;
     Ok(())

@@ -78,7 +78,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 pub fn play() -> Result<(Snapshot, ChatLine), Box<dyn Error>> {
     let config = ServerConfig { settings: settings(), ..ServerConfig::new("127.0.0.1:0".parse()?) };
     let mut world = World { server: Server::start(config)?, tick: 0, players: BTreeMap::new() };
-    let url = format!("skip+plain://{}", world.server.local_addr());
+    let url = world.server.url();
     let mut visitor = Visitor::connect(&url)?;
     let mut next_tick = Instant::now();
     // A real game has the two halves of this loop in two programs.

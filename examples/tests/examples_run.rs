@@ -8,10 +8,10 @@ use skipstone_examples::{chat, echo, typed};
 #[test]
 fn echo_answers_over_both_carriers() {
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse().expect("an address"))).expect("a port is free");
-    let address = server.local_addr();
+    let urls = [server.url(), format!("ws://{}", server.local_addr())];
     let serving = std::thread::spawn(|| echo::serve(server, 2));
-    for scheme in ["skip+plain", "ws"] {
-        let answer = echo::ask(&format!("{scheme}://{address}"), "is anybody there?");
+    for url in urls {
+        let answer = echo::ask(&url, "is anybody there?");
         assert_eq!(answer.expect("an answer"), "is anybody there?");
     }
     serving.join().expect("no panic").expect("room in the queue");
@@ -21,7 +21,7 @@ fn echo_answers_over_both_carriers() {
 #[test]
 fn chat_lets_names_in_once() {
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse().expect("an address"))).expect("a port is free");
-    let url = format!("skip+plain://{}", server.local_addr());
+    let url = server.url();
     let serving = std::thread::spawn(|| chat::serve(server));
     let mut zoe = chat::Guest::join(&url, "Zoe").expect("a socket");
     zoe.hear("Zoe joined").expect("the server says so");

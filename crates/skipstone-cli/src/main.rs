@@ -7,6 +7,7 @@ mod measure;
 mod report;
 mod serve;
 mod stress;
+mod trust;
 mod units;
 mod workload;
 
@@ -31,7 +32,7 @@ Try:
   skipstone                                        the demonstration
   skipstone stress -c 300 --mix udp=200,ws=100     300 clients, each line to everybody
   skipstone serve                                  a server; `telnet 127.0.0.1 7778` is its console
-  skipstone chat skip+plain://127.0.0.1:7777       talk to everybody on it";
+  skipstone chat URL                               talk to everybody on it, by the URL that serve prints";
 
 #[derive(Debug, Subcommand)]
 enum Command {

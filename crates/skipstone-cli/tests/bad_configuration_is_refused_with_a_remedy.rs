@@ -55,9 +55,12 @@ fn thresholds_on_figures_that_do_not_exist() {
 #[test]
 fn urls_that_lead_nowhere() {
     for url in ["127.0.0.1:7777", "http://127.0.0.1:1", "skip+plain://", "ws://127.0.0.1:x"] {
-        refused(&["stress", url], &[url, "example: skip+plain://127.0.0.1:7777"]);
+        refused(&["stress", url], &[url, "example: skip://127.0.0.1:7777"]);
     }
-    refused(&["stress", "skip://127.0.0.1:1"], &["does not encrypt yet", "skip+plain://"]);
+    refused(&["stress", "skip://127.0.0.1:1#sha256=ab"], &["64 hexadecimal digits"]);
+    refused(&["stress", "skip://127.0.0.1:1", "--plain"], &["--plain contradicts", "skip+plain://"]);
+    refused(&["stress", "skip://127.0.0.1:1", "--ca", "/nonexistent.pem"], &["cannot read --ca /nonexistent.pem"]);
+    refused(&["stress", "skip://127.0.0.1:1", "--ca", "/dev/null"], &["no certificate of an authority"]);
     // Longer than a name may be, so that no name server is asked.
     let name = "x".repeat(64);
     refused(&["stress", &format!("ws://{name}:1")], &[&format!("'{name}' has no address")]);

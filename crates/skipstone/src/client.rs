@@ -3,10 +3,12 @@
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
-use crate::url::Target;
+use crate::security::{DtlsVersion, Trust};
+use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
+use skipstone_proto::security::Protection;
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::Merging;
 use std::io;
@@ -23,6 +25,10 @@ pub struct ClientConfig {
     pub threading: Threading,
     /// A bad network to play around the socket.
     pub impairment: Option<Impairment>,
+    /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
+    pub trust: Trust,
+    /// The one version of DTLS to offer; `None` for all.
+    pub dtls: Option<DtlsVersion>,
 }
 
 impl Default for ClientConfig {
@@ -32,8 +38,19 @@ impl Default for ClientConfig {
             handshake_timeout: Duration::from_secs(10),
             threading: Threading::default(),
             impairment: None,
+            trust: Trust::default(),
+            dtls: None,
         }
     }
+}
+
+/// How the URL wants packets to be protected. A fingerprint in it goes before everything else.
+pub(crate) fn protection(target: &Target, trust: &Trust, dtls: Option<DtlsVersion>) -> Result<Protection, StartError> {
+    if target.scheme != Scheme::Encrypted {
+        return Ok(Protection::Plain);
+    }
+    let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
+    trust.suites(&target.host, dtls).map(Protection::Encrypted).map_err(StartError::Trust)
 }
 
 /// A connection to a server. Dropping it ends the connection without a word; [`Client::close`] says goodbye.
@@ -55,7 +72,8 @@ impl Client {
             handshake_timeout: config.handshake_timeout,
             ..Config::client()
         })?;
-        let connected = driver.connect(&target, remote, token, config.impairment.as_ref());
+        let protection = protection(&target, &config.trust, config.dtls)?;
+        let connected = driver.connect(&target, remote, token, config.impairment.as_ref(), protection);
         let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
         Ok(Client { handle: Handle::new(driver, config.threading)?, peer, remote })
     }

@@ -32,6 +32,10 @@ pub enum StartError {
     Io(String, io::Error),
     /// The URL makes no sense, or its name has no address.
     Url(crate::url::UrlError),
+    /// The server's certificate or key cannot be used.
+    Identity(crate::security::IdentityError),
+    /// Nobody can be trusted as asked.
+    Trust(crate::security::TrustError),
 }
 
 impl std::fmt::Display for StartError {
@@ -46,6 +50,8 @@ impl std::fmt::Display for StartError {
             }
             StartError::Io(wanted, error) => write!(f, "cannot {wanted}: {error}"),
             StartError::Url(error) => error.fmt(f),
+            StartError::Identity(error) => error.fmt(f),
+            StartError::Trust(error) => error.fmt(f),
         }
     }
 }

@@ -6,8 +6,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
-//! let url = format!("skip+plain://{}", server.local_addr());
-//! let mut client = Client::connect(&url, b"hello", ClientConfig::default())?;
+//! let mut client = Client::connect(&server.url(), b"hello", ClientConfig::default())?;
 //! let echoed = 'game: loop {
 //!     while let Some(event) = server.poll_event() {
 //!         match event {
@@ -33,21 +32,23 @@
 //!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
 //! single-threaded engine asks for a stepped handle instead and calls `drive`. `net` has the sockets, `driver` joins
-//! them to the protocol, `handle` the queues; [`Server`], [`Client`] and [`Pool`] are what an application sees.
+//! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and [`Pool`] are what an application sees.
 
 mod client;
 mod driver;
 mod handle;
 pub mod net;
 mod pool;
+mod security;
 mod server;
 mod url;
 
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
-pub use driver::{DriverStats, SocketStats};
+pub use driver::{DriverStats, HalfOpenStats, SocketStats};
 pub use handle::{Mode as Threading, QueueFull, StartError};
 pub use pool::{Pool, PoolConfig};
+pub use security::{DtlsVersion, Fingerprint, Identity, IdentityError, Security, Trust, TrustError};
 pub use server::{Server, ServerConfig};
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::channel::lanes::Depth;

@@ -1,15 +1,19 @@
 //! Many clients in one thread, each with a socket of its own: what a stress generator needs.
 
+use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::handle::StartError;
+use crate::security::{DtlsVersion, Trust};
 use crate::url::Target;
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::channel::MessageId;
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, SendError, Stats};
+use skipstone_proto::security::Protection;
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::Merging;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 
@@ -20,11 +24,15 @@ pub struct PoolConfig {
     pub merging: Option<Merging>,
     /// How long a handshake may take.
     pub handshake_timeout: Duration,
+    /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
+    pub trust: Trust,
+    /// The one version of DTLS to offer; `None` for all.
+    pub dtls: Option<DtlsVersion>,
 }
 
 impl Default for PoolConfig {
     fn default() -> Self {
-        PoolConfig { merging: None, handshake_timeout: Duration::from_secs(10) }
+        PoolConfig { merging: None, handshake_timeout: Duration::from_secs(10), trust: Trust::default(), dtls: None }
     }
 }
 
@@ -33,6 +41,10 @@ impl Default for PoolConfig {
 pub struct Pool {
     driver: Driver,
     next_id: u64,
+    trust: Trust,
+    dtls: Option<DtlsVersion>,
+    /// What the URLs so far demand of their servers.
+    protections: BTreeMap<String, Protection>,
 }
 
 impl Pool {
@@ -43,13 +55,13 @@ impl Pool {
             handshake_timeout: config.handshake_timeout,
             ..Config::client()
         })?;
-        Ok(Pool { driver, next_id: 0 })
+        Ok(Pool { driver, next_id: 0, trust: config.trust, dtls: config.dtls, protections: BTreeMap::new() })
     }
 
     /// Adds a client and begins to connect it. The address was resolved from the target once for all.
     ///
     /// # Errors
-    /// The system has no socket to give, most often because too many files are open.
+    /// The system has no socket to give, most often because too many files are open; or nobody can be trusted as asked.
     pub fn add(
         &mut self,
         target: &Target,
@@ -58,7 +70,15 @@ impl Pool {
         impairment: Option<&Impairment>,
     ) -> Result<PeerId, StartError> {
         let wanted = format!("open a socket to {}", target.url);
-        self.driver.connect(target, address, token, impairment).map_err(StartError::io(wanted))
+        let protection = match self.protections.get(&target.url) {
+            Some(known) => known.clone(),
+            None => {
+                let new = protection(target, &self.trust, self.dtls)?;
+                self.protections.insert(target.url.clone(), new.clone());
+                new
+            }
+        };
+        self.driver.connect(target, address, token, impairment, protection).map_err(StartError::io(wanted))
     }
 
     /// One round: waits for sockets or a deadline for `wait_max` at most.

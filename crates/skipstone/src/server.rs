@@ -2,13 +2,15 @@
 
 use crate::driver::{Driver, DriverStats};
 use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
+use crate::security::{Fingerprint, Identity, Security};
+use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Event, Group, Overview, PeerId, Stats};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::{Merging, Settings};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// How a server listens.
 #[derive(Clone, Debug)]
@@ -27,10 +29,13 @@ pub struct ServerConfig {
     pub connections_max: u32,
     /// Who drives.
     pub threading: Threading,
+    /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
+    /// [`Server::url`] tells the fingerprint.
+    pub security: Option<Security>,
 }
 
 impl ServerConfig {
-    /// A server at this address, WebSocket included, that merges what is sent between two flushes.
+    /// A server at this address, WebSocket included, encrypted, that merges what is sent between two flushes.
     pub fn new(listen: SocketAddr) -> Self {
         ServerConfig {
             listen,
@@ -40,6 +45,7 @@ impl ServerConfig {
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
             threading: Threading::default(),
+            security: None,
         }
     }
 }
@@ -50,20 +56,49 @@ pub struct Server {
     handle: Handle,
     local: SocketAddr,
     merging: Merging,
+    fingerprint: Option<Fingerprint>,
 }
 
 impl Server {
     /// Opens the sockets and begins to serve.
     pub fn start(config: ServerConfig) -> Result<Self, StartError> {
+        let security = match config.security {
+            Some(security) => security,
+            None => Security::with(Identity::self_signed().map_err(StartError::Identity)?),
+        };
         let mut driver = Driver::new(Config {
+            suites: security.suites(),
+            allows_plain: security.allows_plain(),
             merging: Some(config.merging),
             handshake_timeout: config.handshake_timeout,
             connections_max: config.connections_max,
             ..Config::server(config.settings)
         })?;
+        if let Some(identity) = security.identity() {
+            driver.shake_hands_as(identity);
+        }
         let wanted = format!("listen on {}", config.listen);
         let local = driver.listen(config.listen, config.websocket).map_err(StartError::io(wanted))?;
-        Ok(Server { handle: Handle::new(driver, config.threading)?, local, merging: config.merging })
+        let (handle, fingerprint) = (Handle::new(driver, config.threading)?, security.fingerprint());
+        Ok(Server { handle, local, merging: config.merging, fingerprint })
+    }
+
+    /// SHA-256 of its certificate; `None` if it serves in clear only.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        self.fingerprint
+    }
+
+    /// The URL by which native clients on this machine reach it, fingerprint included.
+    pub fn url(&self) -> String {
+        let host = match self.local.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
+            ip => ip.to_string(),
+        };
+        match self.fingerprint {
+            Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
+            None => Target::new(Scheme::Plain, &host, self.local.port()).url,
+        }
     }
 
     /// Where it listens.

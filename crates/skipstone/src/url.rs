@@ -1,5 +1,6 @@
-//! Where a server is: `skip+plain://host:port`, `ws://host:port/path`.
+//! Where a server is, and who: `skip://host:port#sha256=FINGERPRINT`, `skip+plain://host:port`, `ws://host:port/path`.
 
+use crate::security::{Fingerprint, to_hex};
 use std::net::{SocketAddr, ToSocketAddrs};
 
 /// A server's address as a user writes it.
@@ -11,6 +12,8 @@ pub struct Target {
     pub host: String,
     /// Port, of UDP and TCP alike.
     pub port: u16,
+    /// The fingerprint that the server's certificate must have, from behind `#sha256=`.
+    pub pin: Option<Fingerprint>,
     /// The whole of it, as written.
     pub url: String,
 }
@@ -18,6 +21,8 @@ pub struct Target {
 /// How to reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
+    /// `skip`: UDP, encrypted.
+    Encrypted,
     /// `skip+plain`: UDP, in clear.
     Plain,
     /// `ws`: WebSocket, in clear.
@@ -34,6 +39,8 @@ pub enum UrlError {
     Scheme(String),
     /// No host, or a port that is no number.
     Address(String),
+    /// What stands behind `#` is no fingerprint, or there is nothing that it could be checked against.
+    Pin(String),
     /// The name has no address.
     Unresolved(String, String),
 }
@@ -41,13 +48,16 @@ pub enum UrlError {
 impl std::fmt::Display for UrlError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            UrlError::Scheme(url) if url.starts_with("skip://") => {
-                write!(f, "'{url}': this version does not encrypt yet; write skip+plain:// to connect in clear")
-            }
-            UrlError::Scheme(url) => {
-                write!(f, "'{url}' begins with neither skip+plain:// nor ws:// (example: skip+plain://127.0.0.1:7777)")
-            }
-            UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip+plain://127.0.0.1:7777)"),
+            UrlError::Scheme(url) => write!(
+                f,
+                "'{url}' begins with none of skip:// (encrypted), skip+plain:// and ws:// (example: skip://127.0.0.1:7777)"
+            ),
+            UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
+            UrlError::Pin(url) => write!(
+                f,
+                "'{url}': behind # only a skip:// URL has something, the fingerprint that the server prints: #sha256= and \
+                 64 hexadecimal digits"
+            ),
             UrlError::Unresolved(host, why) => write!(f, "'{host}' has no address: {why}"),
         }
     }
@@ -60,11 +70,19 @@ impl std::str::FromStr for Target {
 
     fn from_str(url: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = match url.split_once("://") {
+            Some(("skip", rest)) => (Scheme::Encrypted, rest),
             Some(("skip+plain", rest)) => (Scheme::Plain, rest),
             Some(("ws", rest)) => (Scheme::WebSocket, rest),
             _ => return Err(UrlError::Scheme(url.into())),
         };
         let bad = || UrlError::Address(url.into());
+        let (rest, pin) = match rest.split_once('#') {
+            Some((rest, pin)) if scheme == Scheme::Encrypted => {
+                (rest, Some(fingerprint(pin).ok_or_else(|| UrlError::Pin(url.into()))?))
+            }
+            Some(_) => return Err(UrlError::Pin(url.into())),
+            None => (rest, None),
+        };
         let authority = rest.split('/').next().unwrap_or_default();
         let (host, port) = match authority.strip_prefix('[') {
             Some(v6) => v6.split_once(']').ok_or_else(bad)?,
@@ -78,19 +96,40 @@ impl std::str::FromStr for Target {
         if host.is_empty() {
             return Err(bad());
         }
-        Ok(Target { scheme, host: host.into(), port, url: url.into() })
+        Ok(Target { scheme, host: host.into(), port, pin, url: url.into() })
     }
+}
+
+/// `sha256=` and 32 bytes in hexadecimal digits, colons between them allowed.
+fn fingerprint(pin: &str) -> Option<Fingerprint> {
+    let digits: Vec<u32> = pin
+        .strip_prefix("sha256=")?
+        .chars()
+        .filter(|digit| *digit != ':')
+        .map(|digit| digit.to_digit(16))
+        .collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let bytes: Vec<u8> = pairs.iter().map(|[high, low]| (high << 4 | low) as u8).collect();
+    if rest.is_empty() { bytes.try_into().ok() } else { None }
 }
 
 impl Target {
     /// A target put together from its parts.
     pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
         let name = match scheme {
+            Scheme::Encrypted => "skip",
             Scheme::Plain => "skip+plain",
             Scheme::WebSocket => "ws",
         };
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.into() };
-        Target { scheme, host: host.into(), port, url: format!("{name}://{bracketed}:{port}") }
+        Target { scheme, host: host.into(), port, pin: None, url: format!("{name}://{bracketed}:{port}") }
+    }
+
+    /// The same server, which must have this fingerprint. Only `skip` can check it.
+    pub fn pinned(self, pin: Fingerprint) -> Self {
+        let bare = self.url.split('#').next().unwrap_or_default();
+        let url = format!("{bare}#sha256={}", to_hex(&pin));
+        Target { pin: Some(pin), url, ..self }
     }
 
     /// The address to send to; the first if the name has several.
@@ -109,6 +148,7 @@ mod tests {
     #[test]
     fn urls_with_names_and_both_kinds_of_addresses_are_read() {
         let target = |url: &str| url.parse::<Target>().map(|target| (target.scheme, target.host, target.port));
+        assert_eq!(target("skip://localhost:1"), Ok((Scheme::Encrypted, "localhost".into(), 1)));
         assert_eq!(target("skip+plain://localhost"), Ok((Scheme::Plain, "localhost".into(), PORT_DEFAULT)));
         assert_eq!(target("skip+plain://127.0.0.1:80"), Ok((Scheme::Plain, "127.0.0.1".into(), 80)));
         assert_eq!(target("ws://[::1]:9/play"), Ok((Scheme::WebSocket, "::1".into(), 9)));
@@ -126,7 +166,21 @@ mod tests {
             "ws://a:99999",
         ] {
             let error = bad.parse::<Target>().expect_err(bad).to_string();
-            assert!(error.contains("skip+plain://127.0.0.1:7777") && error.contains(bad), "{error}");
+            assert!(error.contains("skip://127.0.0.1:7777") && error.contains(bad), "{error}");
         }
+    }
+
+    #[test]
+    fn a_fingerprint_stands_behind_the_url_and_only_whole() {
+        let target = Target::new(Scheme::Encrypted, "::1", 7777).pinned([0xAB; 32]);
+        assert_eq!(target.url, format!("skip://[::1]:7777#sha256={}", "ab".repeat(32)));
+        assert_eq!(target.url.parse(), Ok(target));
+        let colons = format!("skip://a#sha256={}AB", "AB:".repeat(31));
+        assert_eq!(colons.parse::<Target>().expect("a good URL").pin, Some([0xAB; 32]));
+        for bad in ["skip://a#", "skip://a#sha256=ab", "skip://a#md5=ab", "skip+plain://a#sha256=ab", "ws://a#x"] {
+            assert_eq!(bad.parse::<Target>(), Err(UrlError::Pin(bad.into())));
+        }
+        let odd = format!("skip://a#sha256={}x", "ab".repeat(31));
+        assert_eq!(odd.parse::<Target>(), Err(UrlError::Pin(odd)));
     }
 }

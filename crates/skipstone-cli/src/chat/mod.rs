@@ -25,8 +25,11 @@ use std::sync::atomic::AtomicBool;
 /// Where to chat, and as whom.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The server: skip+plain://HOST:PORT over UDP, ws://HOST:PORT over WebSocket
+    /// The server: skip://HOST:PORT#sha256=... as it prints, skip+plain://HOST:PORT in clear if it allows that,
+    /// ws://HOST:PORT over WebSocket
     url: String,
+    #[command(flatten)]
+    trust: crate::trust::TrustFlags,
     /// Your name, as the others see it [default: your user name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -43,7 +46,14 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         eprintln!("cannot listen for signals: {error}");
         return Exit::Fail;
     }
-    let session = match Session::connect(&arguments.url, &guest) {
+    let trust = match arguments.trust.trust() {
+        Ok(trust) => trust,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return Exit::BadConfiguration;
+        }
+    };
+    let session = match Session::connect(&arguments.url, &guest, trust) {
         Ok(session) => session,
         Err(error) => {
             eprintln!("{error}");

@@ -5,7 +5,7 @@ use crate::chat::ending::Ending;
 use crate::chat::text;
 use crate::report::format::milliseconds;
 use crate::workload::{CONTROL, Guest, LINES, WHO, Word};
-use skipstone::{Client, ClientConfig, Event, Overview, StartError};
+use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
 use std::time::Duration;
 
 /// A line to be shown, harmless already.
@@ -55,8 +55,8 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins to connect.
-    pub(super) fn connect(url: &str, guest: &Guest) -> Result<Session, StartError> {
-        let client = Client::connect(url, &guest.token(), ClientConfig::default())?;
+    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Session, StartError> {
+        let client = Client::connect(url, &guest.token(), ClientConfig { trust, ..ClientConfig::default() })?;
         Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, blanks: 0 })
     }
 

@@ -5,7 +5,7 @@ use crate::chat::plain;
 use crate::chat::session::Session;
 use crate::report::exit::Exit;
 use crate::workload::{self, CONTROL, Guest, LINES, WHO, Word};
-use skipstone::{Event, Group, PeerId, Server, ServerConfig, code};
+use skipstone::{Event, Group, PeerId, Server, ServerConfig, Trust, code};
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,7 +23,7 @@ fn chat(
         ..ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
     };
     let mut server = Server::start(config).expect("a port is free");
-    let url = format!("{scheme}://{}", server.local_addr());
+    let url = if scheme == "skip" { server.url() } else { format!("{scheme}://{}", server.local_addr()) };
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -37,7 +37,7 @@ fn chat(
                 server.flush();
             }
         });
-        let session = Session::connect(&url, &Guest::Chat("zoe".into())).expect("a socket");
+        let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");
         let mut output = Vec::new();
         let ending = plain::run(session, BufReader::new(input), &mut output, stop);
         is_over.store(true, Ordering::SeqCst);
@@ -87,7 +87,7 @@ static NOBODY: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn what_is_piped_in_comes_back_from_the_server() {
-    for scheme in ["skip+plain", "ws"] {
+    for scheme in ["skip", "ws"] {
         let input = &b"hello\n/who\n/dance\n//slash\nlast, without an end"[..];
         let (ending, output) = chat(scheme, &NOBODY, input, ignore);
         assert!(matches!(ending, Ending::Quit), "{ending:?}");
@@ -106,7 +106,7 @@ fn what_is_piped_in_comes_back_from_the_server() {
 #[test]
 fn commands_are_answered_and_quit_ends() {
     let (_keep_open, input) = typing("/help\n/ping\n/quit\nnever said\n");
-    let (ending, output) = chat("skip+plain", &NOBODY, input, ignore);
+    let (ending, output) = chat("skip", &NOBODY, input, ignore);
     assert_eq!((ending.exit(), ending.sentence("")), (Exit::Pass, None));
     assert!(output.contains("* /who   who is there") && output.contains("round trip"), "{output}");
     assert!(!output.contains("never said"), "{output}");
@@ -116,7 +116,7 @@ fn commands_are_answered_and_quit_ends() {
 fn ten_thousand_lines_in_a_pipe_all_arrive_in_order() {
     let input: String = (0..10_000).map(|number| format!("line {number} of a long text\n")).collect();
     let mut next = 0;
-    let (ending, output) = chat("skip+plain", &NOBODY, io::Cursor::new(input), |_, _, line| {
+    let (ending, output) = chat("skip", &NOBODY, io::Cursor::new(input), |_, _, line| {
         assert_eq!(line, format!("line {next} of a long text"));
         next += 1;
     });
@@ -127,7 +127,7 @@ fn ten_thousand_lines_in_a_pipe_all_arrive_in_order() {
 
 #[test]
 fn what_others_send_cannot_steer_the_terminal() {
-    let (_, output) = chat("skip+plain", &NOBODY, &b"go\n"[..], |server, peer, _| {
+    let (_, output) = chat("skip", &NOBODY, &b"go\n"[..], |server, peer, _| {
         server.send(peer, LINES, &b"bob: \x1b[2J\xff\nzoe: fake"[..]).expect("room");
         server.send(peer, CONTROL, Word::Say("two\nlines\x07".into()).encode()).expect("room");
     });
@@ -140,7 +140,7 @@ fn what_others_send_cannot_steer_the_terminal() {
 fn when_the_server_closes_it_says_why() {
     for (number, exit) in [(code::SHUTDOWN, Exit::Pass), (code::KICKED, Exit::Fail)] {
         let (_keep_open, input) = typing("go\n");
-        let (ending, output) = chat("skip+plain", &NOBODY, input, move |server, peer, _| {
+        let (ending, output) = chat("skip", &NOBODY, input, move |server, peer, _| {
             server.close(peer, number, "enough", Duration::from_millis(500));
         });
         let sentence = ending.sentence("").expect("it says why");
@@ -158,7 +158,7 @@ fn a_signal_says_goodbye() {
     let stop = AtomicBool::new(false);
     let (_keep_open, input) = typing("go\n");
     let start = Instant::now();
-    let (ending, _) = chat("skip+plain", &stop, input, |_, _, _| stop.store(true, Ordering::SeqCst));
+    let (ending, _) = chat("skip", &stop, input, |_, _, _| stop.store(true, Ordering::SeqCst));
     assert_eq!(ending.exit(), Exit::Interrupted);
     assert!(start.elapsed() < Duration::from_secs(5));
 }
@@ -167,7 +167,7 @@ fn a_signal_says_goodbye() {
 fn a_port_where_nobody_listens_is_named() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
     let url = format!("ws://{free}");
-    let session = Session::connect(&url, &Guest::Chat("zoe".into())).expect("a socket");
+    let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");
     let (_keep_open, input) = typing("never sent\n");
     let ending = plain::run(session, BufReader::new(input), &mut Vec::new(), &NOBODY);
     let sentence = ending.sentence(&url).expect("it says why");

@@ -78,12 +78,14 @@ pub(crate) enum Verdict {
 
 /// What carried the clients' packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Transport {
     /// More than one carrier.
     Mixed,
-    /// The native protocol alone.
-    Udp,
+    /// The native protocol alone, encrypted by DTLS.
+    UdpDtls,
+    /// The native protocol alone, in clear.
+    UdpPlain,
     /// WebSocket alone.
     Ws,
 }
@@ -294,7 +296,7 @@ impl Transport {
     pub(crate) fn of(carriers: impl IntoIterator<Item = Carrier>) -> Transport {
         let mut carriers = carriers.into_iter();
         match (carriers.next(), carriers.next()) {
-            (Some(Carrier::Udp), None) => Transport::Udp,
+            (Some(Carrier::Udp), None) => Transport::UdpDtls,
             (Some(Carrier::Ws), None) => Transport::Ws,
             _ => Transport::Mixed,
         }

@@ -50,6 +50,11 @@ impl Game {
         }
     }
 
+    /// By which native clients on this machine reach it.
+    pub(super) fn url(&self) -> String {
+        self.server.url()
+    }
+
     pub(super) fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
     }

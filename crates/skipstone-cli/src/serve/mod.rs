@@ -9,6 +9,7 @@ pub(crate) mod admin;
 mod commands;
 pub(crate) mod game;
 mod piped;
+mod protection;
 mod ticks;
 
 use crate::console::{Console, ConsoleConfig};
@@ -57,6 +58,8 @@ pub(crate) struct Arguments {
     /// Serve native clients only, no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
+    #[command(flatten)]
+    pub(crate) protection: protection::Flags,
     /// Stop after this time
     #[arg(short, long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
@@ -114,7 +117,9 @@ fn start(arguments: &Arguments) -> Result<Serving, String> {
     let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
     let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
     skipstone::net::wait::raise_open_files_limit();
+    let security = arguments.protection.security()?;
     let server = Server::start(ServerConfig {
+        security: Some(security),
         websocket: !arguments.no_websocket,
         connections_max: arguments.clients_max,
         settings: workload::settings(queue_bytes_max),
@@ -155,7 +160,7 @@ impl Serving {
         }
         let clients = arguments
             .stress
-            .map(|clients| crate::stress::beside(self.game.local_addr(), clients, arguments.rate, arguments.duration));
+            .map(|clients| crate::stress::beside(&self.game.url(), clients, arguments.rate, arguments.duration));
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
@@ -190,13 +195,18 @@ impl Serving {
         let address = self.game.local_addr();
         if arguments.piped {
             let console = self.console.as_ref().map(|console| console.local_addr().to_string());
-            output::say(serde_json::json!({ "listening": address.to_string(), "console": console }));
+            output::say(
+                serde_json::json!({ "listening": address.to_string(), "url": self.game.url(), "console": console }),
+            );
             return;
         }
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
-        text += &format!("  native     skip+plain://{host}:{} (in clear)\n", address.port());
+        text += &format!("  native     {}\n", self.game.url());
+        if arguments.protection.allow_plain {
+            text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
+        }
         if !arguments.no_websocket {
             text += &format!("  browsers   ws://{host}:{}\n", address.port());
         }

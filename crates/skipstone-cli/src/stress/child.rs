@@ -16,6 +16,8 @@ pub(crate) struct ServerProcess {
     answers: mpsc::Receiver<String>,
     /// Where it listens.
     pub(crate) address: SocketAddr,
+    /// The URL of its native clients, fingerprint included.
+    pub(crate) url: String,
     /// Reads its CPU time and memory.
     pub(crate) probe: Probe,
 }
@@ -34,6 +36,7 @@ pub(crate) struct ServerFigures {
 #[derive(Deserialize)]
 struct Announcement {
     listening: SocketAddr,
+    url: String,
 }
 
 const START_MAX: Duration = Duration::from_secs(10);
@@ -46,20 +49,22 @@ impl ServerProcess {
     pub(crate) fn start(extra: &[String]) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--console", "off", "--piped"]).args(extra);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--console", "off", "--identity", "new", "--piped"])
+            .args(extra);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|error| format!("cannot start the server's process: {error}"))?;
         let to = child.stdin.take();
         let answers = read_lines(child.stdout.take().expect("its output is piped"));
         let announcement = answers.recv_timeout(START_MAX).ok();
         let announcement = announcement.and_then(|line| serde_json::from_str::<Announcement>(&line).ok());
-        let Some(Announcement { listening }) = announcement else {
+        let Some(Announcement { listening, url }) = announcement else {
             let _ = child.kill();
             let _ = child.wait();
             return Err("the server's process did not start; its own message stands above".into());
         };
         let probe = Probe::of(child.id());
-        Ok(ServerProcess { child, to, answers, address: listening, probe })
+        Ok(ServerProcess { child, to, answers, address: listening, url, probe })
     }
 
     /// Lets the server measure its ticks anew.

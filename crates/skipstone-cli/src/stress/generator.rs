@@ -95,9 +95,15 @@ const LATE_MAX: usize = 100_000;
 
 impl<'p> Generator<'p> {
     /// Clients that will connect to the server at `address`.
-    pub(crate) fn new(plan: &'p Plan, address: SocketAddr) -> Result<Self, String> {
-        let pool = Pool::new(PoolConfig { merging: plan.merging, ..PoolConfig::default() });
-        let targets = plan.mix.iter().map(|(carrier, _)| target(plan, *carrier, address)).collect();
+    ///
+    /// `own` is the URL of the run's own server, if it has one.
+    pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
+        let (merging, trust, dtls) = (plan.merging, plan.trust.clone(), plan.dtls);
+        let pool = Pool::new(PoolConfig { merging, trust, dtls, ..PoolConfig::default() });
+        let own: Option<Target> =
+            own.map(str::parse).transpose().map_err(|error: skipstone::UrlError| error.to_string())?;
+        let known = plan.target.as_ref().or(own.as_ref());
+        let targets = plan.mix.iter().map(|(carrier, _)| target(plan.native, *carrier, address, known)).collect();
         let now = Instant::now();
         let mut clients = Vec::new();
         for (carrier, (_, count)) in plan.mix.iter().enumerate() {
@@ -371,15 +377,15 @@ fn proof(plan: &Plan) -> Proof {
     Proof::new(plan.run, &receivers, plan.clients)
 }
 
-/// The URL that a carrier's clients use: the plan's host and port with the carrier's scheme.
-fn target(plan: &Plan, carrier: Carrier, address: SocketAddr) -> Target {
+/// The URL that a carrier's clients use: the known one's host, port and fingerprint with the carrier's scheme.
+fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&Target>) -> Target {
     let scheme = match carrier {
-        Carrier::Udp => Scheme::Plain,
+        Carrier::Udp => native,
         Carrier::Ws => Scheme::WebSocket,
     };
-    match &plan.target {
-        Some(target) if target.scheme == scheme => target.clone(),
-        Some(target) => Target::new(scheme, &target.host, target.port),
+    match known {
+        Some(known) if known.scheme == scheme => known.clone(),
+        Some(known) => Target::new(scheme, &known.host, known.port),
         None => Target::new(scheme, &address.ip().to_string(), address.port()),
     }
 }

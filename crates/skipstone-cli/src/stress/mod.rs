@@ -25,6 +25,7 @@ use crate::report::judge::{Ending, judge};
 use crate::report::live::Phase;
 use crate::report::result::{StressResult, Verdict};
 use crate::report::table::table;
+use crate::trust;
 use crate::units::mix::Mix;
 use crate::units::rate::Rate;
 use crate::units::size::Size;
@@ -38,6 +39,7 @@ use outcome::Measured;
 use plan::Plan;
 pub(crate) use preset::{beside, demonstrate};
 use signals::Signals;
+use skipstone::Scheme;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::net::SocketAddr;
@@ -47,7 +49,7 @@ use view::View;
 /// Flags of `stress`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
-    /// The server, such as skip+plain://127.0.0.1:7777; without one, a server is started in a process of its own
+    /// The server, such as skip://127.0.0.1:7777#sha256=...; without one, a server is started in a process of its own
     pub(crate) url: Option<String>,
     /// Clients, each with a socket of its own
     #[arg(short, long, value_name = "N")]
@@ -85,11 +87,26 @@ pub(crate) struct Arguments {
     /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) protection: Protection,
     /// Show the result only
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) network: impairment::Flags,
+}
+
+/// How native clients are protected, and whom they trust.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Protection {
+    #[command(flatten)]
+    pub(crate) trust: trust::TrustFlags,
+    /// Native clients without encryption, for comparison; the run's own server lets them in
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Offer this version of DTLS only
+    #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
+    pub(crate) dtls: Option<trust::Dtls>,
 }
 
 /// How long everything may take to connect.
@@ -138,7 +155,8 @@ impl<'p> Run<'p> {
         let (server, address) = match &plan.target {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
-                let server = ServerProcess::start(&[])?;
+                let extra = if plan.native == Scheme::Plain { vec!["--allow-plain".to_string()] } else { Vec::new() };
+                let server = ServerProcess::start(&extra)?;
                 let address = server.address;
                 (Some(server), address)
             }
@@ -152,7 +170,8 @@ impl<'p> Run<'p> {
 
     fn play(mut self) -> Result<Exit, String> {
         let plan = self.plan;
-        let mut generator = Generator::new(plan, self.address)?;
+        let own = self.server.as_ref().map(|server| server.url.as_str());
+        let mut generator = Generator::new(plan, self.address, own)?;
         let began = Instant::now();
         let mut step = self.connect(plan, &mut generator)?;
         let ramp = began.elapsed();

@@ -9,9 +9,9 @@ use crate::measure::stalls::StallLog;
 use crate::report::format::{counted, rfc3339, seconds};
 use crate::report::result::{
     CarrierResult, Clients, Generator as GeneratorFigures, Messages, Roaming, Server, SpreadMs, Stalls, StressResult,
-    Timing, Wire,
+    Timing, Transport, Wire,
 };
-use skipstone::{Flow, Stats};
+use skipstone::{Flow, Scheme, Stats};
 use std::time::{Duration, SystemTime};
 
 /// What was measured beside the lines.
@@ -34,6 +34,9 @@ pub(crate) struct Measured {
 pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
     let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
     let mut result = StressResult::blank(&carriers);
+    if result.transport == Transport::UdpDtls && plan.native == Scheme::Plain {
+        result.transport = Transport::UdpPlain;
+    }
     let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
     let tally = generator.proof.tally_all(&generator.sent);
     let mut stats = Stats::default();

@@ -7,7 +7,7 @@ use crate::report::judge::check_thresholds;
 use crate::units::mix::Carrier;
 use crate::units::rate::Rate;
 use crate::units::threshold::Threshold;
-use skipstone::{Merging, Scheme, Target};
+use skipstone::{DtlsVersion, Merging, Scheme, Target, Trust};
 use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,6 +15,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) target: Option<Target>,
+    /// How native clients connect: encrypted or in clear.
+    pub(crate) native: Scheme,
+    pub(crate) trust: Trust,
+    pub(crate) dtls: Option<DtlsVersion>,
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
@@ -44,6 +48,8 @@ impl Plan {
     /// Checks the flags. The error is one sentence with the remedy.
     pub(crate) fn from(arguments: &Arguments) -> Result<Self, String> {
         let target: Option<Target> = arguments.url.as_ref().map(|url| url.parse()).transpose().map_err(text)?;
+        let native = native(arguments, target.as_ref())?;
+        let trust = arguments.protection.trust.trust()?;
         let mix = share_out(arguments, target.as_ref())?;
         let clients: u32 = mix.iter().map(|(_, count)| count).sum();
         if clients == 0 || clients > CLIENT_MAX {
@@ -89,6 +95,9 @@ impl Plan {
         };
         Ok(Plan {
             target,
+            native,
+            trust,
+            dtls: arguments.protection.dtls.map(Into::into),
             mix,
             clients,
             rate: arguments.rate,
@@ -108,9 +117,20 @@ impl Plan {
     }
 }
 
+fn native(arguments: &Arguments, target: Option<&Target>) -> Result<Scheme, String> {
+    match target.map(|target| target.scheme) {
+        Some(Scheme::Encrypted) if arguments.protection.plain => {
+            Err("--plain contradicts a URL that begins with skip://: write skip+plain://".into())
+        }
+        Some(Scheme::Plain) => Ok(Scheme::Plain),
+        _ if arguments.protection.plain => Ok(Scheme::Plain),
+        _ => Ok(Scheme::Encrypted),
+    }
+}
+
 fn share_out(arguments: &Arguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
     let from_url = target.map_or(Carrier::Udp, |target| match target.scheme {
-        Scheme::Plain => Carrier::Udp,
+        Scheme::Encrypted | Scheme::Plain => Carrier::Udp,
         Scheme::WebSocket => Carrier::Ws,
     });
     let shares = match &arguments.mix {

@@ -5,7 +5,6 @@ use crate::report::exit::Exit;
 use crate::units::rate::Rate;
 use crate::units::span::Span;
 use clap::Parser;
-use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,21 +14,16 @@ pub(crate) fn demonstrate() -> Exit {
     output::say(
         "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
          skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
-         skipstone chat skip+plain://127.0.0.1:7777                     talk to everybody on it",
+         skipstone chat URL                                             talk to everybody on it, by the URL that serve prints",
     );
     exit
 }
 
 /// Stress clients beside a server in the same process.
-pub(crate) fn beside(server: SocketAddr, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
-    let host = match server {
-        SocketAddr::V4(v4) if v4.ip().is_unspecified() => format!("127.0.0.1:{}", v4.port()),
-        SocketAddr::V6(v6) if v6.ip().is_unspecified() => format!("[::1]:{}", v6.port()),
-        address => address.to_string(),
-    };
-    let (url, clients, rate) = (format!("skip+plain://{host}"), clients.to_string(), rate.to_string());
+pub(crate) fn beside(url: &str, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
+    let (clients, rate) = (clients.to_string(), rate.to_string());
     let duration = duration.unwrap_or(Span(Duration::from_secs(10))).to_string();
-    let arguments = parse(&[&url, "-c", &clients, "-r", &rate, "-d", &duration]);
+    let arguments = parse(&[url, "-c", &clients, "-r", &rate, "-d", &duration]);
     Beside(std::thread::spawn(move || run(&arguments)))
 }
 

@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &[&str]) -> Ended {
 /// A server of the tool on ports that the system chose.
 pub(crate) struct Served {
     pub(crate) running: Running,
-    /// skip+plain://…
+    /// skip://…, fingerprint included
     pub(crate) url: String,
     /// ws://…; empty if it serves none
     pub(crate) ws: String,
@@ -148,13 +148,21 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn start(extra: &[&str]) -> Served {
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--console", "127.0.0.1:0"];
+        if !extra.contains(&"--identity") && !extra.contains(&"--cert") {
+            arguments.extend(["--identity", "new"]);
+        }
         arguments.extend(extra);
         let mut running = Running::tool(&arguments);
         let text = running.until("stop with Ctrl-C");
         let after = |name: &str| text.split(name).nth(1).and_then(|rest| rest.split_whitespace().next());
         let url = after("native").expect("it says where").to_owned();
         let console = text.split("telnet ").nth(1).and_then(|rest| rest.lines().next()).expect("it says where");
-        let address = url.strip_prefix("skip+plain://").expect("it is native").parse().expect("an address");
+        let address = url
+            .strip_prefix("skip://")
+            .and_then(|url| url.split('#').next())
+            .expect("it is native")
+            .parse()
+            .expect("an address");
         Served {
             ws: after("browsers").unwrap_or_default().to_owned(),
             console: console.trim().replace(' ', ":").parse().expect("an address"),

@@ -64,6 +64,7 @@ impl Connection {
                 let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, deadline };
                 self.ending = Some(Box::new(ending));
             }
+            State::Requested if self.is_unasked() => self.die(),
             State::Requested => self.turn_away(cx, code, reason),
             State::Established => self.begin_closing(cx, code, reason),
             State::Lingering if linger == Duration::ZERO => self.begin_closing(cx, code, reason),

@@ -145,6 +145,10 @@ pub mod code {
     pub const IDLE_TIMEOUT: u64 = 1_007;
     /// The stream that carried the connection broke.
     pub const CARRIER_LOST: u64 = 1_008;
-    /// Client and server have no protocol version or suite in common.
+    /// Client and server have no protocol version in common.
     pub const NO_COMMON_VERSION: u64 = 1_009;
+    /// The encrypted handshake failed: the server is not who it should be, or has the wrong key.
+    pub const SECURITY: u64 = 1_010;
+    /// Client and server have no suite in common: one of them wants encryption and the other does not have it.
+    pub const NO_COMMON_SUITE: u64 = 1_011;
 }

@@ -2,13 +2,15 @@
 
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::redundancy::Redundant;
+use super::stats::Drop;
 use super::timer::Timers;
+use super::transmit::NUMBER_BITS_MIN;
 use super::{Connection, Context, Ids, Side, State};
 use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
 use crate::recovery::{Control, Leaving, Record};
-use crate::security::{Plain, Security, Session};
+use crate::security::{Plain, Protection, Security, Session};
 use crate::time::{Duration, Time};
 use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, Challenge, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
@@ -21,12 +23,22 @@ use std::sync::Arc;
 /// The protocol versions that this implementation speaks, best first.
 pub(crate) const VERSIONS: [u16; 1] = [1];
 
+/// How a client asks to be let in.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) nonce: u64,
+    pub(crate) token: Bytes,
+    pub(crate) protection: Protection,
+    pub(crate) timeout: Duration,
+}
+
 /// What a client keeps until the server has let it in.
 #[derive(Debug)]
 pub(super) struct ClientHandshake {
     nonce: u64,
     token: Bytes,
-    /// What is sent again until it is answered.
+    protection: Protection,
+    /// What is sent again until it is answered: HELLO, then OPEN; of an encrypted one the header.
     datagram: Vec<u8>,
     resend_at: Time,
     interval: Duration,
@@ -44,21 +56,28 @@ impl ClientHandshake {
     pub(super) fn resend_at(&self) -> Time {
         self.resend_at
     }
+
+    pub(super) fn token(&self) -> &[u8] {
+        &self.token
+    }
+
+    /// OPEN up to the handshake bytes.
+    pub(super) fn open_header(&self) -> &[u8] {
+        &self.datagram
+    }
+
+    /// The suites of the HELLO.
+    fn offered(&self) -> u8 {
+        offered(&self.protection)
+    }
 }
 
 impl Connection {
     /// A client that will say HELLO at once.
-    pub(crate) fn new_client(
-        now: Time,
-        peer: PeerId,
-        path: Path,
-        local: u32,
-        nonce: u64,
-        token: Bytes,
-        timeout: Duration,
-    ) -> Self {
+    pub(crate) fn new_client(now: Time, peer: PeerId, path: Path, local: u32, request: Request) -> Self {
+        let Request { nonce, token, protection, timeout } = request;
         let mut hello = vec![0; datagram::hello_len(VERSIONS.len())];
-        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, SUITE_PLAIN, &VERSIONS);
+        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, offered(&protection), &VERSIONS);
         let ids = Ids { local, remote: 0 };
         // Nothing is sealed before the server's challenge has come.
         let security = Security::Plain(Plain::with_key(0));
@@ -68,6 +87,7 @@ impl Connection {
         client.handshake = Some(Box::new(ClientHandshake {
             nonce,
             token,
+            protection,
             datagram: hello,
             resend_at: now,
             interval: RESEND_FIRST,
@@ -103,46 +123,72 @@ impl Connection {
     }
 
     /// The server's challenge: the client opens with it.
-    pub(crate) fn handle_challenge(&mut self, now: Time, challenge: &Challenge<'_>) -> bool {
-        let Some(handshake) = &mut self.handshake else { return false };
-        let is_ours = challenge.nonce == handshake.nonce && challenge.suite == SUITE_PLAIN;
-        if !matches!(self.state, State::Hello | State::Opening) || !is_ours || !VERSIONS.contains(&challenge.version) {
-            return false;
+    pub(crate) fn handle_challenge(&mut self, now: Time, challenge: &Challenge<'_>) -> Result<(), Drop> {
+        let handshake = self.handshake.as_mut().ok_or(Drop::BadFrame)?;
+        let is_ours = challenge.nonce == handshake.nonce && VERSIONS.contains(&challenge.version);
+        if !matches!(self.state, State::Hello | State::Opening) || !is_ours {
+            return Err(Drop::BadFrame);
         }
-        if now < handshake.challenge_from {
-            return true;
+        if challenge.suite & handshake.offered() == 0 {
+            return Err(Drop::WrongSuite);
+        }
+        // The server that made a connection of the OPEN has said so with its id.
+        if now < handshake.challenge_from || self.ids.remote != 0 {
+            return Ok(());
         }
         handshake.challenge_from = now + OPEN_PATIENCE;
+        handshake.interval = RESEND_FIRST;
+        match handshake.protection.clone() {
+            Protection::Plain => self.open_plain(now, challenge),
+            Protection::Encrypted(suites) => {
+                let session = suites.client(now, challenge.suite, challenge.nonce).ok_or(Drop::WrongSuite)?;
+                self.open_encrypted(challenge, Security::Session(session));
+            }
+        }
+        self.state = State::Opening;
+        Ok(())
+    }
+
+    fn open_plain(&mut self, now: Time, challenge: &Challenge<'_>) {
+        let Some(handshake) = &mut self.handshake else { return };
         let mut plain = Plain::new(handshake.nonce, challenge.cookie);
         let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead();
         handshake.datagram.resize(capacity, 0);
-        let open = Open {
-            source: self.ids.local,
-            nonce: handshake.nonce,
-            version: challenge.version,
-            suite: challenge.suite,
-            cookie: challenge.cookie,
-        };
+        let open = open_of(self.ids.local, challenge);
         datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
         // A second challenge (the first cookie expired) seals packet 0 anew: under another key it is another packet.
         let number = 0;
         let is_first = self.ledger.next() == number;
         let mut writer = Writer::new(&mut handshake.datagram[OPEN_HEADER_BYTES..]);
-        writer.truncated(Truncated::new(number, 1));
+        writer.truncated(Truncated::with_bits_at_least(number, 1, NUMBER_BITS_MIN));
         frame::encode_connect(&mut writer, &handshake.token);
         let length = OPEN_HEADER_BYTES + writer.len();
         let length = plain.seal(&mut handshake.datagram, OPEN_HEADER_BYTES..length);
         handshake.datagram.truncate(length);
         handshake.resend_at = now;
-        handshake.interval = RESEND_FIRST;
         if is_first {
             let mut packet = Packet::new(Writer::new(&mut []), &mut self.ledger, 0);
             packet.record(Record::Control(Control::Connect));
             self.ledger.commit(now, Leaving { bytes: length, is_ack_eliciting: true, age_ms: 0 });
         }
         self.security = Security::Plain(plain);
-        self.state = State::Opening;
-        true
+    }
+
+    /// From here on the session says when what is sent again.
+    fn open_encrypted(&mut self, challenge: &Challenge<'_>, security: Security) {
+        let Some(handshake) = &mut self.handshake else { return };
+        handshake.datagram.resize(OPEN_HEADER_BYTES, 0);
+        let open = open_of(self.ids.local, challenge);
+        datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
+        handshake.resend_at = Time::NEVER;
+        self.security = security;
+    }
+
+    /// The session stands: CONNECT is sent now, sealed, and again until ACCEPT comes.
+    pub(super) fn connect_at(&mut self, now: Time) {
+        if let Some(handshake) = &mut self.handshake {
+            handshake.resend_at = now;
+        }
     }
 
     /// The server has no connection to give.
@@ -201,9 +247,28 @@ impl Connection {
         cx.events.push_back(Event::Connected { peer: self.peer });
     }
 
-    /// Whether the client's token was seen: a server forgets a client whose first packet had none.
+    /// Whether the client's token was seen.
     pub(crate) fn is_requested(&self) -> bool {
         self.timers.is_requested
+    }
+
+    /// Whether the first OPEN was worth a connection: it brought the token, or a flight that the session took.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.is_requested() || matches!(self.security, Security::Session(_)) && self.state != State::Dead
+    }
+
+    /// What lies behind an OPEN with a good cookie, or one that is repeated.
+    pub(crate) fn handle_open(&mut self, cx: &mut Context<'_>, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
+        match (&self.security, open.suite) {
+            (Security::Plain(_), SUITE_PLAIN) => {
+                self.handle_packet(cx, bytes, OPEN_HEADER_BYTES);
+                Ok(())
+            }
+            (Security::Session(_), suite) if suite != SUITE_PLAIN => {
+                self.handle_crypto(cx, open.source, &bytes[OPEN_HEADER_BYTES..])
+            }
+            _ => Err(Drop::WrongSuite),
+        }
     }
 
     /// HELLO or OPEN, when it is time to send it (again).
@@ -211,6 +276,12 @@ impl Connection {
         let is_reliable = self.path.carrier.is_reliable;
         let handshake = self.handshake.as_mut()?;
         if handshake.resend_at > now {
+            return None;
+        }
+        if matches!(self.security, Security::Session(_)) {
+            handshake.resend_at = now + handshake.interval;
+            handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
+            self.pending.connect = true;
             return None;
         }
         let is_repeated_open = self.state == State::Opening && handshake.interval > RESEND_FIRST;
@@ -223,4 +294,16 @@ impl Connection {
         }
         Some(length)
     }
+}
+
+fn offered(protection: &Protection) -> u8 {
+    match protection {
+        Protection::Plain => SUITE_PLAIN,
+        Protection::Encrypted(suites) => suites.offered() & !SUITE_PLAIN,
+    }
+}
+
+fn open_of<'a>(local: u32, challenge: &Challenge<'a>) -> Open<'a> {
+    let Challenge { nonce, version, suite, cookie, .. } = *challenge;
+    Open { source: local, nonce, version, suite, cookie }
 }

@@ -5,12 +5,13 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`;
-//! `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`,
+//! `encryption`; `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
 //! each other; they meet here.
 
 mod alone;
 mod close;
+mod encryption;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
@@ -90,6 +91,7 @@ pub(crate) struct Ids {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     accept: bool,
+    connect: bool,
     ping: bool,
     /// Packets that may leave although the congestion window is full: probes.
     probes: u8,

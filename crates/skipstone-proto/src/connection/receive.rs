@@ -57,6 +57,9 @@ impl Connection {
         if matches!(self.state, State::Hello | State::Dead) {
             return Err(Drop::BadFrame);
         }
+        if !self.security.is_established() {
+            return Err(Drop::TooEarly);
+        }
         let plaintext = self.security.open(datagram, header).ok_or(Drop::NotAuthentic)?;
         let mut reader = Reader::new(&datagram[plaintext]);
         let number = reader.truncated().map_err(|_| Drop::BadFrame)?.resolve(self.received.next());
@@ -157,7 +160,7 @@ impl Connection {
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
-    fn is_unasked(&self) -> bool {
+    pub(super) fn is_unasked(&self) -> bool {
         self.state == State::Requested && !self.is_requested()
     }
 

@@ -140,11 +140,17 @@ pub enum Drop {
     TooManyReplies,
     /// A repair, or what it made of a packet, that makes no sense.
     BadRepair,
+    /// A suite that this side did not offer: somebody wants less protection.
+    WrongSuite,
+    /// Handshake bytes that make no sense, or not now.
+    BadHandshake,
+    /// A sealed packet that came before the keys.
+    TooEarly,
 }
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 15] = [
+    pub const ALL: [Drop; 18] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -160,6 +166,9 @@ impl Drop {
         Drop::UnfinishedMessage,
         Drop::TooManyReplies,
         Drop::BadRepair,
+        Drop::WrongSuite,
+        Drop::BadHandshake,
+        Drop::TooEarly,
     ];
 
     /// Its name in statistics.
@@ -180,6 +189,9 @@ impl Drop {
             Drop::UnfinishedMessage => "unfinished_message",
             Drop::TooManyReplies => "too_many_replies",
             Drop::BadRepair => "bad_repair",
+            Drop::WrongSuite => "wrong_suite",
+            Drop::BadHandshake => "bad_handshake",
+            Drop::TooEarly => "too_early",
         }
     }
 }

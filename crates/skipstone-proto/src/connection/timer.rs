@@ -96,9 +96,9 @@ impl Connection {
             }
             State::Hello | State::Opening => {
                 let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
-                resend.min(self.timers.handshake_due)
+                resend.min(self.timers.handshake_due).min(self.session_due())
             }
-            State::Requested => self.timers.handshake_due.min(self.received.ack_due()),
+            State::Requested => self.timers.handshake_due.min(self.received.ack_due()).min(self.session_due()),
             State::Established | State::Lingering => self.established_timeout(),
         }
     }
@@ -117,6 +117,7 @@ impl Connection {
             .min(merge)
             .min(self.timers.expire_due)
             .min(self.roaming.due())
+            .min(self.session_due())
             .min(linger)
     }
 
@@ -151,6 +152,9 @@ impl Connection {
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.handle_roaming_timeout(cx.now);
+        if !matches!(self.state, State::Closing | State::Drained) {
+            self.handle_session_timeout(cx);
+        }
         match self.state {
             State::Dead => {}
             State::Closing | State::Drained => self.handle_ending_timeout(cx),
@@ -170,6 +174,8 @@ impl Connection {
                 self.finish(cx, ClosedBy::Nobody, code::HANDSHAKE_TIMEOUT, reason.into());
                 self.die();
             }
+            // It never had the keys, or a token to show: the application has not heard of it.
+            Side::Server if self.is_unasked() => self.die(),
             Side::Server => {
                 let reason = "the server's application did not decide in time".into();
                 self.close(cx, code::HANDSHAKE_TIMEOUT, reason, Duration::ZERO);

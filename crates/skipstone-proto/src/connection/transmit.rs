@@ -40,6 +40,8 @@ struct Wants {
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
 pub(super) const OVERTAKING_MAX: u64 = 4_000;
+/// A packet number has at least so many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
+pub(super) const NUMBER_BITS_MIN: u8 = 14;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
 /// Ranges of an acknowledgement that nobody confirmed after which one asks for it, or acknowledgements would grow long.
@@ -54,6 +56,10 @@ impl Connection {
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
         let max = usize::from(self.datagram_bytes()).min(buffer.len());
         self.timers.merge.on_write(now);
+        if let Some(bytes) = self.poll_crypto(now, buffer) {
+            self.count_sent(bytes);
+            return Some(Segments { bytes, segment_bytes: bytes });
+        }
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes =
                 self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
@@ -105,7 +111,7 @@ impl Connection {
         Wants {
             ack: self.received.has_news(),
             ack_is_due: self.received.ack_due() <= now,
-            control: self.pending.accept || self.pending.ping,
+            control: self.pending.accept || self.pending.connect || self.pending.ping,
             lost: is_open && may_send && self.lanes.has_lost(),
             new: has_new && may_send,
             repair: is_open && self.redundancy.has_repairs(now),
@@ -115,6 +121,9 @@ impl Connection {
     /// Writes one datagram and returns its length; with `equal_to`, one that more shall follow is padded to that length
     /// if little is missing. A message that `max` bytes would hold is not cut because this datagram is to be shorter.
     fn write_datagram(&mut self, now: Time, buffer: &mut [u8], max: usize, equal_to: Option<usize>) -> Option<usize> {
+        if !self.security.is_established() {
+            return None;
+        }
         let mut wants = self.wants(now);
         let answer = self.poll_ending(now);
         let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new || wants.repair;
@@ -129,12 +138,13 @@ impl Connection {
         wants.repair &= !wants.lost && !wants.new;
         wants.ack |= wants.repair && self.redundancy.repeats_ack(now);
         wants.ack |= wants.new && self.repeats_ack();
+        let distance = self.ledger.distance() + OVERTAKING_MAX;
+        let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
         let overhead = self.security.overhead();
         let (reserve, late_age_ms) = (self.redundancy.reserve(), self.redundancy.age_ms(now));
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
         let capacity_max = max.saturating_sub(overhead + PACKET_BYTES + reserve);
         let target = if wants.new { self.burst_target(overhead + PACKET_BYTES, capacity_max) } else { usize::MAX };
-        let number = Truncated::new(self.ledger.next(), self.ledger.distance() + OVERTAKING_MAX);
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.ids.remote);
         writer.truncated(number);
@@ -167,6 +177,12 @@ impl Connection {
                 packet.record(Record::Control(Control::Accept));
                 self.pending.accept = false;
             }
+        }
+        if core::mem::take(&mut self.pending.connect)
+            && let Some(handshake) = &self.handshake
+        {
+            frame::encode_connect(&mut packet.writer, handshake.token());
+            packet.record(Record::Control(Control::Connect));
         }
         let mut is_full = false;
         packet.reserve = if is_late { LATE_ROOM } else { reserve.saturating_sub(beyond) };

@@ -2,8 +2,10 @@
 
 use super::{Endpoint, Group, PeerId, SendError};
 use crate::channel::{MessageId, Submission};
+use crate::connection::handshake::Request;
 use crate::connection::{Connection, Context};
 use crate::path::Path;
+use crate::security::Protection;
 use crate::time::{Duration, Time};
 use crate::wire::frame::TOKEN_BYTES_MAX;
 use crate::wire::settings::Merging;
@@ -33,8 +35,22 @@ impl core::fmt::Display for ConnectError {
 impl core::error::Error for ConnectError {}
 
 impl Endpoint {
-    /// Begins a connection to the server at `path`. [`Event::Connected`](super::Event::Connected) or [`Event::Closed`](super::Event::Closed) follows.
+    /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
+    /// [`Event::Connected`](super::Event::Connected) or [`Event::Closed`](super::Event::Closed) follows.
     pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
+        let protection = self.config.suites.clone().map_or(Protection::Plain, Protection::Encrypted);
+        self.connect_with(now, path, token, protection)
+    }
+
+    /// As [`Endpoint::connect`], with this protection and no other. A stream is as its carrier is.
+    pub fn connect_with(
+        &mut self,
+        now: Time,
+        path: Path,
+        token: &[u8],
+        protection: Protection,
+    ) -> Result<PeerId, ConnectError> {
+        let protection = if path.carrier.is_reliable { Protection::Plain } else { protection };
         if token.len() > TOKEN_BYTES_MAX {
             return Err(ConnectError::TokenTooLong);
         }
@@ -48,8 +64,8 @@ impl Endpoint {
         let id = self.ids.assign(&mut self.rng, peer.index);
         let nonce = self.rng.next_u64();
         let token = Bytes::copy_from_slice(token);
-        let timeout = self.config.handshake_timeout;
-        let connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
+        let request = Request { nonce, token, protection, timeout: self.config.handshake_timeout };
+        let connection = Connection::new_client(now, peer, path, id, request);
         self.adopt(connection);
         Ok(peer)
     }

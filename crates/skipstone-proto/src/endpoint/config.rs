@@ -2,9 +2,11 @@
 
 use super::ids::Shard;
 use crate::mtu::BASE_BYTES;
+use crate::security::Suites;
 use crate::time::Duration;
 use crate::wire::frame;
 use crate::wire::settings::{Merging, Settings};
+use std::sync::Arc;
 
 /// An endpoint's settings. Those of the protocol are the server's: it sends them to its clients.
 #[derive(Clone, Debug)]
@@ -21,6 +23,10 @@ pub struct Config {
     pub connections_max: u32,
     /// Which of several endpoints behind one port this is.
     pub shard: Shard,
+    /// Encrypted suites: those that a server lets clients choose from, and what [`super::Endpoint::connect`] asks for.
+    pub suites: Option<Arc<dyn Suites>>,
+    /// Whether a server lets clients in that ask for no encryption. Streams are as their carrier is, in any case.
+    pub allows_plain: bool,
 }
 
 impl Config {
@@ -38,7 +44,14 @@ impl Config {
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
             shard: Shard::default(),
+            suites: None,
+            allows_plain: true,
         }
+    }
+
+    /// The same with these encrypted suites, and nothing in clear.
+    pub fn encrypted(self, suites: Arc<dyn Suites>) -> Self {
+        Config { suites: Some(suites), allows_plain: false, ..self }
     }
 
     /// What is wrong with it, if anything.

@@ -8,7 +8,8 @@ use crate::path::Path;
 use crate::security::cookie::Claim;
 use crate::security::{Plain, Security};
 use crate::time::Time;
-use crate::wire::datagram::{self, Challenge, Datagram, Hello, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
+use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN};
 
 impl Endpoint {
     /// Takes a datagram that came along `path`. It is changed in place. Whatever is in it: at worst it is dropped and
@@ -31,21 +32,22 @@ impl Endpoint {
             }
             _ => {}
         }
-        let (to, is_taken) = match decoded {
+        let is_taken = match decoded {
             Datagram::Challenge(challenge) => {
-                (challenge.to, self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge)))
+                return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
+            }
+            Datagram::Crypto { to, from, bytes } => {
+                return self.on_path(now, path, to, |c, cx| c.handle_crypto(cx, from, bytes))?;
             }
             Datagram::Refuse { to, nonce, code, reason } => {
-                (to, self.on_path(now, path, to, |c, cx| c.handle_refuse(cx, nonce, code, reason)))
+                self.on_path(now, path, to, |c, cx| c.handle_refuse(cx, nonce, code, reason))
             }
             Datagram::Versions { to, nonce, versions } => {
                 let theirs: Vec<u16> = versions.collect();
-                (to, self.on_path(now, path, to, |c, cx| c.handle_versions(cx, nonce, &theirs)))
+                self.on_path(now, path, to, |c, cx| c.handle_versions(cx, nonce, &theirs))
             }
-            // Suites with a handshake of their own come from outside the core; there is none here.
-            _ => return Err(Drop::BadFrame),
+            Datagram::Packet { .. } | Datagram::Hello(_) | Datagram::Open(_) => unreachable!("they were taken above"),
         };
-        let _ = to;
         if is_taken? { Ok(()) } else { Err(Drop::BadFrame) }
     }
 
@@ -74,22 +76,43 @@ impl Endpoint {
             return Err(Drop::BadFrame);
         }
         let common = VERSIONS.into_iter().find(|ours| hello.versions.clone().any(|theirs| theirs == *ours));
-        let Some(version) = common.filter(|_| hello.suites & SUITE_PLAIN != 0) else {
+        let Some(version) = common else {
             self.reply(path, length, datagram::versions_len(VERSIONS.len()), |writer| {
                 datagram::encode_versions(writer, hello.source, hello.nonce, &VERSIONS);
             });
             return Err(Drop::NoCommonVersion);
         };
-        self.challenge(now, path, length, hello.source, hello.nonce, version);
+        let Some(suite) = best_of(hello.suites & self.suites_on(&path)) else {
+            let reason =
+                if self.config.allows_plain { "this server does not encrypt" } else { "encrypted clients only" };
+            self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
+            return Err(Drop::WrongSuite);
+        };
+        let claim = Claim { remote: path.remote, source: hello.source, nonce: hello.nonce, version, suite };
+        self.challenge(now, path, length, &claim);
         Ok(())
     }
 
-    fn challenge(&mut self, now: Time, path: Path, length: usize, source: u32, nonce: u64, version: u16) {
-        let claim = Claim { remote: path.remote, source, nonce, version, suite: SUITE_PLAIN };
-        let cookie = self.jar.bake(now, &claim);
+    /// The suites that a client on this path may choose from.
+    fn suites_on(&self, path: &Path) -> u8 {
+        if path.carrier.is_reliable {
+            return SUITE_PLAIN;
+        }
+        let encrypted = self.config.suites.as_ref().map_or(0, |suites| suites.offered() & !SUITE_PLAIN);
+        encrypted | if self.config.allows_plain { SUITE_PLAIN } else { 0 }
+    }
+
+    fn challenge(&mut self, now: Time, path: Path, length: usize, claim: &Claim) {
+        let cookie = self.jar.bake(now, claim);
+        let Claim { source: to, nonce, version, suite, .. } = *claim;
         self.reply(path, length, datagram::CHALLENGE_BYTES, |writer| {
-            let challenge = Challenge { to: source, nonce, version, suite: SUITE_PLAIN, cookie: &cookie };
-            datagram::encode_challenge(writer, &challenge);
+            datagram::encode_challenge(writer, &Challenge { to, nonce, version, suite, cookie: &cookie });
+        });
+    }
+
+    fn refuse_stranger(&mut self, path: Path, length: usize, source: u32, nonce: u64, code: u64, reason: &str) {
+        self.reply(path, length, datagram::refuse_len(code, reason), |writer| {
+            datagram::encode_refuse(writer, source, nonce, code, reason);
         });
     }
 
@@ -107,8 +130,11 @@ impl Endpoint {
     }
 
     fn handle_open(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
-        if !self.config.is_server || open.suite != SUITE_PLAIN || !VERSIONS.contains(&open.version) {
+        if !self.config.is_server || !VERSIONS.contains(&open.version) {
             return Err(Drop::BadFrame);
+        }
+        if open.suite & self.suites_on(&path) == 0 {
+            return Err(Drop::WrongSuite);
         }
         let claim = Claim {
             remote: path.remote,
@@ -121,20 +147,17 @@ impl Endpoint {
         if let Some(index) = self.opened.get(&(path.remote, open.source)).copied() {
             let local = self.slots.at(index).and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
             let id = local.ok_or(Drop::UnknownConnection)?;
-            return self.on_path(now, path, id, |c, cx| c.handle_packet(cx, bytes, OPEN_HEADER_BYTES)).map(|_| ());
+            return self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?;
         }
         if !self.jar.is_good(now, &claim, open.cookie) {
-            self.challenge(now, path, bytes.len(), open.source, open.nonce, open.version);
+            self.challenge(now, path, bytes.len(), &claim);
             return Err(Drop::BadCookie);
         }
         if self.is_taken(&path) {
             return Err(Drop::BadFrame);
         }
         if self.is_full() {
-            let reason = "the server is full";
-            self.reply(path, bytes.len(), datagram::refuse_len(code::FULL, reason), |writer| {
-                datagram::encode_refuse(writer, open.source, open.nonce, code::FULL, reason);
-            });
+            self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
             return Err(Drop::Full);
         }
         self.let_in(now, path, open, bytes)
@@ -142,22 +165,31 @@ impl Endpoint {
 
     /// A client whose address is proven. If its first packet makes no sense, it was never here.
     fn let_in(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
-        let security = Security::Plain(Plain::new(open.nonce, open.cookie));
+        let security = match (&self.config.suites, open.suite) {
+            (_, SUITE_PLAIN) => Security::Plain(Plain::new(open.nonce, open.cookie)),
+            (Some(suites), suite) => Security::Session(suites.server(now, suite, open.nonce).ok_or(Drop::WrongSuite)?),
+            (None, _) => return Err(Drop::WrongSuite),
+        };
         let peer = self.slots.reserve();
         let local = self.ids.assign(&mut self.rng, peer.index);
         let ids = Ids { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
-        connection.handle_packet(cx, bytes, OPEN_HEADER_BYTES);
-        if !connection.is_requested() {
+        let opened = connection.handle_open(cx, open, bytes);
+        if opened.is_err() || !connection.is_opened() {
             self.past.add(connection.stats_mut());
             self.ids.release(local);
             self.slots.unreserve(peer);
-            return Ok(());
+            return opened;
         }
         self.opened.insert((path.remote, open.source), peer.index);
         self.adopt(connection);
         Ok(())
     }
+}
+
+/// The best of these suites: of two encrypted ones the later.
+fn best_of(suites: u8) -> Option<u8> {
+    [SUITE_DTLS_1_3, SUITE_DTLS_1_2, SUITE_PLAIN].into_iter().find(|suite| suites & suite != 0)
 }

@@ -5,27 +5,58 @@
 
 pub mod cookie;
 pub mod plain;
+pub mod stand_in;
 
 use crate::time::Time;
 use core::ops::Range;
 pub use plain::Plain;
+use std::sync::Arc;
+
+/// How a client wants its packets to be protected. It never falls back from one to the other.
+#[derive(Clone, Debug)]
+pub enum Protection {
+    /// In clear.
+    Plain,
+    /// By one of these suites.
+    Encrypted(Arc<dyn Suites>),
+}
+
+/// Encrypted suites, plugged in from outside the core. A client's carry what it trusts, a server's who it is.
+pub trait Suites: Send + Sync + core::fmt::Debug {
+    /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_DTLS_1_3`] and the like).
+    fn offered(&self) -> u8;
+
+    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The nonce is
+    /// that of the HELLO.
+    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+
+    /// A server's session of this suite, for a client whose address is proven.
+    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+}
 
 /// One end of an encrypted (or plain) session between two peers.
 ///
 /// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room behind the plaintext and has none of
 /// its own in front of it but the datagram's header.
 pub trait Session: Send {
-    /// Whether packets can be sealed and opened.
+    /// Whether packets can be sealed and opened. Once it is, it stays.
     fn is_established(&self) -> bool;
 
-    /// Takes handshake bytes of the peer's. False if they make no sense; the connection then goes on waiting.
+    /// Why it will never be established (again), for people: the peer is not who it should be, or gave up.
+    fn failure(&self) -> Option<&str>;
+
+    /// Takes handshake bytes of the peer's: what one datagram held. False if they make no sense; the connection then
+    /// goes on waiting.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;
 
-    /// Writes the next handshake bytes to send, as one datagram's content, and returns how many; `None` if there is
-    /// nothing to send now.
-    fn poll_handshake(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize>;
+    /// Does what is due by now, such as sending a flight again.
+    fn handle_timeout(&mut self, now: Time);
 
-    /// When [`Session::poll_handshake`] may have something to send again.
+    /// Writes the next handshake bytes to send, as one datagram's content, and returns how many; `None` if there is
+    /// nothing to send now. Established sessions too may have something to say.
+    fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize>;
+
+    /// When to call [`Session::handle_timeout`]; [`Time::NEVER`] if nothing waits.
     fn poll_timeout(&self) -> Time;
 
     /// Bytes by which sealing makes a packet longer, at most.
@@ -48,6 +79,30 @@ pub enum Security {
 }
 
 impl Security {
+    /// The session, if there is one beside sealing in clear.
+    pub fn session(&mut self) -> Option<&mut (dyn Session + 'static)> {
+        match self {
+            Security::Plain(_) => None,
+            Security::Session(session) => Some(&mut **session),
+        }
+    }
+
+    /// Whether packets can be sealed and opened.
+    pub fn is_established(&self) -> bool {
+        match self {
+            Security::Plain(_) => true,
+            Security::Session(session) => session.is_established(),
+        }
+    }
+
+    /// See [`Session::poll_timeout`].
+    pub fn poll_timeout(&self) -> Time {
+        match self {
+            Security::Plain(_) => Time::NEVER,
+            Security::Session(session) => session.poll_timeout(),
+        }
+    }
+
     /// Bytes by which sealing makes a packet longer, at most.
     pub fn overhead(&self) -> usize {
         match self {

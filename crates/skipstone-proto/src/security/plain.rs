@@ -41,11 +41,17 @@ impl Session for Plain {
         true
     }
 
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+
     fn handle_handshake(&mut self, _: Time, _: &[u8]) -> bool {
         false
     }
 
-    fn poll_handshake(&mut self, _: Time, _: &mut [u8]) -> Option<usize> {
+    fn handle_timeout(&mut self, _: Time) {}
+
+    fn poll_handshake(&mut self, _: &mut [u8]) -> Option<usize> {
         None
     }
 

@@ -6,6 +6,7 @@ use skipstone_netsim::{Duplex, LinkConfig};
 use skipstone_proto::channel::{GivenUp, MessageId};
 use skipstone_proto::endpoint::{Config, Drop, Endpoint, Event, Overview, PeerId};
 use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::{Duration, Time};
 use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 use std::net::SocketAddr;
@@ -52,6 +53,8 @@ pub(crate) struct World {
 type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 
 const BUFFER_BYTES: usize = 1 << 16;
+/// When every world begins.
+pub(crate) const BEGINNING: Time = Time::from_micros(1_000_000);
 
 pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -67,6 +70,11 @@ pub(crate) fn server_of(mode: Mode) -> Config {
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
+/// The same, with the stand-in for encryption and nothing in clear.
+pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
+    config.encrypted(std::sync::Arc::new(StandInSuites::new(seed)))
+}
+
 pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
@@ -75,6 +83,11 @@ pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {
 }
 
 impl Node {
+    /// An endpoint alone.
+    pub(crate) fn made(config: Config, seed: u64) -> Self {
+        Node::new(config, seed)
+    }
+
     fn new(config: Config, seed: u64) -> Self {
         let endpoint = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
         Node { endpoint, events: Vec::new(), polls: true, next_id: 0 }
@@ -171,16 +184,16 @@ impl World {
 
     /// As `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
-        let timeout = server.handshake_timeout;
+        let (timeout, suites) = (server.handshake_timeout, server.suites.clone());
         let server = Node::new(server, seed);
         let make = |(at, link): (usize, &LinkConfig)| {
             let duplex = Duplex::symmetric(link.clone(), seed.wrapping_mul(31).wrapping_add(at as u64));
-            let config = Config { handshake_timeout: timeout, ..Config::client() };
+            let config = Config { handshake_timeout: timeout, suites: suites.clone(), ..Config::client() };
             (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
         };
         let (clients, duplexes): (Vec<_>, Vec<_>) = links.iter().enumerate().map(make).unzip();
         let mut world = World {
-            now: Time::from_micros(1_000_000),
+            now: BEGINNING,
             server,
             clients,
             links: duplexes,

@@ -5,9 +5,12 @@ use skipstone_netsim::{LinkConfig, Loss, Outage, QueueLimit};
 use skipstone_proto::endpoint::Config;
 use skipstone_proto::path::Carrier;
 use skipstone_proto::rng::Rng;
+use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::Duration;
+use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings, window_cost};
+use std::sync::Arc;
 
 /// Everything that one seed decides before the world begins.
 #[derive(Debug)]
@@ -64,7 +67,11 @@ impl Plan {
         let mut links: Vec<LinkConfig> = links.collect();
         let steps = 20 + rng.below(80);
         let ends = (0..clients).map(|_| end(&mut rng, steps, is_stream)).collect();
-        let config = config(&mut rng);
+        let mut config = config(&mut rng);
+        if Rng::new(seed ^ 0xE5C).chance(0.5) {
+            let suite = if seed.is_multiple_of(8) { SUITE_DTLS_1_2 } else { SUITE_DTLS_1_3 };
+            config = config.encrypted(Arc::new(StandInSuites::new(seed).only(suite)));
+        }
         let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
         let limits = [None, Some(1_200), Some(1_280), Some(1_400), Some(1_472)];
         let mut limit = || if is_stream { None } else { limits[paths.below(5) as usize] };

@@ -2,8 +2,9 @@
 //!
 //! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
 //! is commands between rounds. `sockets` opens and owns, `receive` and `transmit` move datagrams, `impair` plays a
-//! bad network.
+//! bad network, `half_open` shakes hands with strangers.
 
+mod half_open;
 pub(crate) mod impair;
 mod receive;
 mod sockets;
@@ -11,11 +12,15 @@ mod transmit;
 
 use crate::net::udp::{ReceiveBatch, SendBatch};
 use crate::net::wait;
+use crate::security::Identity;
 use crate::url::Target;
+use half_open::HalfOpen;
+pub use half_open::HalfOpenStats;
 use impair::Impairment;
 use mio::{Events, Poll, Token, Waker};
 use skipstone_netsim::LinkStats;
 use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
+use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
 use sockets::Sockets;
 use std::io;
@@ -40,6 +45,8 @@ pub(crate) struct Driver {
     /// Where the endpoint writes datagrams.
     buffer: Vec<u8>,
     stats: DriverStats,
+    /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
+    half_open: Option<Box<HalfOpen>>,
 }
 
 /// What the driver itself counts.
@@ -53,6 +60,8 @@ pub struct DriverStats {
     pub send_errors: u64,
     /// What the sockets say.
     pub sockets: SocketStats,
+    /// DTLS handshakes that other implementations began.
+    pub half_open: HalfOpenStats,
 }
 
 /// What the sockets say.
@@ -115,6 +124,7 @@ impl Driver {
             message: Vec::new(),
             buffer: Vec::new(),
             stats: DriverStats::default(),
+            half_open: None,
         })
     }
 
@@ -135,8 +145,16 @@ impl Driver {
         self.receive();
         let now = self.now();
         self.endpoint.handle_timeout(now);
+        if let Some(half_open) = &mut self.half_open {
+            half_open.handle_timeout(now);
+        }
         self.transmit();
         Ok(())
+    }
+
+    /// Lets other implementations shake hands by DTLS with whoever this is.
+    pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
+        self.half_open = Some(Box::new(HalfOpen::new(identity)));
     }
 
     /// Begins a connection, with a socket of its own.
@@ -146,11 +164,12 @@ impl Driver {
         address: SocketAddr,
         token: &[u8],
         impairment: Option<&Impairment>,
+        protection: Protection,
     ) -> Result<PeerId, io::Error> {
         self.release_sockets();
         let path = self.sockets.open(self.poll.registry(), target, address, impairment)?;
         let now = self.now();
-        let peer = self.endpoint.connect(now, path, token).map_err(|error| match error {
+        let peer = self.endpoint.connect_with(now, path, token, protection).map_err(|error| match error {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
             error => io::Error::other(error.to_string()),
         })?;
@@ -189,13 +208,15 @@ impl Driver {
     }
 
     pub(crate) fn stats(&self) -> DriverStats {
-        DriverStats { sockets: self.sockets.stats(), ..self.stats }
+        let half_open = self.half_open.as_ref().map(|half_open| half_open.stats()).unwrap_or_default();
+        DriverStats { sockets: self.sockets.stats(), half_open, ..self.stats }
     }
 
     /// Until the next deadline of the protocol or of a played network.
     fn time_left(&self) -> Duration {
         let now = self.now();
-        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival());
+        let strangers = self.half_open.as_ref().map_or(Time::NEVER, |half_open| half_open.poll_timeout());
+        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(strangers);
         due.since(now).min(WAIT_MAX)
     }
 }

@@ -1,5 +1,6 @@
 //! From the sockets into the endpoint.
 
+use super::half_open::HalfOpen;
 use super::sockets::{Socket, Stream, udp_carrier};
 use super::{Driver, TOKEN_LISTENER, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
@@ -46,7 +47,10 @@ impl Driver {
             None => false,
             Some(Socket::Shared(shared)) => receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| {
                 let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
-                self.endpoint.handle_datagram(now, path, bytes);
+                match &mut self.half_open {
+                    Some(half_open) if HalfOpen::is_dtls(bytes) => half_open.handle(now, number, from, bytes),
+                    _ => self.endpoint.handle_datagram(now, path, bytes),
+                }
             }),
             Some(Socket::Own(own)) => {
                 let (remote, links) = (own.remote, &mut own.links);

@@ -103,7 +103,7 @@ impl Sockets {
         let entry = self.all.vacant_entry();
         let number = entry.key() as u32;
         let carrier = match target.scheme {
-            Scheme::Plain => {
+            Scheme::Encrypted | Scheme::Plain => {
                 let mut udp = bind_own(&remote)?;
                 udp.register(registry, Token(entry.key()))?;
                 if links.is_some() {

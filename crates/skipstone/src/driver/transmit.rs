@@ -17,6 +17,13 @@ impl Driver {
             self.route(now, &transmit, &buffer[..transmit.bytes]);
         }
         self.buffer = buffer;
+        while let Some((socket, to, bytes)) = self.half_open.as_mut().and_then(|half_open| half_open.poll_transmit()) {
+            if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(socket as usize)
+                && !shared.batch.push(&bytes, to, None)
+            {
+                self.stats.send_errors += 1;
+            }
+        }
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }

@@ -1,0 +1,51 @@
+//! Which servers a client trusts, and by which version of DTLS, as flags say it.
+
+use skipstone::{DtlsVersion, Trust};
+use std::path::PathBuf;
+
+/// Flags of whoever connects. A fingerprint in the URL goes before both.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct TrustFlags {
+    /// Trust servers whose certificate was signed by one of these, a PEM file, rather than those that the system trusts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Trust whoever answers, and whoever listens in between: for tests on one's own machine
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) dangerously_trust_anyone: bool,
+}
+
+impl TrustFlags {
+    /// The error is one sentence.
+    pub(crate) fn trust(&self) -> Result<Trust, String> {
+        match &self.ca {
+            _ if self.dangerously_trust_anyone => Ok(Trust::DangerouslyAnything),
+            None => Ok(Trust::System),
+            Some(file) => match std::fs::read_to_string(file) {
+                Ok(pem) => {
+                    let trust = Trust::Ca(pem);
+                    let checked = trust.suites("localhost", None).map(drop);
+                    checked.map(|()| trust).map_err(|error| format!("--ca {}: {error}", file.display()))
+                }
+                Err(error) => Err(format!("cannot read --ca {}: {error}", file.display())),
+            },
+        }
+    }
+}
+
+/// A version of DTLS, as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Dtls {
+    #[value(name = "1.2")]
+    V1_2,
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+impl From<Dtls> for DtlsVersion {
+    fn from(dtls: Dtls) -> Self {
+        match dtls {
+            Dtls::V1_2 => DtlsVersion::V1_2,
+            Dtls::V1_3 => DtlsVersion::V1_3,
+        }
+    }
+}

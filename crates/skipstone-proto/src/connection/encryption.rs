@@ -1,0 +1,78 @@
+//! The handshake of an encrypted suite inside a connection: its flights in and out, and what follows from its end.
+//! WIRE.md sections 2.3, 2.4 and 6. Which suite it is knows only the [`Session`](crate::security::Session).
+
+use super::event::code;
+use super::stats::Drop;
+use super::{Connection, Context, Side, State};
+use crate::time::Time;
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, CRYPTO_HEADER_BYTES, OPEN_HEADER_BYTES};
+
+impl Connection {
+    /// Takes handshake bytes, which came in a CRYPTO from the peer that calls itself `from`, or behind an OPEN.
+    pub(crate) fn handle_crypto(&mut self, cx: &mut Context<'_>, from: u32, bytes: &[u8]) -> Result<(), Drop> {
+        let is_known = self.side == Side::Client || from == self.ids.remote;
+        let is_over = matches!(self.state, State::Hello | State::Drained | State::Dead);
+        let session = self.security.session().filter(|_| is_known && !is_over).ok_or(Drop::BadFrame)?;
+        let was_established = session.is_established();
+        let is_taken = session.handle_handshake(cx.now, bytes);
+        if is_taken && !was_established {
+            // Nobody has signed the id yet. A false one makes this handshake fail and nothing else.
+            self.ids.remote = from;
+        }
+        self.check_session(cx);
+        is_taken.then_some(()).ok_or(Drop::BadHandshake)
+    }
+
+    /// What a session has to send again, or cannot go on with, by now.
+    pub(super) fn handle_session_timeout(&mut self, cx: &mut Context<'_>) {
+        let Some(session) = self.security.session() else { return };
+        if session.poll_timeout() <= cx.now {
+            session.handle_timeout(cx.now);
+            self.check_session(cx);
+        }
+    }
+
+    /// The session may stand now, or have failed for good.
+    fn check_session(&mut self, cx: &mut Context<'_>) {
+        let Some(session) = self.security.session() else { return };
+        if let Some(why) = session.failure() {
+            let reason = why.to_owned();
+            if self.is_unasked() {
+                self.die();
+            } else {
+                self.handle_carrier_lost(cx, code::SECURITY, &reason);
+            }
+            return;
+        }
+        if session.is_established() && self.state == State::Opening {
+            self.connect_at(cx.now);
+        }
+    }
+
+    /// Handshake bytes that are due: behind an OPEN until the server has named its id, then in a CRYPTO.
+    pub(super) fn poll_crypto(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
+        if matches!(self.state, State::Hello | State::Drained | State::Dead) {
+            return None;
+        }
+        let session = self.security.session()?;
+        let is_established = session.is_established();
+        let open = self.handshake.as_ref().filter(|_| self.ids.remote == 0);
+        let header = if open.is_some() { OPEN_HEADER_BYTES } else { CRYPTO_HEADER_BYTES };
+        let length = session.poll_handshake(buffer.get_mut(header..)?)?;
+        match open {
+            Some(handshake) => buffer[..header].copy_from_slice(handshake.open_header()),
+            None => datagram::encode_crypto_header(&mut Writer::new(buffer), self.ids.remote, self.ids.local),
+        }
+        if is_established && self.state == State::Opening {
+            // The server may have dropped the last CONNECT for want of this flight.
+            self.connect_at(now);
+        }
+        Some(header + length)
+    }
+
+    /// When the session must be woken.
+    pub(super) fn session_due(&self) -> Time {
+        self.security.poll_timeout()
+    }
+}

@@ -1,0 +1,85 @@
+//! What sealing, opening and shaking hands cost, in clear and by both versions of DTLS. `cargo bench -p skipstone`.
+
+use skipstone::{Security, Trust};
+use skipstone_proto::security::{Plain, Session};
+use skipstone_proto::time::Time;
+use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use std::time::Instant;
+
+const NOW: Time = Time::from_micros(1_000_000);
+const PACKETS: u32 = 100_000;
+const HANDSHAKES: u32 = 200;
+
+type Pair = (Box<dyn Session>, Box<dyn Session>);
+
+fn main() {
+    let plain = || -> Pair { (Box::new(Plain::new(1, b"cookie")), Box::new(Plain::new(1, b"cookie"))) };
+    println!(
+        "              seal ns   open ns   (100 B)   seal ns   open ns (1,160 B)   overhead B   handshake us, both sides"
+    );
+    report("plain", plain);
+    report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
+    report("DTLS 1.3", || shake_hands(SUITE_DTLS_1_3));
+}
+
+fn report(name: &str, mut pair: impl FnMut() -> Pair) {
+    let (mut client, mut server) = pair();
+    let (small, large) = (measure(&mut client, &mut server, 100), measure(&mut client, &mut server, 1_160));
+    let mut handshakes: Vec<_> = (0..HANDSHAKES)
+        .map(|_| {
+            let began = Instant::now();
+            drop(pair());
+            began.elapsed()
+        })
+        .collect();
+    handshakes.sort_unstable();
+    let handshake = handshakes[handshakes.len() / 2];
+    println!(
+        "{name:10} {:19} {:9} {:21} {:9} {:12} {:21}",
+        small.0,
+        small.1,
+        large.0,
+        large.1,
+        client.overhead(),
+        handshake.as_micros()
+    );
+}
+
+/// Nanoseconds to seal and to open a packet of so many bytes, the medians. One after the other, since what is too late is
+/// dropped.
+fn measure(client: &mut Box<dyn Session>, server: &mut Box<dyn Session>, bytes: usize) -> (u64, u64) {
+    let (mut sealing, mut opening) = (Vec::new(), Vec::new());
+    let mut datagram = vec![7; 4 + bytes + client.overhead()];
+    for _ in 0..PACKETS {
+        let began = Instant::now();
+        client.seal(&mut datagram, 4..4 + bytes);
+        let sealed = Instant::now();
+        server.open(&mut datagram, 4).expect("it is genuine");
+        opening.push(sealed.elapsed().as_nanos() as u64);
+        sealing.push((sealed - began).as_nanos() as u64);
+    }
+    sealing.sort_unstable();
+    opening.sort_unstable();
+    (sealing[sealing.len() / 2], opening[opening.len() / 2])
+}
+
+fn shake_hands(suite: u8) -> Pair {
+    thread_local! {
+        static SECURITY: Security = Security::self_signed().expect("it is made");
+    }
+    let security = SECURITY.with(Clone::clone);
+    let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
+    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, suite, 1);
+    let server = security.suites().expect("it encrypts").server(NOW, suite, 1);
+    let (mut client, mut server) = (client.expect("it is offered"), server.expect("it is offered"));
+    let mut buffer = [0; 2_000];
+    while !(client.is_established() && server.is_established()) {
+        while let Some(length) = client.poll_handshake(&mut buffer) {
+            server.handle_handshake(NOW, &buffer[..length]);
+        }
+        while let Some(length) = server.poll_handshake(&mut buffer) {
+            client.handle_handshake(NOW, &buffer[..length]);
+        }
+    }
+    (client, server)
+}

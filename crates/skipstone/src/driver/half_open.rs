@@ -1,0 +1,305 @@
+//! DTLS handshakes of other implementations, which begin with a bare ClientHello: few, short, and forgotten first.
+//!
+//! Their addresses are proven by DTLS's own cookie (HelloVerifyRequest), which costs a session each; so there is a
+//! table of them, apart from the endpoint's clients, that a flood can fill and nothing else. Once the handshake is
+//! done there is nothing to say: what follows it is not specified yet, and the session ends with a close_notify.
+
+use crate::security::{Identity, instant};
+use dimpl::{Config, Dtls, Output};
+use skipstone_proto::time::{Duration, Time};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The sessions of a server's shared sockets, oldest first.
+#[derive(Debug)]
+pub(super) struct HalfOpen {
+    identity: Arc<Identity>,
+    config: Arc<Config>,
+    sessions: VecDeque<Half>,
+    /// How many began in the second that began then.
+    begun: (Time, u32),
+    outgoing: VecDeque<(u32, SocketAddr, Vec<u8>)>,
+    stats: HalfOpenStats,
+}
+
+/// What became of handshakes that other implementations began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HalfOpenStats {
+    /// Sessions that began with a ClientHello.
+    pub begun: u64,
+    /// Handshakes that were completed.
+    pub established: u64,
+    /// Sessions that had to go before their time, because another came.
+    pub displaced: u64,
+    /// Datagrams that belonged to no session and began none, and answers that would have been too long.
+    pub dropped: u64,
+}
+
+#[derive(Debug)]
+struct Half {
+    socket: u32,
+    remote: SocketAddr,
+    dtls: Dtls,
+    until: Time,
+    due: Time,
+    /// Bytes that may be sent before the address is proven: those that came.
+    credit: usize,
+    is_proven: bool,
+    is_established: bool,
+}
+
+const SESSIONS_MAX: usize = 256;
+const LIFE: Duration = Duration::from_secs(2);
+/// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core.
+const BEGUN_PER_SECOND_MAX: u32 = 1_000;
+/// Largest datagram looked at.
+const DATAGRAM_BYTES_MAX: usize = 1_500;
+/// dimpl panics when what it has gathered finds no room.
+const SCRATCH_BYTES: usize = 1 << 16;
+const HEADER: usize = 13;
+
+impl HalfOpen {
+    pub(super) fn new(identity: Arc<Identity>) -> Self {
+        let config = Config::builder().require_client_certificate(false).handshake_timeout(LIFE).build();
+        HalfOpen {
+            identity,
+            config: Arc::new(config.expect("the configuration is good, and the ciphers pass their test")),
+            sessions: VecDeque::new(),
+            begun: (Time::ZERO, 0),
+            outgoing: VecDeque::new(),
+            stats: HalfOpenStats::default(),
+        }
+    }
+
+    /// Whether a datagram is one of DTLS (RFC 9443).
+    pub(super) fn is_dtls(datagram: &[u8]) -> bool {
+        matches!(datagram.first(), Some(20..=63))
+    }
+
+    /// Takes a datagram of DTLS.
+    pub(super) fn handle(&mut self, now: Time, socket: u32, remote: SocketAddr, datagram: &[u8]) {
+        let is_known = |half: &Half| half.socket == socket && half.remote == remote;
+        let place = self.sessions.iter().position(is_known).or_else(|| self.begin(now, socket, remote, datagram));
+        let Some(place) = place.filter(|_| datagram.len() <= DATAGRAM_BYTES_MAX) else {
+            self.stats.dropped += 1;
+            return;
+        };
+        let half = &mut self.sessions[place];
+        half.credit += datagram.len();
+        let at = instant(now);
+        let is_well = half.dtls.handle_timeout(at).is_ok() && half.dtls.handle_packet(datagram).is_ok();
+        self.drain(now, place, is_well);
+    }
+
+    /// A session for a stranger who says ClientHello, if there may be one.
+    fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr, datagram: &[u8]) -> Option<usize> {
+        let is_hello = datagram.len() > HEADER + 12 && datagram[0] == 22 && datagram[HEADER] == 1;
+        if now.since(self.begun.0) >= Duration::from_secs(1) {
+            self.begun = (now, 0);
+        }
+        if !is_hello || self.begun.1 >= BEGUN_PER_SECOND_MAX {
+            return None;
+        }
+        if self.sessions.len() >= SESSIONS_MAX {
+            let oldest = self.sessions.iter().position(|half| !half.is_proven)?;
+            self.sessions.remove(oldest);
+            self.stats.displaced += 1;
+        }
+        self.begun.1 += 1;
+        self.stats.begun += 1;
+        self.sessions.push_back(Half {
+            socket,
+            remote,
+            dtls: Dtls::new_12(self.config.clone(), self.identity.certificate(), instant(now)),
+            until: now + LIFE,
+            due: Time::NEVER,
+            credit: 0,
+            is_proven: false,
+            is_established: false,
+        });
+        Some(self.sessions.len() - 1)
+    }
+
+    /// Takes what a session has to say; one that is not well ends.
+    fn drain(&mut self, now: Time, place: usize, is_well: bool) {
+        let half = &mut self.sessions[place];
+        let (mut scratch, mut is_over) = (vec![0; SCRATCH_BYTES], !is_well);
+        while !is_over {
+            match half.dtls.poll_output(&mut scratch) {
+                Output::Packet(bytes) => {
+                    // Only after a good cookie there is a ServerHello.
+                    half.is_proven |= bytes.first() == Some(&22) && bytes.get(HEADER) == Some(&2);
+                    if half.is_proven || bytes.len() <= half.credit {
+                        half.credit = half.credit.saturating_sub(bytes.len());
+                        self.outgoing.push_back((half.socket, half.remote, bytes.to_vec()));
+                    } else {
+                        self.stats.dropped += 1;
+                    }
+                }
+                Output::Connected => {
+                    half.is_established = true;
+                    self.stats.established += 1;
+                }
+                // It speaks, and nobody here understands it.
+                Output::ApplicationData(_) => is_over = half.dtls.close().is_err(),
+                Output::CloseNotify | Output::BufferTooSmall { .. } => is_over = true,
+                Output::Timeout(at) => {
+                    half.due = now + at.saturating_duration_since(instant(now)).min(LIFE);
+                    is_over = half.dtls.is_closed();
+                    break;
+                }
+                _ => {}
+            }
+        }
+        if is_over {
+            self.sessions.remove(place);
+        }
+    }
+
+    /// Does what is due by now: sends flights again, ends what had its time.
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        while let Some(half) = self.sessions.front_mut().filter(|half| half.until <= now) {
+            if half.is_established && half.dtls.close().is_ok() {
+                self.drain(now, 0, true);
+            }
+            if self.sessions.front().is_some_and(|half| half.until <= now) {
+                self.sessions.pop_front();
+            }
+        }
+        for place in (0..self.sessions.len()).rev() {
+            if self.sessions[place].due <= now {
+                let is_well = self.sessions[place].dtls.handle_timeout(instant(now)).is_ok();
+                self.drain(now, place, is_well);
+            }
+        }
+    }
+
+    /// When [`HalfOpen::handle_timeout`] has something to do.
+    pub(super) fn poll_timeout(&self) -> Time {
+        self.sessions.iter().map(|half| half.due.min(half.until)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The next datagram to send: by which socket, to whom.
+    pub(super) fn poll_transmit(&mut self) -> Option<(u32, SocketAddr, Vec<u8>)> {
+        self.outgoing.pop_front()
+    }
+
+    pub(super) fn stats(&self) -> HalfOpenStats {
+        self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dimpl::DtlsCertificate;
+
+    const START: Time = Time::from_micros(1_000_000);
+
+    fn table() -> HalfOpen {
+        HalfOpen::new(Arc::new(Identity::self_signed().expect("it is made")))
+    }
+
+    fn address(number: u32) -> SocketAddr {
+        (number.to_be_bytes(), 4_000).into()
+    }
+
+    fn certificate() -> DtlsCertificate {
+        Identity::self_signed().expect("it is made").certificate()
+    }
+
+    /// A client of another implementation, and its first datagram.
+    fn stranger() -> (Dtls, Vec<u8>) {
+        let config = Arc::new(Config::builder().build().expect("it is good"));
+        let mut client = Dtls::new_12(config, certificate(), instant(START));
+        client.set_active(true);
+        client.handle_timeout(instant(START)).expect("it begins");
+        let hello = said(&mut client).remove(0);
+        (client, hello)
+    }
+
+    fn said(client: &mut Dtls) -> Vec<Vec<u8>> {
+        let (mut all, mut scratch) = (Vec::new(), vec![0; SCRATCH_BYTES]);
+        loop {
+            match client.poll_output(&mut scratch) {
+                Output::Packet(bytes) => all.push(bytes.to_vec()),
+                Output::Timeout(_) => return all,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_stranger_completes_a_handshake_and_is_told_goodbye_two_seconds_later() {
+        let (mut table, (mut client, hello)) = (table(), stranger());
+        let mut datagrams = vec![hello];
+        for _ in 0..10 {
+            for datagram in core::mem::take(&mut datagrams) {
+                table.handle(START, 3, address(1), &datagram);
+            }
+            while let Some((socket, to, bytes)) = table.poll_transmit() {
+                assert_eq!((socket, to), (3, address(1)));
+                client.handle_packet(&bytes).expect("it is well");
+                datagrams.extend(said(&mut client));
+            }
+        }
+        assert_eq!((table.stats().begun, table.stats().established), (1, 1));
+        table.handle_timeout(START + LIFE);
+        assert_eq!(table.poll_transmit().map(|(_, to, _)| to), Some(address(1)));
+        assert!(table.sessions.is_empty() && table.poll_timeout() == Time::NEVER);
+    }
+
+    #[test]
+    fn strangers_fill_256_places_and_get_no_more_than_they_brought() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        for number in 0..3_000 {
+            let now = START + Duration::from_millis(u64::from(number) * 2);
+            table.handle_timeout(now);
+            table.handle(now, 0, address(number), &hello);
+            let mut bytes = 0;
+            while let Some((_, _, answer)) = table.poll_transmit() {
+                bytes += answer.len();
+            }
+            assert!(bytes <= hello.len(), "{bytes}");
+            assert!(table.sessions.len() <= SESSIONS_MAX);
+        }
+        assert_eq!(table.stats().displaced, 3_000 - SESSIONS_MAX as u64);
+        table.handle_timeout(START + Duration::from_secs(20));
+        assert!(table.sessions.is_empty());
+    }
+
+    #[test]
+    fn a_flood_begins_a_thousand_sessions_a_second() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        (0..3_000).for_each(|number| table.handle(START, 0, address(number), &hello));
+        assert_eq!(table.stats().begun, u64::from(BEGUN_PER_SECOND_MAX));
+        assert_eq!(table.stats().dropped, 2_000);
+    }
+
+    #[test]
+    fn whoever_has_proven_its_address_is_not_displaced() {
+        let (mut table, (mut client, hello)) = (table(), stranger());
+        table.handle(START, 0, address(9_999), &hello);
+        let (_, _, verify) = table.poll_transmit().expect("a HelloVerifyRequest");
+        client.handle_packet(&verify).expect("it is well");
+        for again in said(&mut client) {
+            table.handle(START, 0, address(9_999), &again);
+        }
+        (0..600).for_each(|number| table.handle(START, 0, address(number), &hello));
+        assert!(table.sessions.iter().any(|half| half.remote == address(9_999)));
+    }
+
+    #[test]
+    fn garbage_and_other_records_begin_nothing() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        for kind in 20..=63 {
+            let mut garbage = hello.clone();
+            garbage[0] = kind;
+            garbage[HEADER] = 2;
+            table.handle(START, 0, address(1), &garbage);
+            table.handle(START, 0, address(1), &garbage[..5]);
+        }
+        assert_eq!((table.stats().begun, table.stats().dropped), (0, 88));
+    }
+}

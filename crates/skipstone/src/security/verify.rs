@@ -1,0 +1,175 @@
+//! Whether a server is who a client wants: by its certificate's fingerprint, or by who signed it, for which name.
+
+use super::identity::{Fingerprint, fingerprint_of, to_hex};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use std::fmt;
+
+/// Whom a client trusts.
+#[derive(Clone, Debug, Default)]
+pub enum Trust {
+    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL.
+    #[default]
+    System,
+    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. A certificate
+    /// without a chain is all that a server shows, so this is whoever signed it directly.
+    Ca(String),
+    /// The one server whose certificate has this fingerprint, whatever its name and age.
+    Pinned(Fingerprint),
+    /// Anybody at all, whoever is between included: for tests on one's own machine.
+    DangerouslyAnything,
+}
+
+/// Checks the certificate of one server.
+pub(crate) struct Verifier {
+    rule: Rule,
+    host: String,
+}
+
+enum Rule {
+    Pinned(Fingerprint),
+    Signed(Vec<TrustAnchor<'static>>, ServerName<'static>),
+    Anything,
+}
+
+impl Verifier {
+    /// For the server with this name or address.
+    pub(crate) fn new(trust: &Trust, host: &str) -> Result<Self, TrustError> {
+        let rule = match trust {
+            Trust::Pinned(fingerprint) => Rule::Pinned(*fingerprint),
+            Trust::DangerouslyAnything => Rule::Anything,
+            Trust::Ca(pem) => {
+                let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
+                let found = found.map_err(|error| TrustError::Unreadable(error.to_string()))?;
+                if found.is_empty() {
+                    return Err(TrustError::NoAuthority);
+                }
+                let anchors: Result<Vec<_>, _> = found.iter().map(anchor).collect();
+                Rule::Signed(anchors.map_err(|error| TrustError::Unreadable(error.to_string()))?, name(host)?)
+            }
+            Trust::System => {
+                // One that the system holds and cannot be read is one that nobody needs here.
+                let found = rustls_native_certs::load_native_certs().certs;
+                Rule::Signed(found.iter().filter_map(|der| anchor(der).ok()).collect(), name(host)?)
+            }
+        };
+        Ok(Verifier { rule, host: host.into() })
+    }
+
+    pub(crate) fn check(&self, certificate: &[u8]) -> Result<(), Untrusted> {
+        let fingerprint = fingerprint_of(certificate);
+        let untrusted = |why: Why| Untrusted { why, host: self.host.clone(), fingerprint };
+        match &self.rule {
+            Rule::Anything => Ok(()),
+            Rule::Pinned(pin) if *pin == fingerprint => Ok(()),
+            Rule::Pinned(pin) => Err(untrusted(Why::OtherFingerprint(*pin))),
+            Rule::Signed(anchors, name) => signed(certificate, anchors, name).map_err(|error| {
+                untrusted(match error {
+                    // The second: somebody of the same name as one who is trusted.
+                    webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => Why::UnknownIssuer,
+                    webpki::Error::CertExpired { .. } => Why::Expired,
+                    webpki::Error::CertNotValidYet { .. } => Why::NotYetValid,
+                    webpki::Error::CertNotValidForName(_) => Why::OtherName,
+                    other => Why::Other(other.to_string()),
+                })
+            }),
+        }
+    }
+}
+
+fn anchor(der: &CertificateDer<'_>) -> Result<TrustAnchor<'static>, webpki::Error> {
+    webpki::anchor_from_trusted_cert(der).map(|anchor| anchor.to_owned())
+}
+
+fn name(host: &str) -> Result<ServerName<'static>, TrustError> {
+    ServerName::try_from(host.to_owned()).map_err(|_| TrustError::NoName(host.into()))
+}
+
+fn signed(certificate: &[u8], anchors: &[TrustAnchor<'_>], name: &ServerName<'_>) -> Result<(), webpki::Error> {
+    let der = CertificateDer::from(certificate);
+    let parsed = webpki::EndEntityCert::try_from(&der)?;
+    let (algorithms, usage) = (webpki::ALL_VERIFICATION_ALGS, webpki::KeyUsage::server_auth());
+    parsed.verify_for_usage(algorithms, anchors, &[], UnixTime::now(), usage, None, None)?;
+    parsed.verify_is_valid_for_subject_name(name)
+}
+
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = match &self.rule {
+            Rule::Pinned(pin) => to_hex(pin),
+            Rule::Signed(anchors, _) => format!("{} authorities", anchors.len()),
+            Rule::Anything => "anything".into(),
+        };
+        f.debug_struct("Verifier").field("host", &self.host).field("rule", &rule).finish()
+    }
+}
+
+/// Why nobody can be trusted as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrustError {
+    /// The PEM text with the authorities cannot be read.
+    Unreadable(String),
+    /// There is no certificate in it.
+    NoAuthority,
+    /// The URL's host is no name that a certificate could have.
+    NoName(String),
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrustError::Unreadable(why) => write!(f, "the certificates of the authorities cannot be read: {why}"),
+            TrustError::NoAuthority => f.write_str(
+                "there is no certificate of an authority (a PEM file has them between lines of BEGIN and END \
+                 CERTIFICATE)",
+            ),
+            TrustError::NoName(host) => write!(f, "'{host}' is no name or address that a certificate could have"),
+        }
+    }
+}
+
+impl std::error::Error for TrustError {}
+
+/// A server that is not trusted.
+#[derive(Debug)]
+pub(crate) struct Untrusted {
+    why: Why,
+    host: String,
+    fingerprint: Fingerprint,
+}
+
+#[derive(Debug)]
+enum Why {
+    OtherFingerprint(Fingerprint),
+    UnknownIssuer,
+    Expired,
+    NotYetValid,
+    OtherName,
+    Other(String),
+}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = &self.host;
+        match &self.why {
+            Why::OtherFingerprint(pin) => write!(
+                f,
+                "the server's certificate has the fingerprint {}, and the URL wants {}: another server, a new certificate, \
+                 or somebody between",
+                to_hex(&self.fingerprint),
+                to_hex(pin)
+            ),
+            Why::UnknownIssuer => write!(
+                f,
+                "nobody trusted has signed the certificate of '{host}'. If it is your server, put the fingerprint that it \
+                 prints behind the URL (#sha256=...), or name the signer's certificate (--ca)"
+            ),
+            Why::Expired => write!(f, "the certificate of '{host}' has expired: its operator must renew it"),
+            Why::NotYetValid => {
+                write!(f, "the certificate of '{host}' is not valid yet: is this machine's clock right?")
+            }
+            Why::OtherName => write!(f, "the server's certificate is not for '{host}': use the name that it is for"),
+            Why::Other(why) => write!(f, "the certificate of '{host}' is not acceptable: {why}"),
+        }
+    }
+}
