@@ -11,7 +11,7 @@ pub(crate) enum Style {
 
 /// What a colour is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Good,
     Bad,
     Doubtful,
@@ -21,7 +21,7 @@ pub(super) enum Tone {
 
 impl Style {
     /// The text in a tone. It must be of its final width already: codes count as characters where text is aligned.
-    pub(super) fn paint(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         if self == Style::Plain {
             return text.to_owned();
         }
