@@ -5,7 +5,7 @@ use crate::driver::{Driver, DriverStats};
 use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
 use crate::url::Target;
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
+use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::Merging;
@@ -90,8 +90,20 @@ impl Client {
 
     /// Sends a message. What becomes of it says a receipt, if the channel has them.
     pub fn send(&mut self, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        self.send_aged(channel, payload, Duration::ZERO)
+    }
+
+    /// As [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: what is late
+    /// already goes out in copies, so that it is not lost a second time.
+    pub fn send_aged(
+        &mut self,
+        channel: u16,
+        payload: impl Into<Bytes>,
+        age: Duration,
+    ) -> Result<MessageId, QueueFull> {
         let (id, peer) = (self.handle.next_id(), self.peer);
-        self.handle.command(Command::Send { peer, channel, payload: payload.into(), id }, Wake::Now)?;
+        let message = Submission { payload: payload.into(), id, age };
+        self.handle.command(Command::Send { peer, channel, message }, Wake::Now)?;
         Ok(id)
     }
 

@@ -7,7 +7,7 @@ use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
 use super::schedule::Schedule;
 use super::table::Table;
-use super::{Channel, MessageId};
+use super::{Channel, Submission};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::wire::message::{Message, Sequence};
@@ -52,14 +52,13 @@ impl Lanes {
         &mut self,
         settings: &Settings,
         channel: u16,
-        payload: Bytes,
-        id: MessageId,
+        message: Submission,
         receipts: &mut Vec<Receipt>,
     ) -> Option<Admission> {
         let slot = self.table.activate(channel, settings)?;
         let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
         let rule = &settings.channels[usize::from(*rule)];
-        let admission = outgoing.queue(rule, payload, id, &mut self.window, receipts);
+        let admission = outgoing.queue(rule, message, &mut self.window, receipts);
         if outgoing.has_new() && !*is_scheduled {
             *is_scheduled = true;
             self.schedule.push(rule.priority, slot);

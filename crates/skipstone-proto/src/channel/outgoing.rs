@@ -7,7 +7,7 @@ mod fate;
 mod send;
 
 use super::packet::Window;
-use super::{GivenUp, MessageId};
+use super::{GivenUp, MessageId, Submission};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
@@ -39,6 +39,8 @@ pub struct Outgoing {
 struct Pending {
     payload: Bytes,
     id: MessageId,
+    /// How late it was already when it was queued, in ms; 0 as a rule.
+    age_ms: u16,
 }
 
 #[derive(Debug)]
@@ -173,11 +175,12 @@ impl Outgoing {
     pub fn queue(
         &mut self,
         rule: &ChannelRule,
-        payload: Bytes,
-        id: MessageId,
+        message: Submission,
         window: &mut Window,
         receipts: &mut Vec<Receipt>,
     ) -> Admission {
+        let Submission { payload, id, age } = message;
+        let age_ms = u16::try_from(age.as_millis()).unwrap_or(u16::MAX);
         let is_sequenced = self.mode == Mode::ReliableSequenced;
         let waiting = (self.pending.len(), self.pending_bytes);
         // What a newer message takes the place of makes room for it.
@@ -201,7 +204,7 @@ impl Outgoing {
         }
         self.queued_bytes += payload.len();
         self.pending_bytes += payload.len();
-        self.pending.push_back(Pending { payload, id });
+        self.pending.push_back(Pending { payload, id, age_ms });
         admission
     }
 

@@ -1,6 +1,7 @@
 //! What the application hears from its connections.
 
 use crate::channel::{GivenUp, MessageId};
+use crate::time::Duration;
 use bytes::Bytes;
 
 /// A connection, as the application knows it. Never used for another one.
@@ -41,6 +42,9 @@ pub enum Event {
         channel: u16,
         /// The message.
         payload: Bytes,
+        /// How much later it came than it should have, because it was lost on its way before; zero as a rule. Whoever
+        /// sends it on, or answers, hands this on with `send_aged`.
+        age: Duration,
     },
     /// A message was acknowledged: the peer's endpoint has it. Only on channels with receipts.
     Acknowledged {

@@ -18,7 +18,7 @@ mod transmit;
 
 use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
-use crate::channel::{MessageId, window_cost};
+use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
 use crate::path::Path;
 use crate::recovery::{Ledger, Received, Resolved};
@@ -252,24 +252,18 @@ impl Connection {
     }
 
     /// Queues a message. True if it may leave at once, false if it waits for a flush or for company.
-    pub(crate) fn send(
-        &mut self,
-        cx: &mut Context<'_>,
-        channel: u16,
-        payload: Bytes,
-        id: MessageId,
-    ) -> Result<bool, SendError> {
+    pub(crate) fn send(&mut self, cx: &mut Context<'_>, channel: u16, message: Submission) -> Result<bool, SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
         }
-        if payload.len() > self.settings.message_bytes_max as usize {
+        if message.payload.len() > self.settings.message_bytes_max as usize {
             return Err(SendError::TooLong);
         }
         if !self.lanes.has_new() {
             self.timers.merge = Merge::default();
         }
-        let length = payload.len();
-        let queued = self.lanes.queue(&self.settings, channel, payload, id, &mut cx.scratch.receipts);
+        let length = message.payload.len();
+        let queued = self.lanes.queue(&self.settings, channel, message, &mut cx.scratch.receipts);
         let admission = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
         if admission != Admission::Queued {

@@ -185,7 +185,7 @@ impl Connection {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
             self.receive_window.undelivered += window_cost(payload.len());
-            cx.events.push_back(Event::Message { peer, channel, payload });
+            cx.events.push_back(Event::Message { peer, channel, payload, age: Duration::ZERO });
         }
         if self.lanes.has_perishables() && self.timers.expire_due == Time::NEVER {
             self.timers.expire_due = cx.now + UNFINISHED_MAX;

@@ -8,6 +8,7 @@ pub mod datagram;
 pub mod frame;
 pub mod message;
 pub mod number;
+pub mod redundancy;
 pub mod settings;
 pub mod varint;
 

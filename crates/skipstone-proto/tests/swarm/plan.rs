@@ -6,6 +6,7 @@ use skipstone_proto::endpoint::Config;
 use skipstone_proto::path::Carrier;
 use skipstone_proto::rng::Rng;
 use skipstone_proto::time::Duration;
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings, window_cost};
 
 /// Everything that one seed decides before the world begins.
@@ -149,6 +150,7 @@ fn config(rng: &mut Rng) -> Config {
         datagram_bytes_max: if rng.chance(0.3) { 1_200 } else { 256 + rng.below(1_245) as u16 },
         merging: merging(rng),
         channels: rules(rng),
+        redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
     };
     let mut config = Config { handshake_timeout: ms(30_000), ..Config::server(settings.clone()) };
     if config.check().is_err() {
@@ -157,6 +159,15 @@ fn config(rng: &mut Rng) -> Config {
     }
     config.merging = rng.chance(0.5).then(|| merging(rng));
     config
+}
+
+fn redundancy(rng: &mut Rng) -> RedundancyMode {
+    match rng.below(4) {
+        0 => RedundancyMode::Off,
+        1 => RedundancyMode::Lean,
+        2 => RedundancyMode::Adaptive,
+        _ => RedundancyMode::Fixed { sources: 1 + rng.below(12) as u8, repairs: 1 + rng.below(4) as u8 },
+    }
 }
 
 fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
@@ -176,6 +187,7 @@ fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
             receipts: rng.chance(0.5),
             queue_messages_max: if rng.chance(0.3) { 1 + rng.below(50) } else { 16_384 },
             queue_bytes_max: if rng.chance(0.3) { 100 + rng.below(100_000) } else { 8 << 20 },
+            redundancy: rng.chance(0.2).then(|| redundancy(rng)),
             ..ChannelRule::new(first..=last, mode)
         });
         first = last + 1;

@@ -40,7 +40,7 @@ impl Outgoing {
             if header + length > packet.room() && header + length <= packet.capacity {
                 return Stopped::PacketFull;
             }
-            let Pending { payload, id } = self.pending.pop_front().expect("it is the front");
+            let Pending { payload, id, age_ms: _ } = self.pending.pop_front().expect("it is the front");
             self.pending_bytes -= length;
             let sequence_number = self.next;
             self.next = self.next.next();
