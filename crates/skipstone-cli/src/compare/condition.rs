@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use skipstone::netsim::{LinkConfig, Loss, QueueLimit};
 
+use super::beside;
 use super::payload;
 use super::plan::{Flow, Plan};
 use crate::units::bit_rate::BitRate;
@@ -104,6 +105,8 @@ impl Condition {
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
             return Err("an address that changes more often than every 100ms is no use to anybody".into());
         }
+        let flows: Vec<Flow> = plan.beside.iter().map(|beside| beside.flow).collect();
+        beside::check(&flows, &link)?;
         let mut words = given.words();
         if let Some(every) = roam_every {
             words.insert("roam_every", Span(every).to_string());
@@ -116,7 +119,7 @@ impl Condition {
             payload_bytes,
             link,
             roam_every,
-            beside: plan.beside.iter().map(|beside| beside.flow).collect(),
+            beside: flows,
             words,
         })
     }
@@ -194,10 +197,8 @@ impl<'a> Given<'a> {
         }
         let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
         let fraction = |percent: Option<Percent>| percent.map_or(0.0, |percent| percent.fraction());
-        let outage = |outage: &super::plan::Outage| skipstone::netsim::Outage {
-            start: outage.at.0,
-            length: outage.length.0,
-        };
+        let outage =
+            |outage: &super::plan::Outage| skipstone::netsim::Outage { start: outage.at.0, length: outage.length.0 };
         let config = LinkConfig {
             delay: span(self.rtt) / 2,
             jitter: span(self.jitter),

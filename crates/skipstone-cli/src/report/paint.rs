@@ -37,7 +37,7 @@ impl Style {
 }
 
 /// The text in lines of at most `width` characters, broken at blanks; a longer word has a line for itself.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");
