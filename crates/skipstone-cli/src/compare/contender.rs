@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use skipstone_proto::wire::redundancy::RedundancyMode;
+
 use crate::units::nearest::nearest;
 
 /// A transport of the comparison.
@@ -132,7 +134,9 @@ impl FromStr for Mode {
 fn fixed(text: &str) -> Option<Mode> {
     let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
     let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
-    (sources > 0 && repairs > 0).then_some(Mode::Fixed { sources, repairs })
+    // The protocol says which blocks there can be.
+    let mode = RedundancyMode::Fixed { sources, repairs };
+    mode.is_valid().then_some(Mode::Fixed { sources, repairs })
 }
 
 /// A transport and, where it has them, its mode.
@@ -184,7 +188,7 @@ mod tests {
     fn a_wrong_name_is_answered_with_the_right_ones() {
         let error = "quin".parse::<Transport>().unwrap_err();
         assert!(error.contains("did you mean quinn?") && error.contains("kcp-msg-fec"), "{error}");
-        for mode in ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fast"] {
+        for mode in ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5", "fast"] {
             let error = mode.parse::<Mode>().unwrap_err();
             assert!(error.contains(mode) && error.contains("fixed:10+3"), "{error}");
         }

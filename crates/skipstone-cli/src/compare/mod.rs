@@ -225,6 +225,3 @@ fn show(comparison: &Comparison, sink: Sink) -> Result<(), String> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;
