@@ -34,7 +34,8 @@ fn everything_arrives(plan: &str, values: &[&str]) {
     let of = |name: &str| plan[name].as_f64().expect("a number");
     let updates = (of("minutes") * 60.0 * of("ticks_per_second")).round() * of("entities");
     for row in rows(&result) {
-        let counts = ["sent", "delivered", "lost", "duplicated", "reordered", "corrupted"].map(|name| figure(row, name));
+        let counts =
+            ["sent", "delivered", "lost", "duplicated", "reordered", "corrupted"].map(|name| figure(row, name));
         assert_eq!(counts, [updates, updates, 0.0, 0.0, 0.0, 0.0], "{row:#}");
         assert!(figure(row, "datagrams_lost") > 0.0, "{row:#}");
     }

@@ -71,7 +71,8 @@ fn the_table_has_a_line_for_everybody_and_marks_the_best() {
     let flags = ["--simulated", "--quiet", "--minutes", "0.05", "--transports", "kcp,renet", "--seeds", "2"];
     let ended = run(&[&["compare", &plan], &flags[..]].concat());
     ended.expect(&[0]);
-    let line = |start: &str| ended.out.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}"));
+    let line =
+        |start: &str| ended.out.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}"));
     assert!(line("kcp ").contains('*') && line("renet ").contains("20.00*"), "{}", ended.out);
     assert!(line("(the path's round trip)").contains("20.00"), "{}", ended.out);
     assert!(ended.out.contains("<=p99.8"), "the worst of several seeds: {}", ended.out);

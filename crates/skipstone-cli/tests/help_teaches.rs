@@ -22,7 +22,10 @@ fn the_tool_lists_its_commands_examples_and_exit_codes() {
         ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
     let examples =
         ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat skip+plain"];
-    teaches(&["--help"], &[&["serve", "stress", "compare", "chat", "Without a command: the demonstration"], &codes[..]].concat());
+    teaches(
+        &["--help"],
+        &[&["serve", "stress", "compare", "chat", "Without a command: the demonstration"], &codes[..]].concat(),
+    );
     teaches(&["help"], &examples);
 }
 
@@ -56,7 +59,10 @@ fn compare_explains_its_flags_with_examples() {
     teaches(&["compare", "--help"], &who);
     teaches(&["compare", "--help"], &values);
     teaches(&["compare", "--help"], &result);
-    teaches(&["compare", "--help"], &["plans/spatialos-25.toml --simulated --seeds 1", "from the tick to the delivery"]);
+    teaches(
+        &["compare", "--help"],
+        &["plans/spatialos-25.toml --simulated --seeds 1", "from the tick to the delivery"],
+    );
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub mod channel;
 pub mod congestion;
 pub mod connection;
 pub mod endpoint;
+pub mod fec;
+pub mod loss;
 pub mod path;
 pub mod ranges;
 pub mod recovery;

@@ -103,6 +103,8 @@ const UNCERTAIN_MAX: u32 = 4_096;
 /// How far it is taken to be behind when such a channel wakes. Below `UNCERTAIN_MAX`, so that the losses that no
 /// acknowledgement will ever follow do not keep the state of a channel that has nothing to send.
 const UNCERTAIN_AT_WAKE: u32 = 2_048;
+/// Bytes of a message's header, about.
+const HEADER_BYTES: usize = 5;
 /// How many entries a recycled queue keeps room for.
 const CAPACITY_KEPT: usize = 16;
 
@@ -164,6 +166,16 @@ impl Outgoing {
     /// Whether a message waits to be sent for the first time.
     pub fn has_new(&self) -> bool {
         !self.pending.is_empty() || self.is_unfinished
+    }
+
+    /// Its new messages, and bytes that they will take in packets, about.
+    pub fn new_size(&self) -> (usize, usize) {
+        let unfinished = self.flight.back().filter(|_| self.is_unfinished).map_or(0, |flight| {
+            let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
+            flight.payload.len() - sent_to
+        });
+        let messages = self.pending.len() + usize::from(self.is_unfinished);
+        (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
     }
 
     /// Whether something reliable has not been acknowledged.

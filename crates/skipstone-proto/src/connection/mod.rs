@@ -5,13 +5,14 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`; `redundancy` serves both. The mechanisms know nothing of
 //! each other; they meet here.
 
 mod close;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
+mod redundancy;
 pub mod stats;
 mod timer;
 mod transmit;
@@ -30,6 +31,7 @@ use bytes::Bytes;
 use close::Ending;
 use event::{Event, PeerId};
 use handshake::ClientHandshake;
+use redundancy::Redundant;
 use stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -117,10 +119,13 @@ pub(crate) struct Connection {
     rtt: Rtt,
     congestion: Controller,
     lanes: Lanes,
+    redundancy: Redundant,
     pending: Pending,
     receive_window: ReceiveWindow,
     /// Greatest number of a packet whose acknowledgement set the send window.
     window_from: u64,
+    /// New messages wait because the congestion window is full.
+    is_limited: bool,
     timers: Timers,
     ending: Option<Box<Ending>>,
     stats: Stats,
@@ -193,6 +198,7 @@ impl Connection {
             merging: settings.merging,
             is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
+            redundancy: Redundant::new(settings.redundancy),
             settings,
             handshake: None,
             received: Received::default(),
@@ -202,6 +208,7 @@ impl Connection {
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,
+            is_limited: false,
             timers,
             ending: None,
             stats: Stats::default(),

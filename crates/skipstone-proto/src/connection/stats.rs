@@ -46,8 +46,10 @@ pub struct Stats {
     pub packets_spurious: u64,
     /// Messages and fragments sent again.
     pub resent: u64,
-    /// Probe timeouts.
+    /// Packets whose acknowledgement was overdue, so that what they held was sent again.
     pub probes: u64,
+    /// What redundancy cost, and what it saved.
+    pub redundancy: RedundancyStats,
     /// Messages refused or dropped by a full queue.
     pub queue_overflows: u64,
     /// Why datagrams, packets and messages were dropped.
@@ -63,10 +65,36 @@ impl Stats {
         self.packets_spurious += other.packets_spurious;
         self.resent += other.resent;
         self.probes += other.probes;
+        self.redundancy.add(&other.redundancy);
         self.queue_overflows += other.queue_overflows;
         for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
             *mine += theirs;
         }
+    }
+}
+
+/// What redundancy cost, and what it saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RedundancyStats {
+    /// Repair packets sent.
+    pub repairs_sent: u64,
+    /// Copies sent of what was late, beyond its first resending.
+    pub copies_sent: u64,
+    /// Bytes of both, IP headers included.
+    pub bytes_sent: u64,
+    /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
+    pub packets_saved: u64,
+    /// Packets of the peer's that were lost and made again here.
+    pub packets_repaired: u64,
+}
+
+impl RedundancyStats {
+    fn add(&mut self, other: &RedundancyStats) {
+        self.repairs_sent += other.repairs_sent;
+        self.copies_sent += other.copies_sent;
+        self.bytes_sent += other.bytes_sent;
+        self.packets_saved += other.packets_saved;
+        self.packets_repaired += other.packets_repaired;
     }
 }
 
@@ -101,11 +129,13 @@ pub enum Drop {
     UnfinishedMessage,
     /// More stateless answers than may wait.
     TooManyReplies,
+    /// A repair, or what it made of a packet, that makes no sense.
+    BadRepair,
 }
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 14] = [
+    pub const ALL: [Drop; 15] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -120,6 +150,7 @@ impl Drop {
         Drop::StaleMessage,
         Drop::UnfinishedMessage,
         Drop::TooManyReplies,
+        Drop::BadRepair,
     ];
 
     /// Its name in statistics.
@@ -139,6 +170,7 @@ impl Drop {
             Drop::StaleMessage => "stale_message",
             Drop::UnfinishedMessage => "unfinished_message",
             Drop::TooManyReplies => "too_many_replies",
+            Drop::BadRepair => "bad_repair",
         }
     }
 }

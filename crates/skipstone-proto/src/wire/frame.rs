@@ -1,9 +1,10 @@
 //! Frames, which an opened packet consists of (WIRE.md section 4).
 
 use crate::wire::Malformed;
-use crate::wire::ack::{self, Ack};
+use crate::wire::ack::{self, Ack, Repaired};
 use crate::wire::cursor::{self, Reader, Writer};
 use crate::wire::message::{self, Message};
+use crate::wire::repair::{self, Repair};
 use crate::wire::varint;
 
 /// One frame as received.
@@ -36,6 +37,15 @@ pub enum Frame<'a> {
     },
     /// The answer to a CLOSE.
     Closed,
+    /// Which packets were made again from repair packets (section 4.3).
+    Repaired(Repaired<'a>),
+    /// A repair symbol, to the end of the packet (section 4.4).
+    Repair(Repair<'a>),
+    /// The messages of this packet should have come so many ms earlier (section 4.5).
+    Late {
+        /// By how much, in ms.
+        age_ms: u64,
+    },
     /// A message or a fragment of one (section 4.2).
     Message(Message<'a>),
 }
@@ -44,7 +54,13 @@ impl Frame<'_> {
     /// Whether the packet that holds this asks for an acknowledgement. (A packet without any frame does too.)
     pub const fn is_ack_eliciting(&self) -> bool {
         match self {
-            Frame::Padding | Frame::Ack(_) | Frame::Close { .. } | Frame::Closed => false,
+            Frame::Padding
+            | Frame::Ack(_)
+            | Frame::Close { .. }
+            | Frame::Closed
+            | Frame::Repaired(_)
+            | Frame::Repair(_)
+            | Frame::Late { .. } => false,
             Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
         }
     }
@@ -63,6 +79,11 @@ impl<'a> Frames<'a> {
         Frames { reader: Reader::new(frames), previous: message::Previous::default() }
     }
 
+    /// Bytes that are still to be decoded.
+    pub fn remaining(&self) -> usize {
+        self.reader.remaining()
+    }
+
     fn decode(&mut self) -> Result<Frame<'a>, Malformed> {
         let reader = &mut self.reader;
         match reader.u8()? {
@@ -76,8 +97,11 @@ impl<'a> Frames<'a> {
             TYPE_ACCEPT => decode_accept(reader),
             TYPE_CLOSE => Ok(Frame::Close { code: reader.varint()?, reason: reader.prefixed_str(REASON_BYTES_MAX)? }),
             TYPE_CLOSED => Ok(Frame::Closed),
+            ack::TYPE_REPAIRED => ack::decode_repaired(reader).map(Frame::Repaired),
+            repair::TYPE_REPAIR => repair::decode(reader).map(Frame::Repair),
+            TYPE_LATE => Ok(Frame::Late { age_ms: reader.varint()? }),
             flags @ message::TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
-            0x08..message::TYPE_MESSAGE => Err(Malformed),
+            0x0B..message::TYPE_MESSAGE => Err(Malformed),
         }
     }
 }
@@ -156,6 +180,12 @@ pub fn encode_closed(writer: &mut Writer<'_>) {
     writer.u8(TYPE_CLOSED);
 }
 
+/// Writes a LATE, [`LATE_BYTES_MAX`] at most.
+pub fn encode_late(writer: &mut Writer<'_>, age_ms: u16) {
+    writer.u8(TYPE_LATE);
+    writer.varint(age_ms.into());
+}
+
 /// Bytes of a CLOSE.
 pub const fn close_len(code: u64, reason: &str) -> usize {
     1 + varint::len(code) + cursor::prefixed_len(reason.len())
@@ -166,12 +196,16 @@ pub const TOKEN_BYTES_MAX: usize = 1024;
 /// Bytes of the reason in a CLOSE, at most.
 pub const REASON_BYTES_MAX: usize = 512;
 
+/// Bytes of a LATE, at most.
+pub const LATE_BYTES_MAX: usize = 5;
+
 const TYPE_PADDING: u8 = 0x00;
 const TYPE_PING: u8 = 0x01;
 const TYPE_CONNECT: u8 = 0x04;
 const TYPE_ACCEPT: u8 = 0x05;
 const TYPE_CLOSE: u8 = 0x06;
 const TYPE_CLOSED: u8 = 0x07;
+const TYPE_LATE: u8 = 0x0A;
 
 #[cfg(test)]
 mod tests {
@@ -260,14 +294,14 @@ mod tests {
 
     #[test]
     fn reserved_types_are_malformed() {
-        for reserved in 0x08..0x80 {
+        for reserved in 0x0B..0x80 {
             assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
         }
     }
 
     #[test]
     fn after_an_error_there_is_nothing() {
-        let mut frames = Frames::new(&[1, 0x08, 1, 1]);
+        let mut frames = Frames::new(&[1, 0x7F, 1, 1]);
         assert_eq!(frames.next(), Some(Ok(Frame::Ping)));
         assert_eq!(frames.next(), Some(Err(Malformed)));
         assert_eq!(frames.next(), None);

@@ -9,6 +9,7 @@ pub mod frame;
 pub mod message;
 pub mod number;
 pub mod redundancy;
+pub mod repair;
 pub mod settings;
 pub mod varint;
 

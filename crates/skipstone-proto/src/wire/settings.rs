@@ -36,7 +36,7 @@ impl Default for Settings {
         Settings {
             idle_timeout: Duration::from_secs(30),
             keepalive: Duration::from_secs(10),
-            ack_delay: Duration::from_millis(2),
+            ack_delay: Duration::from_millis(1),
             message_bytes_max: 1 << 20,
             window_bytes: 2 << 20,
             datagram_bytes_max: 1200,
