@@ -25,7 +25,7 @@ pub enum Algorithm {
 
 const WINDOW_INITIAL: u64 = 64 * 1_024;
 /// 16 full packets.
-const WINDOW_MIN: u64 = 16 * 1_200;
+const WINDOW_MIN: u64 = 64 * 1_024;
 const WINDOW_MAX: u64 = 8_000 * 1_200;
 
 impl Controller {

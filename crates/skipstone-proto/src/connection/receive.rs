@@ -233,8 +233,8 @@ impl Connection {
             self.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
         }
         if let Some(sample) = acked.rtt_sample {
-            let delay = Duration::from_micros(ack.delay_us).min(self.ack_delay());
-            self.rtt.on_sample(sample, delay);
+            // Not only what the settings allow: an acknowledgement that was lost is said again later.
+            self.rtt.on_sample(sample, Duration::from_micros(ack.delay_us));
         }
         if number >= self.window_from {
             self.window_from = number;

@@ -45,7 +45,8 @@ const BURSTY: f32 = 1.3;
 /// Repairs and copies are a part of the round-trip time apart, and not more than this.
 const SPACING_MAX: Duration = Duration::from_millis(5);
 const SPACING_MIN: Duration = Duration::from_millis(1);
-const SPACINGS_PER_RTT: u32 = 5;
+const COPIES_PER_RTT: u32 = 5;
+const REPAIRS_PER_RTT: u32 = 10;
 /// The share of late content that may be lost in all of its copies.
 const COPIES_LOST_MAX: f32 = 5e-5;
 const COPIES_MIN: u8 = 2;
@@ -136,9 +137,24 @@ impl Connection {
         independent.clamp(COPIES_MIN, COPIES_MAX).saturating_add(in_a_row).min(COPIES_MAX)
     }
 
-    /// The distance between copies, and between repairs where losses come in bursts.
-    fn copy_spacing(&self) -> Duration {
-        (self.rtt.smoothed() / SPACINGS_PER_RTT).clamp(SPACING_MIN, SPACING_MAX)
+    /// A part of the round-trip time, by which copies, or repairs of one burst, are apart.
+    fn spacing(&self, per_rtt: u32) -> Duration {
+        (self.rtt.smoothed() / per_rtt).clamp(SPACING_MIN, SPACING_MAX)
+    }
+
+    /// How long a packet may wait for a repair that keeps its distance.
+    pub(super) fn repair_grace(&self) -> Duration {
+        if self.is_bursty() && self.is_repairing() { self.spacing(REPAIRS_PER_RTT) } else { Duration::ZERO }
+    }
+
+    /// Whether repairs leave as a rule.
+    fn is_repairing(&self) -> bool {
+        self.redundancy.mode == RedundancyMode::Adaptive && self.redundancy.encoder.is_some()
+    }
+
+    /// Whether losses come in bursts, so that repairs of one burst had better not leave together.
+    fn is_bursty(&self) -> bool {
+        self.ledger.losses().burst_length() >= BURSTY
     }
 
     /// New messages are about to leave: makes the plan for their burst, if there is none yet, and returns the size that
@@ -196,8 +212,8 @@ impl Connection {
     /// Everything new has left: what remains are the repairs.
     fn end_burst(&mut self, now: Time) {
         let Some(plan) = self.redundancy.burst.take() else { return };
-        let is_bursty = self.ledger.losses().burst_length() >= BURSTY;
-        let spacing = self.copy_spacing();
+        let is_bursty = self.is_bursty();
+        let spacing = self.spacing(REPAIRS_PER_RTT);
         let repairs = &mut self.redundancy.repairs;
         let now_count = if is_bursty { plan.repairs.div_ceil(2) } else { plan.repairs };
         *repairs = Repairs {
@@ -206,6 +222,13 @@ impl Connection {
             later_at: now + spacing,
             repeat_ack: repairs.repeat_ack,
         };
+    }
+
+    /// Whether a burst that begins now says again what was acknowledged last, because the peer may not know.
+    pub(super) fn repeats_ack(&self) -> bool {
+        let redundancy = &self.redundancy;
+        let is_first = redundancy.burst.is_none() && redundancy.sends_copies();
+        is_first && redundancy.policy.is_active() && self.received.is_unconfirmed()
     }
 
     /// Acknowledgements left in a packet of a burst.
@@ -218,7 +241,7 @@ impl Connection {
     /// Whether the first copies of what is late, and of what it is answered with, are to be followed by more.
     pub(super) fn plan_copies(&mut self, now: Time, number: u64, resent: bool, bytes: usize) {
         let fresh = self.copy_count() - 1;
-        let spacing = self.copy_spacing();
+        let spacing = self.spacing(COPIES_PER_RTT);
         let redundancy = &mut self.redundancy;
         let wanted = if resent { redundancy.copies } else { fresh };
         if !redundancy.sends_copies() || wanted == 0 {

@@ -127,7 +127,7 @@ impl Connection {
 
     /// When the next packet is overdue. One that waits behind others of ours in a full path is not.
     fn doubt_due(&self) -> Time {
-        self.ledger.doubt_due(&self.rtt, self.settings.ack_delay, self.is_limited)
+        self.ledger.doubt_due(&self.rtt, self.settings.ack_delay + self.repair_grace(), self.is_limited)
     }
 
     /// When the peer counts as gone.
@@ -217,7 +217,8 @@ impl Connection {
     /// Acknowledgements are overdue: what those packets held leaves once more.
     fn on_doubt(&mut self, cx: &mut Context<'_>) {
         let resolved = &mut cx.scratch.resolved;
-        let doubted = self.ledger.on_doubt(cx.now, &self.rtt, self.settings.ack_delay, self.is_limited, resolved);
+        let delay = self.settings.ack_delay + self.repair_grace();
+        let doubted = self.ledger.on_doubt(cx.now, &self.rtt, delay, self.is_limited, resolved);
         self.stats.probes += u64::from(doubted.packets.max(1));
         if doubted.is_silent {
             self.pending.probes = 2;

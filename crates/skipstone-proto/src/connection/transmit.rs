@@ -129,6 +129,7 @@ impl Connection {
         wants.new &= !is_late;
         wants.repair &= !wants.lost && !wants.new;
         wants.ack |= wants.repair && self.redundancy.repeats_ack(now);
+        wants.ack |= wants.new && self.repeats_ack();
         let overhead = self.security.overhead();
         let (reserve, late_age_ms) = (self.redundancy.reserve(), self.redundancy.age_ms(now));
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
@@ -166,7 +167,7 @@ impl Connection {
             }
         }
         let mut is_full = false;
-        packet.reserve = if is_late { LATE_ROOM } else { reserve };
+        packet.reserve = if is_late { LATE_ROOM } else { reserve.saturating_sub(beyond) };
         if wants.lost {
             is_full = !self.lanes.resend(&mut packet);
         }
@@ -200,7 +201,6 @@ impl Connection {
         if let Some(number) = acked_up_to {
             packet.ledger.record(Record::Control(Control::AckUpTo(number)));
         }
-        let content = content_from..packet.writer.len();
         if is_full && let Some(length) = equal_to {
             let missing = (length - overhead).saturating_sub(packet.writer.len());
             if missing <= length / PADDING_PART_MAX {
@@ -208,6 +208,7 @@ impl Connection {
             }
         }
         let length = packet.writer.len();
+        let content = content_from..length;
         let (is_ack_eliciting, age_ms, number) = (packet.is_ack_eliciting, packet.age_ms, packet.number);
         let (has_new, has_resent) = (packet.new_payload_bytes > 0 || packet.messages > 0, packet.resent > 0);
         self.stats.sent.messages += u64::from(packet.messages);

@@ -114,6 +114,11 @@ impl Received {
         self.ranges.iter().rev().take_while(|range| *range.end() >= self.confirmed)
     }
 
+    /// Whether the peer may not know of all that was received.
+    pub fn is_unconfirmed(&self) -> bool {
+        self.ranges.last().is_some_and(|last| last > self.confirmed)
+    }
+
     /// How many ranges there are to acknowledge.
     pub fn range_count(&self) -> usize {
         self.ranges().count()
