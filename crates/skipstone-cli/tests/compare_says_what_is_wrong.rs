@@ -46,7 +46,7 @@ fn flags_that_make_no_sense() {
     refused_flags(&["--queue", "10ms"], &["give it a rate"]);
     refused_flags(&["--seeds", "0"], &["--seeds"]);
     refused_flags(&["--json", "/nonexistent/x.json"], &["cannot write --json /nonexistent/x.json"]);
-    refused_flags(&["--threshold", "p98<5ms"], &["no \"p98\"", "did you mean p998?"]);
+    refused_flags(&["--threshold", "p98<5ms"], &["no \"p98\"", "did you mean p99?"]);
     refused_flags(&["--threshold", "tcp.p998<5ms"], &["\"tcp\" does not take part"]);
 }
 

@@ -201,7 +201,7 @@ mod tests {
     fn names_that_do_not_exist_are_refused_before_the_run() {
         let contenders = Contender::all(&[Transport::Skipstone, Transport::Kcp], &[Mode::Lean]);
         let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();
-        assert!(error("p98<5").contains("did you mean p998?"));
+        assert!(error("p98<5").contains("did you mean p99?"));
         assert!(error("quinn.p998<5").contains("\"quinn\" does not take part; there are skipstone.lean, kcp"));
         assert!(error("skipstone.off.p998<5").contains("skipstone.off"));
         assert!(error("bytes_per_payload<5ms").contains("not measured in ms"));

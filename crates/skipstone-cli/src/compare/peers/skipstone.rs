@@ -154,9 +154,9 @@ impl Peer for End {
         let totals = self.endpoint.totals();
         Telemetry {
             resent: Some(totals.resent),
-            redundancy_bytes: None,
+            redundancy_bytes: Some(totals.redundancy.bytes_sent),
             spurious: Some(totals.packets_spurious),
-            repaired: None,
+            repaired: Some(totals.redundancy.packets_repaired),
         }
     }
 }

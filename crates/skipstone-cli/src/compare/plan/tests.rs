@@ -42,7 +42,7 @@ fn a_mistake_has_its_line_and_column_and_the_nearest_name() {
         ("\"cubic\"", "\"cubik\"", "p.toml:19:8", "did you mean cubic?"),
         ("[\"skipstone\"]", "[\"skipston\"]", "p.toml:8:14", "did you mean skipstone?"),
         ("[\"skipstone\"]", "[]", "p.toml:8:14", "the list is empty"),
-        ("\"10s\"", "\"10\"", "p.toml:16:18", "10 has no unit"),
+        ("\"10s\"", "\"10\"", "p.toml:16:19", "10 has no unit"),
         ("= 60", "= sixty", "p.toml:5:20", ""),
     ] {
         let error = Plan::parse("p.toml", &GOOD.replacen(from, to, 1)).unwrap_err();
