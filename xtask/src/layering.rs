@@ -11,8 +11,8 @@ const RANKS: &[&[&str]] = &[
     &["endpoint"],
     &["connection"],
     &["channel"],
-    &["recovery", "congestion", "security"],
-    &["wire", "rtt"],
+    &["fec", "recovery", "congestion", "security"],
+    &["wire", "rtt", "loss"],
     &["ranges"],
     &["time", "seq", "rng", "path"],
 ];

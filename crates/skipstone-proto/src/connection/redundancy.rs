@@ -133,6 +133,10 @@ impl Connection {
         }
         let losses = self.ledger.losses();
         let independent = (COPIES_LOST_MAX.ln() / losses.rate().clamp(1e-6, 0.5).ln()).ceil() as u8;
+        // Where repairs leave, those of the next burst are copies of a kind.
+        if self.is_repairing() {
+            return independent.saturating_sub(1).clamp(COPIES_MIN, COPIES_MAX);
+        }
         let in_a_row = (losses.burst_length() - 1.0).round() as u8;
         independent.clamp(COPIES_MIN, COPIES_MAX).saturating_add(in_a_row).min(COPIES_MAX)
     }
