@@ -38,6 +38,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) server: SocketAddr,
     /// Decides what is left to chance at both ends.
     pub(crate) seed: u64,
+    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "Skipstone finds out by itself"))]
     pub(crate) condition: &'a Condition,
 }
 
