@@ -45,6 +45,7 @@ use std::io::{Seek, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 use view::View;
+pub(crate) use view::style;
 
 /// Flags of `stress`.
 #[derive(Debug, Clone, clap::Args)]
