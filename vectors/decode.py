@@ -178,6 +178,10 @@ def frames(r, references):
             found.append({"frame": "CLOSE", "code": r.varint(), "reason": text(r.prefixed(512))})
         elif kind == 0x07:
             found.append({"frame": "CLOSED"})
+        elif kind == 0x0B:
+            found.append({"frame": "PATH_CHALLENGE", "token": r.take(8).hex()})
+        elif kind == 0x0C:
+            found.append({"frame": "PATH_RESPONSE", "token": r.take(8).hex()})
         else:
             require(kind >= 0x80)
             found.append(message(r, kind, channel, sequence, references.get("sequence", 0)))
@@ -240,7 +244,7 @@ NUMBERS = {
     3: ("ack_delay_us", 0, DAY_MS * 1000, 2_000),
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
-    6: ("datagram_bytes_max", 256, 65_507, 1_200),
+    6: ("datagram_bytes_max", 256, 65_507, 1_472),
 }
 
 

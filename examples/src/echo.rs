@@ -29,7 +29,7 @@ pub fn serve(mut server: Server, mut visits: u32) -> Result<(), QueueFull> {
             match event {
                 // Everybody may come in. A game looks at the token first: a name, a password, a ticket.
                 Event::Requested { peer, .. } => server.accept(peer),
-                Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload)?),
+                Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)?),
                 Event::Closed { .. } => visits -= 1,
                 _ => {}
             }

@@ -116,7 +116,7 @@ impl World {
                     let player = Player { id: peer.index, ..Player::default() };
                     self.players.insert(peer, (player, PlayerInput::default()));
                 }
-                Event::Message { peer, channel, payload } => self.handle_message(peer, channel, &payload)?,
+                Event::Message { peer, channel, payload, .. } => self.handle_message(peer, channel, &payload)?,
                 Event::Closed { peer, .. } => drop(self.players.remove(&peer)),
                 _ => {}
             }

@@ -9,9 +9,9 @@ use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::{Duration, Time};
-use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
-use skipstone_proto::wire::frame;
+use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
 use std::collections::BTreeSet;
@@ -34,6 +34,8 @@ struct Client {
     to: u32,
     plain: Plain,
     number: u64,
+    /// What the last PATH_CHALLENGE asked.
+    challenge: u64,
 }
 
 /// Drives an endpoint; panics if it does, or if it keeps what it should not.
@@ -123,7 +125,7 @@ impl World {
         let end = writer.len();
         let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
         self.endpoint.handle_datagram(self.now, path, &mut open[..end]);
-        self.client = Some(Client { path, to: 0, plain, number: 1 });
+        self.client = Some(Client { path, to: 0, plain, number: 1, challenge: 0 });
         self.poll_events(10);
         for peer in self.peers.clone() {
             self.endpoint.accept(self.now, peer);
@@ -185,10 +187,15 @@ impl World {
         let mut writer = Writer::new(&mut packet);
         datagram::encode_packet_header(&mut writer, client.to);
         writer.truncated(Truncated::new(client.number, 1 << 20));
+        if skip % 4 == 3 {
+            frame::encode_path_response(&mut writer, client.challenge);
+        }
         writer.bytes(input.bytes());
         let end = writer.len();
         let end = client.plain.seal(&mut packet, datagram::HEADER_BYTES..end);
-        self.endpoint.handle_datagram(self.now, client.path, &mut packet[..end]);
+        // Mostly from where it is; it answers the last challenge, or another one, where it likes.
+        let path = if skip % 8 == 7 { path(input.below(4), false) } else { client.path };
+        self.endpoint.handle_datagram(self.now, path, &mut packet[..end]);
     }
 
     fn peer(&self, input: &mut Input<'_>) -> Option<PeerId> {
@@ -207,7 +214,7 @@ impl World {
     fn command(&mut self, input: &mut Input<'_>) {
         let Some(peer) = self.peer(input) else { return };
         let linger = Duration::from_millis(u64::from(input.u8()) * 10);
-        match input.below(9) {
+        match input.below(10) {
             0 => drop(self.endpoint.close(self.now, peer, 5, "over", linger)),
             1 => drop(self.endpoint.refuse(self.now, peer, 6, "not you")),
             2 => drop(self.endpoint.accept(self.now, peer)),
@@ -216,6 +223,7 @@ impl World {
             5 => self.endpoint.set_merging(peer, Merging::After(linger)),
             6 => self.endpoint.set_merging(peer, Merging::Immediate),
             7 => self.endpoint.set_merging(peer, Merging::Flush),
+            8 => drop(self.endpoint.set_path(self.now, peer, path(input.below(8), input.u8() & 1 == 1))),
             _ => self.endpoint.handle_carrier_lost(self.now, input.below(8) as u32, "gone"),
         }
     }
@@ -237,11 +245,28 @@ impl World {
         for _ in 0..count {
             let Some(transmit) = self.endpoint.poll_transmit(self.now, &mut self.buffer) else { return };
             assert!(transmit.bytes > 0 && transmit.segment_bytes > 0, "{transmit:?}");
+            self.note_challenge(transmit.bytes);
             self.last = self.buffer[..transmit.bytes.min(transmit.segment_bytes)].to_vec();
             if let Some(client) = &mut self.client
                 && client.to == 0
             {
                 client.to = server_id(&mut self.last.clone(), client).unwrap_or(0);
+            }
+        }
+    }
+
+    /// A packet with a PATH_CHALLENGE is opened, so that the client can answer.
+    fn note_challenge(&mut self, bytes: usize) {
+        let Some(client) = &mut self.client else { return };
+        let mut packet = self.buffer[..bytes].to_vec();
+        let Some(opened) = client.plain.open(&mut packet, datagram::HEADER_BYTES) else { return };
+        let mut reader = Reader::new(&packet[opened]);
+        if reader.truncated().is_err() {
+            return;
+        }
+        for frame in Frames::new(reader.rest()).flatten() {
+            if let Frame::PathChallenge { token } = frame {
+                client.challenge = token;
             }
         }
     }

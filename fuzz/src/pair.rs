@@ -100,7 +100,7 @@ fn settings(input: &mut Input<'_>) -> Settings {
     Settings {
         message_bytes_max: 4_000,
         window_bytes: 4_400 + 100 * u32::from(input.u8()),
-        datagram_bytes_max: [256, 600, 1_200][input.below(3)],
+        datagram_bytes_max: [256, 600, 1_472][input.below(3)],
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         idle_timeout: Duration::from_secs(3_600),
         keepalive: Duration::from_secs(5),
@@ -193,6 +193,7 @@ impl End {
                     self.fates[(id.0 >> 32) as usize][id.0 as u32 as usize] += 1;
                 }
                 Event::Connected { .. } => {}
+                Event::PathChanged { path, .. } => panic!("nobody moved to {path:?}"),
                 Event::Closed { close, .. } => panic!("nobody closed: {close:?}"),
             }
         }

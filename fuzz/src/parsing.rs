@@ -130,6 +130,8 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             Item::Plain(Frame::Accept { source, settings }) => frame::encode_accept(writer, *source, settings),
             Item::Plain(Frame::Close { code, reason }) => frame::encode_close(writer, *code, reason),
             Item::Plain(Frame::Closed) => frame::encode_closed(writer),
+            Item::Plain(Frame::PathChallenge { token }) => frame::encode_path_challenge(writer, *token),
+            Item::Plain(Frame::PathResponse { token }) => frame::encode_path_response(writer, *token),
             Item::Plain(Frame::Ack(_) | Frame::Message(_)) => unreachable!("they have items of their own"),
             Item::Ack { bits, ranges, delay_us, window, .. } => {
                 let ranges = ranges.iter().map(|(start, end)| *start..=*end);

@@ -11,8 +11,8 @@ const RANKS: &[&[&str]] = &[
     &["endpoint"],
     &["connection"],
     &["channel"],
-    &["recovery", "congestion", "security"],
-    &["wire", "rtt"],
+    &["fec", "recovery", "congestion", "mtu", "security"],
+    &["wire", "rtt", "loss"],
     &["ranges"],
     &["time", "seq", "rng", "path"],
 ];

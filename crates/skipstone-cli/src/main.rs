@@ -2,6 +2,7 @@
 //! command line.
 
 mod chat;
+mod compare;
 mod console;
 mod measure;
 mod report;
@@ -32,7 +33,8 @@ Try:
   skipstone                                        the demonstration
   skipstone stress -c 300 --mix udp=200,ws=100     300 clients, each line to everybody
   skipstone serve                                  a server; `telnet 127.0.0.1 7778` is its console
-  skipstone chat URL                               talk to everybody on it, by the URL that serve prints";
+  skipstone chat URL                               talk to everybody on it, by the URL that serve prints
+  skipstone compare plans/spatialos-25.toml --simulated   against KCP, QUIC and renet, in virtual time";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -40,6 +42,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Let hundreds of clients talk at a fixed rate, and prove that every line arrives once, in order, unchanged
     Stress(Box<stress::Arguments>),
+    /// Run one plan with every transport, and put them side by side
+    Compare(Box<compare::Arguments>),
     /// Talk with everybody on a server
     Chat(chat::Arguments),
 }
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
     let exit = match arguments.command {
         Some(Command::Serve(arguments)) => serve::run(&arguments),
         Some(Command::Stress(arguments)) => stress::run(&arguments),
+        Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };

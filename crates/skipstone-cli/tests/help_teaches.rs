@@ -21,7 +21,10 @@ fn the_tool_lists_its_commands_examples_and_exit_codes() {
     let codes =
         ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
     let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat"];
-    teaches(&["--help"], &[&["serve", "stress", "chat", "Without a command: the demonstration"], &codes[..]].concat());
+    teaches(
+        &["--help"],
+        &[&["serve", "stress", "compare", "chat", "Without a command: the demonstration"], &codes[..]].concat(),
+    );
     teaches(&["help"], &examples);
 }
 
@@ -45,6 +48,20 @@ fn stress_explains_its_flags_with_examples() {
     teaches(&["stress", "--help"], &load);
     teaches(&["stress", "--help"], &result);
     teaches(&["stress", "--help"], &network);
+}
+
+#[test]
+fn compare_explains_its_flags_with_examples() {
+    let who = ["--transports <A,B,…>", "kcp-msg-fec", "--modes", "fixed:10+3", "--seeds <N>", "[default: 3]"];
+    let values = ["Values in place of the plan's", "--burst <PERCENT:LENGTH>", "--rtt <TIME>", "--entities <N>"];
+    let result = ["skipstone.adaptive.p998<24ms", "exit code 99 if missed", "schema/compare.schema.json", "--json"];
+    teaches(&["compare", "--help"], &who);
+    teaches(&["compare", "--help"], &values);
+    teaches(&["compare", "--help"], &result);
+    teaches(
+        &["compare", "--help"],
+        &["plans/spatialos-25.toml --simulated --seeds 1", "from the tick to the delivery"],
+    );
 }
 
 #[test]

@@ -41,6 +41,16 @@ fn losses_in_bursts_and_a_narrow_link_lose_no_lines() {
 }
 
 #[test]
+fn clients_whose_ports_change_lose_no_lines() {
+    let (ended, result) = stress(&["-c", "6", "-r", "20/s", "-d", "3s", "--roam", "300ms"]);
+    assert_all_delivered(&ended, &result, 6, 60);
+    let roaming = &result["roaming"];
+    assert!(number(roaming, "moves") >= 45, "{roaming:#}");
+    assert!(number(roaming, "path_changes") >= 40, "{roaming:#}");
+    assert_eq!((number(roaming, "reconnects"), number(&result, "clients.dropped")), (0, 0));
+}
+
+#[test]
 fn one_client_and_one_line_are_enough() {
     let (ended, result) = stress(&["-c", "1", "-r", "1/s", "-d", "1s"]);
     assert_all_delivered(&ended, &result, 1, 1);

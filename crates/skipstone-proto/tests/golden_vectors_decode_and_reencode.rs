@@ -177,6 +177,8 @@ impl Context {
             Frame::Accept { source, settings } => json!({"frame": "ACCEPT", "source": id(source),
                 "settings": settings_json(&Settings::decode(settings)?)}),
             Frame::Closed => json!({"frame": "CLOSED"}),
+            Frame::PathChallenge { token } => json!({"frame": "PATH_CHALLENGE", "token": format!("{token:016x}")}),
+            Frame::PathResponse { token } => json!({"frame": "PATH_RESPONSE", "token": format!("{token:016x}")}),
             Frame::Close { code, reason } => {
                 json!({"frame": "CLOSE", "code": code, "reason": reason})
             }
@@ -268,6 +270,8 @@ impl Context {
                 }
                 Frame::Close { code, reason } => frame::encode_close(w, code, reason),
                 Frame::Closed => frame::encode_closed(w),
+                Frame::PathChallenge { token } => frame::encode_path_challenge(w, token),
+                Frame::PathResponse { token } => frame::encode_path_response(w, token),
                 Frame::Message(Message { channel, sequence, fragment, payload }) => {
                     (before, _) = self.resolve(sequence, before);
                     let truncated = match sequence {

@@ -126,5 +126,5 @@ fn a_message_that_fits_a_datagram_is_not_cut() {
     }
     let before = world.sent[0].0;
     world.run_for(ms(5));
-    assert_eq!(world.sent[0].0 - before, 10, "each has a datagram of its own");
+    assert_eq!(world.sent[0].0 - before, 11, "each has a datagram of its own, and one probes the path");
 }

@@ -74,7 +74,8 @@ fn packets_from_elsewhere_and_of_nobody_are_dropped() {
     let count = heard.borrow().len() as u64;
     world.run_for(ms(100));
     let drops = [Drop::WrongPath, Drop::Replay, Drop::UnknownConnection].map(|reason| world.server.drops(reason));
-    assert_eq!(drops, [count; 3]);
+    // From elsewhere they may be a client's whose address changed, if they are new.
+    assert_eq!(drops, [0, 2 * count, count]);
     assert_eq!(world.server.messages(0).len(), 1);
 }
 

@@ -6,7 +6,7 @@ use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, W
 use crate::security::{DtlsVersion, Trust};
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
+use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::Duration;
@@ -108,14 +108,39 @@ impl Client {
 
     /// Sends a message. What becomes of it says a receipt, if the channel has them.
     pub fn send(&mut self, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        self.send_aged(channel, payload, Duration::ZERO)
+    }
+
+    /// As [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: what is late
+    /// already goes out in copies, so that it is not lost a second time.
+    pub fn send_aged(
+        &mut self,
+        channel: u16,
+        payload: impl Into<Bytes>,
+        age: Duration,
+    ) -> Result<MessageId, QueueFull> {
         let (id, peer) = (self.handle.next_id(), self.peer);
-        self.handle.command(Command::Send { peer, channel, payload: payload.into(), id }, Wake::Now)?;
+        let message = Submission { payload: payload.into(), id, age };
+        self.handle.command(Command::Send { peer, channel, message }, Wake::Now)?;
         Ok(id)
     }
 
     /// Lets everything leave that was sent since the last flush; needed only where the server set merging so.
     pub fn flush(&mut self) {
         self.handle.insist(Command::Flush);
+    }
+
+    /// Goes on through a new socket, and so from another port or network: for when the system says that the network
+    /// changed. The connection stays, and the server learns the new address at once. False if the connection does not
+    /// stand (yet), or is a WebSocket, which cannot move.
+    ///
+    /// A NAT that changes the address by itself needs no call: the server follows.
+    ///
+    /// # Errors
+    /// The system has no socket to give; the old one is still there.
+    pub fn rebind(&mut self) -> io::Result<bool> {
+        let peer = self.peer;
+        self.handle.ask(move |driver| driver.rebind(peer)).unwrap_or(Ok(false))
     }
 
     /// What the connection is doing.

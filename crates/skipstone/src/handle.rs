@@ -3,7 +3,7 @@
 use crate::driver::{Driver, DriverError};
 use crossbeam_queue::ArrayQueue;
 use mio::Waker;
-use skipstone_proto::channel::MessageId;
+use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{ConfigError, Event, Group, PeerId};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::Merging;
@@ -95,8 +95,7 @@ pub(crate) enum Command {
     Send {
         peer: PeerId,
         channel: u16,
-        payload: bytes::Bytes,
-        id: MessageId,
+        message: Submission,
     },
     Broadcast {
         group: Group,
@@ -398,7 +397,7 @@ impl Driver {
         let endpoint = &mut self.endpoint;
         match command {
             // A message that is refused is counted, and reported where its channel has receipts.
-            Command::Send { peer, channel, payload, id } => drop(endpoint.send(now, peer, channel, payload, id)),
+            Command::Send { peer, channel, message } => drop(endpoint.submit(now, peer, channel, message)),
             Command::Broadcast { group, channel, payload, id } => {
                 endpoint.broadcast(now, group, channel, &payload, id);
             }

@@ -11,7 +11,7 @@
 //!     while let Some(event) = server.poll_event() {
 //!         match event {
 //!             Event::Requested { peer, .. } => server.accept(peer),
-//!             Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload)?),
+//!             Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)?),
 //!             _ => {}
 //!         }
 //!     }

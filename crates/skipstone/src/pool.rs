@@ -101,6 +101,15 @@ impl Pool {
         self.driver.endpoint.send(now, peer, channel, payload.into(), id).map(|()| id)
     }
 
+    /// Gives one client a new socket, and so another port; its connection stays. False if it does not stand, or is on a
+    /// stream.
+    ///
+    /// # Errors
+    /// The system has no socket to give; the old one is still there.
+    pub fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
+        self.driver.rebind(peer)
+    }
+
     /// Lets everything leave that waits for a flush.
     pub fn flush(&mut self) {
         let now = self.driver.now();

@@ -5,7 +5,7 @@ use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, W
 use crate::security::{Fingerprint, Identity, Security};
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
+use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Event, Group, Overview, PeerId, Stats};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::{Merging, Settings};
@@ -141,8 +141,21 @@ impl Server {
 
     /// Sends a message to one peer. What becomes of it says a receipt, if the channel has them.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+        self.send_aged(peer, channel, payload, Duration::ZERO)
+    }
+
+    /// As [`Server::send`], for a message that answers, or passes on, one that came with this age in
+    /// [`Event::Message`]: what is late already goes out in copies, so that it is not lost a second time.
+    pub fn send_aged(
+        &mut self,
+        peer: PeerId,
+        channel: u16,
+        payload: impl Into<Bytes>,
+        age: Duration,
+    ) -> Result<MessageId, QueueFull> {
         let (id, wake) = (self.handle.next_id(), self.wake());
-        self.handle.command(Command::Send { peer, channel, payload: payload.into(), id }, wake)?;
+        let message = Submission { payload: payload.into(), id, age };
+        self.handle.command(Command::Send { peer, channel, message }, wake)?;
         Ok(id)
     }
 

@@ -31,7 +31,9 @@ fn echo_by(listen: &str, scheme: &str, threading: Threading, dtls: Option<DtlsVe
                     assert_eq!(token, "a token");
                     server.accept(peer);
                 }
-                Event::Message { peer, channel, payload } => drop(server.send(peer, channel, payload).expect("room")),
+                Event::Message { peer, channel, payload, .. } => {
+                    server.send(peer, channel, payload).expect("room");
+                }
                 Event::Closed { .. } => server_closed = true,
                 _ => {}
             }
@@ -40,7 +42,7 @@ fn echo_by(listen: &str, scheme: &str, threading: Threading, dtls: Option<DtlsVe
         while let Some(event) = client.poll_event() {
             match event {
                 Event::Connected { .. } => drop(client.send(7, vec![9; 100_000]).expect("room")),
-                Event::Message { peer, channel, payload } => {
+                Event::Message { peer, channel, payload, .. } => {
                     assert_eq!((channel, payload.len()), (7, 100_000));
                     is_echoed = true;
                     server.close(peer, code::KICKED, "enough", Duration::ZERO);

@@ -51,12 +51,12 @@ fn serve(server: &mut Server, event: Event, on_line: &mut impl FnMut(&mut Server
             server.accept(peer);
         }
         Event::Requested { peer, .. } => server.refuse(peer, code::REFUSED, "who?"),
-        Event::Message { peer, channel: LINES, payload } => {
+        Event::Message { peer, channel: LINES, payload, .. } => {
             let line = String::from_utf8(payload.to_vec()).expect("lines are UTF-8");
             server.broadcast(Group::EVERYONE, LINES, format!("zoe: {line}")).expect("room");
             on_line(server, peer, &line);
         }
-        Event::Message { peer, channel: CONTROL, payload } => {
+        Event::Message { peer, channel: CONTROL, payload, .. } => {
             assert_eq!(payload, WHO);
             server.send(peer, CONTROL, Word::Who("zoe, bob".into()).encode()).expect("room");
         }

@@ -81,6 +81,7 @@ pub(crate) fn passing() -> StressResult {
             to_server: Link { sent: 12_345, delivered: 12_098, lost_random: 247, ..Link::default() },
             to_clients: Link { sent: 180_210, delivered: 176_606, lost_random: 3_604, ..Link::default() },
         }),
+        roaming: Some(Roaming { every_ms: 2_000.0, moves: 1_000, path_changes: Some(998), reconnects: 0 }),
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
         thresholds: vec![ThresholdResult { expression: "latency.p99<50ms".into(), passed: true, actual: Some(4.512) }],
     }
@@ -93,6 +94,7 @@ pub(crate) fn sparse() -> StressResult {
     result.latency_ms = None;
     result.server = None;
     result.impairment = None;
+    result.roaming = None;
     result.stalls = None;
     result.thresholds.clear();
     result.timing.connect_ms = None;

@@ -11,7 +11,7 @@ pub(crate) enum Style {
 
 /// What a colour is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Good,
     Bad,
     Doubtful,
@@ -21,7 +21,7 @@ pub(super) enum Tone {
 
 impl Style {
     /// The text in a tone. It must be of its final width already: codes count as characters where text is aligned.
-    pub(super) fn paint(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         if self == Style::Plain {
             return text.to_owned();
         }
@@ -37,7 +37,7 @@ impl Style {
 }
 
 /// The text in lines of at most `width` characters, broken at blanks; a longer word has a line for itself.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");

@@ -54,6 +54,8 @@ pub(crate) struct StressResult {
     pub(crate) timing: Timing,
     /// The simulated link; `None` when there was none.
     pub(crate) impairment: Option<Impairment>,
+    /// Clients that changed their ports; `None` when none was to.
+    pub(crate) roaming: Option<Roaming>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
     pub(crate) stalls: Option<Stalls>,
     /// The conditions on the command line; filled in by the judge.
@@ -214,6 +216,20 @@ pub(crate) struct Impairment {
     pub(crate) to_server: Link,
     /// What the links towards the clients did.
     pub(crate) to_clients: Link,
+}
+
+/// Clients that changed their ports while they talked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Roaming {
+    /// How often each did.
+    pub(crate) every_ms: f64,
+    /// How often all of them did.
+    pub(crate) moves: u64,
+    /// New addresses that proved themselves to the server; `None` when it is remote.
+    pub(crate) path_changes: Option<u64>,
+    /// Connections made in place of ones that were lost.
+    pub(crate) reconnects: u64,
 }
 
 /// What simulated links did to the datagrams that they were given.

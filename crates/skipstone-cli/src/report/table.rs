@@ -94,6 +94,13 @@ impl Page {
             let settings = settings.join(", ");
             self.note("Link", &format!("{settings}; it lost {} of {}", thousands(lost), counted(sent, "datagram")));
         }
+        if let Some(roaming) = &result.roaming {
+            let followed = roaming.path_changes.map(|count| format!("the server followed {}, ", thousands(count)));
+            let (moves, every) = (counted(roaming.moves, "change"), milliseconds(roaming.every_ms));
+            let followed = followed.unwrap_or_default();
+            let reconnects = counted(roaming.reconnects, "reconnect");
+            self.note("Roaming", &format!("{moves} of the port, one per client every {every}; {followed}{reconnects}"));
+        }
         let machine = &result.machine;
         let cores = counted(machine.cores, "core");
         self.note("Machine", &format!("{}, {cores}, {}{}", machine.cpu, machine.kernel, stalls(result)));

@@ -111,6 +111,7 @@ impl Game {
             shares("received", received),
             row("packets lost", stats.packets_lost, before.stats.packets_lost),
             row("messages resent", stats.resent, before.stats.resent),
+            row("addresses changed", stats.paths_changed, before.stats.paths_changed),
             row("queue overflows", stats.queue_overflows, before.stats.queue_overflows),
         ];
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
@@ -142,6 +143,7 @@ impl Game {
             "clients": self.guests(),
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
+            "paths_changed": stats.paths_changed,
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
         });

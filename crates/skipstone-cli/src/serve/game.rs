@@ -101,11 +101,11 @@ impl Game {
     fn on_event(&mut self, event: Event) -> Option<String> {
         match event {
             Event::Requested { peer, token } => self.on_request(peer, &token),
-            Event::Message { peer, channel: LINES, payload } => {
-                self.on_line(peer, payload);
+            Event::Message { peer, channel: LINES, payload, age } => {
+                self.on_line(peer, payload, age);
                 None
             }
-            Event::Message { peer, channel: CONTROL, payload } => {
+            Event::Message { peer, channel: CONTROL, payload, .. } => {
                 if payload == WHO {
                     let word = Word::Who(self.who());
                     self.say_to(peer, &word);
@@ -141,7 +141,7 @@ impl Game {
         Some(line)
     }
 
-    fn on_line(&mut self, peer: PeerId, payload: Bytes) {
+    fn on_line(&mut self, peer: PeerId, payload: Bytes, age: Duration) {
         let Some(visit) = self.guests.get_mut(&peer) else { return };
         visit.lines += 1;
         self.lines += 1;
@@ -153,7 +153,7 @@ impl Game {
             Workload::Broadcast => {
                 self.insist(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop))
             }
-            Workload::Echo => self.insist(|server| server.send(peer, LINES, line.clone()).map(drop)),
+            Workload::Echo => self.insist(|server| server.send_aged(peer, LINES, line.clone(), age).map(drop)),
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct ServerFigures {
     pub(crate) ticks_per_second: f64,
     /// Since the last reset.
     pub(crate) slowest_tick_ms: f64,
+    /// New addresses of clients that it followed, since it began.
+    pub(crate) paths_changed: u64,
 }
 
 #[derive(Deserialize)]

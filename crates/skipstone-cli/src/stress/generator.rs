@@ -38,6 +38,12 @@ pub(crate) struct Generator<'p> {
     pub(crate) wire_before: Vec<Stats>,
     /// Why connections ended that should not have, with their number.
     pub(crate) drops: BTreeMap<String, u64>,
+    /// Which round of changes of the port, and which client's turn in it.
+    next_move: (u32, u32),
+    /// Ports changed so far.
+    pub(crate) moves: u64,
+    /// Connections that a client made beyond its first.
+    pub(crate) reconnects: u64,
     is_closing: bool,
     line: Vec<u8>,
 }
@@ -126,6 +132,9 @@ impl<'p> Generator<'p> {
             heard: now,
             wire_before: vec![Stats::default(); plan.mix.len()],
             drops: BTreeMap::new(),
+            next_move: (1, 0),
+            moves: 0,
+            reconnects: 0,
             is_closing: false,
             line: Vec::new(),
         })
@@ -177,6 +186,7 @@ impl<'p> Generator<'p> {
         self.proof = proof(self.plan);
         self.sent.fill(0);
         self.schedule = Schedule::default();
+        (self.next_move, self.moves, self.reconnects) = ((1, 0), 0, 0);
         for (number, client) in self.clients.iter().enumerate() {
             if client.state != State::Connected {
                 self.proof.exclude(client.carrier, client.place, number as u32);
@@ -206,6 +216,25 @@ impl<'p> Generator<'p> {
             self.send_line(number, due, now);
         }
         self.pool.flush();
+    }
+
+    /// Changes the ports that are due: each client's once in the plan's span, one after the other.
+    pub(crate) fn roam_due(&mut self) -> Result<(), String> {
+        let Some(span) = self.plan.roam else { return Ok(()) };
+        let count = self.clients.len() as u32;
+        loop {
+            let (round, number) = self.next_move;
+            let due = span * round + span.mul_f64(f64::from(number) / f64::from(count));
+            if due > self.epoch.elapsed() {
+                return Ok(());
+            }
+            self.next_move = if number + 1 < count { (round, number + 1) } else { (round + 1, 0) };
+            let client = &self.clients[number as usize];
+            if let (State::Connected, Some(peer)) = (client.state, client.peer) {
+                let moved = self.pool.rebind(peer).map_err(|error| format!("no socket for a new port: {error}"))?;
+                self.moves += u64::from(moved);
+            }
+        }
     }
 
     fn send_line(&mut self, number: u32, due: Duration, now: Duration) {
@@ -251,6 +280,7 @@ impl<'p> Generator<'p> {
             }
             Event::Connected { .. } => {
                 client.state = State::Connected;
+                self.reconnects += u64::from(client.connected_in.is_some());
                 client.connected_in = Some(client.began.elapsed());
             }
             Event::Closed { close, .. } => {

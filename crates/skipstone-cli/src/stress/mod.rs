@@ -45,6 +45,7 @@ use std::io::{Seek, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 use view::View;
+pub(crate) use view::style;
 
 /// Flags of `stress`.
 #[derive(Debug, Clone, clap::Args)]
@@ -72,6 +73,9 @@ pub(crate) struct Arguments {
     /// How clients put messages together: `immediate`, or wait for so long for company: 5ms
     #[arg(long, value_name = "TIME")]
     pub(crate) merge: Option<Merge>,
+    /// Each UDP client changes its port so often, as if its network changed: 2s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) roam: Option<Span>,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
@@ -314,6 +318,7 @@ impl<'p> Run<'p> {
         let mut look = Instant::now();
         loop {
             generator.send_due(rate, until);
+            generator.roam_due()?;
             let now = generator.epoch.elapsed();
             let due = generator.next_due(rate, until);
             if due.is_none() && now >= until {

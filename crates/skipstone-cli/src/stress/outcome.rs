@@ -8,8 +8,8 @@ use crate::measure::process::{Probe, Usage};
 use crate::measure::stalls::StallLog;
 use crate::report::format::{counted, rfc3339, seconds};
 use crate::report::result::{
-    CarrierResult, Clients, Generator as GeneratorFigures, Messages, Server, SpreadMs, Stalls, StressResult, Timing,
-    Transport, Wire,
+    CarrierResult, Clients, Generator as GeneratorFigures, Messages, Roaming, Server, SpreadMs, Stalls, StressResult,
+    Timing, Transport, Wire,
 };
 use skipstone::{Flow, Scheme, Stats};
 use std::time::{Duration, SystemTime};
@@ -61,6 +61,12 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         Timing { connect_ms: spread(generator, None), ramp_ms: ms(measured.ramp), close_ms: ms(measured.close) };
     let (up, down) = generator.pool.link_stats();
     result.impairment = plan.impairments.as_ref().map(|impairments| impairments.result(&up, &down));
+    result.roaming = plan.roam.map(|span| Roaming {
+        every_ms: ms(span),
+        moves: generator.moves,
+        path_changes: measured.server.and_then(|(_, figures)| figures).map(|figures| figures.paths_changed),
+        reconnects: generator.reconnects,
+    });
     let summary = measured.stalls.summary();
     result.stalls = Some(Stalls {
         count: summary.count,

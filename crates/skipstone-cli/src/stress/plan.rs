@@ -29,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) run: RunId,
     pub(crate) seed: u64,
     pub(crate) merging: Option<Merging>,
+    /// How often each client on UDP changes its port.
+    pub(crate) roam: Option<Duration>,
     pub(crate) impairments: Option<Impairments>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) waits: bool,
@@ -37,6 +39,8 @@ pub(crate) struct Plan {
     pub(crate) words: crate::report::result::Plan,
 }
 
+/// A shorter time between two changes of the port is asked for by mistake.
+const ROAM_MIN: Duration = Duration::from_millis(10);
 /// Files that are open besides the clients' sockets.
 const FILES_BESIDE: u64 = 32;
 
@@ -70,6 +74,14 @@ impl Plan {
                     .into(),
             );
         }
+        if arguments.roam.is_some_and(|span| span.0 < ROAM_MIN) {
+            return Err(
+                "--roam: a client can change its port every 10ms at most, since the new one must prove itself".into()
+            );
+        }
+        if arguments.roam.is_some() && !carriers.contains(&Carrier::Udp) {
+            return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
+        }
         let json = arguments.json.as_ref().map(|path| open(path)).transpose()?;
         let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{}={count}", carrier.name())).collect();
         let words = crate::report::result::Plan {
@@ -94,6 +106,7 @@ impl Plan {
             sentences,
             run,
             seed,
+            roam: arguments.roam.map(|span| span.0),
             merging: arguments.merge.map(|merge| merge.0),
             impairments,
             thresholds: arguments.threshold.clone(),

@@ -28,6 +28,11 @@ impl Signals {
         Ok(Signals(flag))
     }
 
+    /// Set when it is time to stop, for other threads.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
     /// Whether to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -5,6 +5,7 @@ pub(crate) mod bit_rate;
 pub(crate) mod burst;
 pub(crate) mod error;
 pub(crate) mod mix;
+pub(crate) mod nearest;
 pub(crate) mod number;
 pub(crate) mod percent;
 pub(crate) mod rate;

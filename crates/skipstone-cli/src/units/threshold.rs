@@ -97,6 +97,11 @@ impl Threshold {
         }
     }
 
+    /// The same condition on another number.
+    pub(crate) fn about(&self, path: impl Into<String>) -> Threshold {
+        Threshold { path: path.into(), ..self.clone() }
+    }
+
     /// Which number of the result it is about, as written.
     pub(crate) fn path(&self) -> &str {
         &self.path
@@ -204,7 +209,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
         return Err("its comparison is none of <, <=, >, >=, == and !=".into());
     };
     let named = !path.is_empty() && path.split('.').all(|name| !name.is_empty());
-    if !named || !path.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
+    if !named || !path.chars().all(|c| c.is_ascii_alphanumeric() || "_.-:+".contains(c)) {
         return Err(format!("\"{path}\" is no name of a figure"));
     }
     let value = rest[operator.sign().len()..].trim_start();

@@ -7,9 +7,10 @@ use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
 use super::schedule::Schedule;
 use super::table::Table;
-use super::{Channel, MessageId};
+use super::{Channel, Submission};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
+use crate::time::Duration;
 use crate::wire::message::{Message, Sequence};
 use crate::wire::settings::Settings;
 use bytes::Bytes;
@@ -32,6 +33,19 @@ pub struct Lanes {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     sequence: Option<Seq>,
+    age: Duration,
+}
+
+impl Cursor {
+    /// The beginning of a packet whose messages should have come so much earlier.
+    pub fn new(age: Duration) -> Self {
+        Cursor { sequence: None, age }
+    }
+
+    /// By how much the packet's messages are late.
+    pub fn age(&self) -> Duration {
+        self.age
+    }
 }
 
 impl Lanes {
@@ -52,14 +66,13 @@ impl Lanes {
         &mut self,
         settings: &Settings,
         channel: u16,
-        payload: Bytes,
-        id: MessageId,
+        message: Submission,
         receipts: &mut Vec<Receipt>,
     ) -> Option<Admission> {
         let slot = self.table.activate(channel, settings)?;
         let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
         let rule = &settings.channels[usize::from(*rule)];
-        let admission = outgoing.queue(rule, payload, id, &mut self.window, receipts);
+        let admission = outgoing.queue(rule, message, &mut self.window, receipts);
         if outgoing.has_new() && !*is_scheduled {
             *is_scheduled = true;
             self.schedule.push(rule.priority, slot);
@@ -76,6 +89,12 @@ impl Lanes {
     /// Whether a message waits to be sent for the first time.
     pub fn has_new(&self) -> bool {
         !self.schedule.is_empty()
+    }
+
+    /// How many messages wait to be sent for the first time, and bytes that they will take in packets, about.
+    pub fn new_size(&self) -> (usize, usize) {
+        let sizes = self.schedule.slots().map(|slot| self.table.peek(slot).outgoing.new_size());
+        sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1))
     }
 
     /// Whether something reliable has not been acknowledged.
@@ -159,11 +178,11 @@ impl Lanes {
         &mut self,
         resolved: Resolved,
         receipts: &mut Vec<Receipt>,
-        take: impl FnOnce(&mut Outgoing, u64, Record, &mut Window, &mut Vec<Receipt>),
+        take: impl FnOnce(&mut Outgoing, Resolved, &mut Window, &mut Vec<Receipt>),
     ) {
         let Some(slot) = self.slot_of(resolved.record) else { return };
         let channel = self.table.slot(slot);
-        take(&mut channel.outgoing, resolved.packet, resolved.record, &mut self.window, receipts);
+        take(&mut channel.outgoing, resolved, &mut self.window, receipts);
         if channel.outgoing.has_lost() && !channel.is_resending {
             channel.is_resending = true;
             self.resending.push_back(slot);

@@ -10,13 +10,26 @@ pub mod reassembly;
 pub mod schedule;
 pub mod table;
 
+use crate::time::Duration;
 pub use crate::wire::settings::window_cost;
+use bytes::Bytes;
 use incoming::Incoming;
 use outgoing::Outgoing;
 
 /// The application's name for a message that it sent, echoed in receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct MessageId(pub u64);
+
+/// A message on its way in: the application's bytes and what belongs to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// The message.
+    pub payload: Bytes,
+    /// The application's name for it.
+    pub id: MessageId,
+    /// How late it is already: it answers, or passes on, what was lost on its way before.
+    pub age: Duration,
+}
 
 /// Why a message will not be sent (again).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod fate;
 mod send;
 
 use super::packet::Window;
-use super::{GivenUp, MessageId};
+use super::{GivenUp, MessageId, Submission};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
@@ -39,6 +39,8 @@ pub struct Outgoing {
 struct Pending {
     payload: Bytes,
     id: MessageId,
+    /// How late it was already when it was queued, in ms; 0 as a rule.
+    age_ms: u16,
 }
 
 #[derive(Debug)]
@@ -101,6 +103,8 @@ const UNCERTAIN_MAX: u32 = 4_096;
 /// How far it is taken to be behind when such a channel wakes. Below `UNCERTAIN_MAX`, so that the losses that no
 /// acknowledgement will ever follow do not keep the state of a channel that has nothing to send.
 const UNCERTAIN_AT_WAKE: u32 = 2_048;
+/// Bytes of a message's header, about.
+const HEADER_BYTES: usize = 5;
 /// How many entries a recycled queue keeps room for.
 const CAPACITY_KEPT: usize = 16;
 
@@ -164,6 +168,16 @@ impl Outgoing {
         !self.pending.is_empty() || self.is_unfinished
     }
 
+    /// Its new messages, and bytes that they will take in packets, about.
+    pub fn new_size(&self) -> (usize, usize) {
+        let unfinished = self.flight.back().filter(|_| self.is_unfinished).map_or(0, |flight| {
+            let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
+            flight.payload.len() - sent_to
+        });
+        let messages = self.pending.len() + usize::from(self.is_unfinished);
+        (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
+    }
+
     /// Whether something reliable has not been acknowledged.
     pub fn owes(&self) -> bool {
         self.mode.is_reliable() && (!self.pending.is_empty() || !self.flight.is_empty())
@@ -173,11 +187,12 @@ impl Outgoing {
     pub fn queue(
         &mut self,
         rule: &ChannelRule,
-        payload: Bytes,
-        id: MessageId,
+        message: Submission,
         window: &mut Window,
         receipts: &mut Vec<Receipt>,
     ) -> Admission {
+        let Submission { payload, id, age } = message;
+        let age_ms = u16::try_from(age.as_millis()).unwrap_or(u16::MAX);
         let is_sequenced = self.mode == Mode::ReliableSequenced;
         let waiting = (self.pending.len(), self.pending_bytes);
         // What a newer message takes the place of makes room for it.
@@ -201,7 +216,7 @@ impl Outgoing {
         }
         self.queued_bytes += payload.len();
         self.pending_bytes += payload.len();
-        self.pending.push_back(Pending { payload, id });
+        self.pending.push_back(Pending { payload, id, age_ms });
         admission
     }
 

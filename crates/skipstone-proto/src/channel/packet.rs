@@ -29,6 +29,14 @@ pub struct Packet<'a> {
     pub messages: u32,
     /// Messages and fragments that are here because they were lost.
     pub resent: u32,
+    /// Bytes of frames after which no further new message is begun: a burst is cut into packets of about equal size.
+    pub target: usize,
+    /// How late the latest of the new messages in it is already, in ms.
+    pub age_ms: u16,
+    /// Bytes written before the first message.
+    pub messages_from: usize,
+    /// Bytes that messages leave free.
+    pub reserve: usize,
 }
 
 impl<'a> Packet<'a> {
@@ -46,12 +54,27 @@ impl<'a> Packet<'a> {
             new_payload_bytes: 0,
             messages: 0,
             resent: 0,
+            target: usize::MAX,
+            age_ms: 0,
+            messages_from: 0,
+            reserve: 0,
         }
+    }
+
+    /// Whether the next new message belongs into another packet.
+    pub fn is_at_target(&self) -> bool {
+        self.writer.len() - self.messages_from >= self.target
+    }
+
+    /// Bytes left, for what may be cut, until the target.
+    fn room_to_target(&self) -> usize {
+        let to_target = self.target.saturating_sub(self.writer.len() - self.messages_from);
+        self.room().min(to_target.max(FRAGMENT_BYTES_MIN))
     }
 
     /// Bytes left.
     pub fn room(&self) -> usize {
-        self.writer.room()
+        self.writer.room().saturating_sub(self.reserve)
     }
 
     /// Notes a frame that asks for an acknowledgement and whose fate matters.
@@ -102,11 +125,14 @@ impl Packet<'_> {
     ) -> Option<u32> {
         let header = Some(FragmentHeader { offset: rest.start, total: payload.len() as u32 });
         let wanted = (rest.end - rest.start) as usize;
-        let overhead = self.run.header_len(self.channel, Some(wire), header, wanted.min(self.room()));
-        let length = wanted.min(self.room().saturating_sub(overhead));
+        let room = self.room_to_target();
+        let overhead = self.run.header_len(self.channel, Some(wire), header, wanted.min(room));
+        let length = wanted.min(room.saturating_sub(overhead));
         if length < wanted.min(FRAGMENT_BYTES_MIN) || length == 0 {
             return None;
         }
+        // Datagrams have grown since it was taken apart, of which the receiver may hold parts.
+        let length = if length == payload.len() { length.div_ceil(2) } else { length };
         let end = rest.start + length as u32;
         self.message(Some(wire), header, &payload[rest.start as usize..end as usize]);
         let channel = self.channel;

@@ -63,6 +63,11 @@ impl Schedule {
         self.levels[level].slots.len()
     }
 
+    /// Every slot that waits.
+    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.levels.iter().flat_map(|level| level.slots.iter().copied())
+    }
+
     /// Whether no channel waits.
     pub fn is_empty(&self) -> bool {
         self.levels.iter().all(|level| level.slots.is_empty())

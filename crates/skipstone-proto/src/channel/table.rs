@@ -105,6 +105,11 @@ impl Table {
         self.slots[slot as usize].as_mut().expect("a slot in use holds a channel")
     }
 
+    /// The channel of a slot in use.
+    pub fn peek(&self, slot: u32) -> &Channel {
+        self.slots[slot as usize].as_ref().expect("a slot in use holds a channel")
+    }
+
     /// Every active channel.
     pub fn iter(&self) -> impl Iterator<Item = &Channel> {
         self.slots.iter().flatten()

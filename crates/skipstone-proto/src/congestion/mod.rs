@@ -25,7 +25,7 @@ pub enum Algorithm {
 
 const WINDOW_INITIAL: u64 = 64 * 1_024;
 /// 16 full packets.
-const WINDOW_MIN: u64 = 16 * 1_200;
+const WINDOW_MIN: u64 = 64 * 1_024;
 const WINDOW_MAX: u64 = 8_000 * 1_200;
 
 impl Controller {
@@ -50,6 +50,11 @@ impl Controller {
         let growth =
             if self.window < self.slow_start_until { bytes_acked } else { packet_bytes * bytes_acked / self.window };
         self.window = (self.window + growth).min(WINDOW_MAX);
+    }
+
+    /// From now on packets take another path, of which nothing is known; what left before says nothing about it.
+    pub fn on_path_changed(&mut self, now: Time) {
+        *self = Controller { recovery_from: now, ..Controller::new(self.algorithm) };
     }
 
     /// A packet that left at `sent_at` was declared lost. One episode of losses reduces the window once.

@@ -178,7 +178,7 @@ impl Connection {
         self.ending = Some(Box::new(Ending { deadline, ..ending }));
     }
 
-    fn answer_now(&mut self, now: Time) {
+    pub(super) fn answer_now(&mut self, now: Time) {
         if let Some(ending) = &mut self.ending {
             ending.send_at = now;
         }

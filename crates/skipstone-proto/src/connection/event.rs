@@ -1,6 +1,8 @@
 //! What the application hears from its connections.
 
 use crate::channel::{GivenUp, MessageId};
+use crate::path::Path;
+use crate::time::Duration;
 use bytes::Bytes;
 
 /// A connection, as the application knows it. Never used for another one.
@@ -41,6 +43,9 @@ pub enum Event {
         channel: u16,
         /// The message.
         payload: Bytes,
+        /// How much later it came than it should have, because it was lost on its way before; zero as a rule. Whoever
+        /// sends it on, or answers, hands this on with `send_aged`.
+        age: Duration,
     },
     /// A message was acknowledged: the peer's endpoint has it. Only on channels with receipts.
     Acknowledged {
@@ -57,6 +62,13 @@ pub enum Event {
         id: MessageId,
         /// Why.
         why: GivenUp,
+    },
+    /// A client's address changed, and the new one has proven to be its own. The connection goes on.
+    PathChanged {
+        /// The client.
+        peer: PeerId,
+        /// Where it is now.
+        path: Path,
     },
     /// The connection ended. Exactly one per connection, and the last of its events.
     Closed {
@@ -76,6 +88,7 @@ impl Event {
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
+            | Event::PathChanged { peer, .. }
             | Event::Closed { peer, .. } => *peer,
         }
     }

@@ -1,6 +1,7 @@
 //! How a connection begins. WIRE.md section 6.
 
 use super::event::{ClosedBy, Event, PeerId, code};
+use super::redundancy::Redundant;
 use super::stats::Drop;
 use super::timer::Timers;
 use super::transmit::NUMBER_BITS_MIN;
@@ -8,7 +9,7 @@ use super::{Connection, Context, Ids, Side, State};
 use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
-use crate::recovery::{Control, Record};
+use crate::recovery::{Control, Leaving, Record};
 use crate::security::{Plain, Protection, Security, Session};
 use crate::time::{Duration, Time};
 use crate::wire::cursor::Writer;
@@ -168,7 +169,7 @@ impl Connection {
         if is_first {
             let mut packet = Packet::new(Writer::new(&mut []), &mut self.ledger, 0);
             packet.record(Record::Control(Control::Connect));
-            self.ledger.commit(now, length, true);
+            self.ledger.commit(now, Leaving { bytes: length, is_ack_eliciting: true, age_ms: 0 });
         }
         self.security = Security::Plain(plain);
     }
@@ -239,6 +240,7 @@ impl Connection {
             self.merging = settings.merging;
         }
         self.lanes = Lanes::new(settings.window_bytes);
+        self.redundancy = Redundant::new(settings.redundancy);
         self.handshake = None;
         self.state = State::Established;
         self.timers.is_confirmed = true;

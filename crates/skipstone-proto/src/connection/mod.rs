@@ -5,22 +5,28 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit`, `timer`, `close`, `handshake`, `encryption`. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`,
+//! `encryption`; `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
 //! each other; they meet here.
 
+mod alone;
 mod close;
 mod encryption;
 pub mod event;
 pub(crate) mod handshake;
 mod receive;
+mod redundancy;
+mod roaming;
+mod sizing;
 pub mod stats;
 mod timer;
 mod transmit;
 
 use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
-use crate::channel::{MessageId, window_cost};
+use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
+use crate::mtu::Mtu;
 use crate::path::Path;
 use crate::recovery::{Ledger, Received, Resolved};
 use crate::rtt::Rtt;
@@ -31,6 +37,8 @@ use bytes::Bytes;
 use close::Ending;
 use event::{Event, PeerId};
 use handshake::ClientHandshake;
+use redundancy::Redundant;
+use roaming::Roaming;
 use stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -118,11 +126,16 @@ pub(crate) struct Connection {
     ledger: Ledger,
     rtt: Rtt,
     congestion: Controller,
+    mtu: Mtu,
+    roaming: Roaming,
     lanes: Lanes,
+    redundancy: Redundant,
     pending: Pending,
     receive_window: ReceiveWindow,
     /// Greatest number of a packet whose acknowledgement set the send window.
     window_from: u64,
+    /// New messages wait because the congestion window is full.
+    is_limited: bool,
     timers: Timers,
     ending: Option<Box<Ending>>,
     stats: Stats,
@@ -169,6 +182,8 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
+    /// Bytes of a datagram at present: what the path is known to carry.
+    pub datagram_bytes: u16,
 }
 
 impl Connection {
@@ -195,15 +210,19 @@ impl Connection {
             merging: settings.merging,
             is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
+            redundancy: Redundant::new(settings.redundancy),
             settings,
             handshake: None,
             received: Received::default(),
             ledger: Ledger::default(),
             rtt: Rtt::new(),
             congestion: Controller::new(algorithm),
+            mtu: Mtu::default(),
+            roaming: Roaming::default(),
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,
+            is_limited: false,
             timers,
             ending: None,
             stats: Stats::default(),
@@ -254,24 +273,18 @@ impl Connection {
     }
 
     /// Queues a message. True if it may leave at once, false if it waits for a flush or for company.
-    pub(crate) fn send(
-        &mut self,
-        cx: &mut Context<'_>,
-        channel: u16,
-        payload: Bytes,
-        id: MessageId,
-    ) -> Result<bool, SendError> {
+    pub(crate) fn send(&mut self, cx: &mut Context<'_>, channel: u16, message: Submission) -> Result<bool, SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
         }
-        if payload.len() > self.settings.message_bytes_max as usize {
+        if message.payload.len() > self.settings.message_bytes_max as usize {
             return Err(SendError::TooLong);
         }
         if !self.lanes.has_new() {
             self.timers.merge = Merge::default();
         }
-        let length = payload.len();
-        let queued = self.lanes.queue(&self.settings, channel, payload, id, &mut cx.scratch.receipts);
+        let length = message.payload.len();
+        let queued = self.lanes.queue(&self.settings, channel, message, &mut cx.scratch.receipts);
         let admission = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
         if admission != Admission::Queued {
@@ -289,7 +302,7 @@ impl Connection {
         Ok(match self.merging {
             Merging::Immediate => true,
             Merging::After(span) => {
-                let full = usize::from(self.settings.datagram_bytes_max);
+                let full = usize::from(self.datagram_bytes());
                 self.timers.merge.on_message(cx.now, span, length, full)
             }
             Merging::Flush => self.timers.merge.is_over(cx.now),
@@ -353,6 +366,7 @@ impl Connection {
             depth: self.lanes.depth(),
             bytes_in_flight: self.ledger.bytes_in_flight(),
             congestion_window: self.congestion.window(),
+            datagram_bytes: self.datagram_bytes(),
         }
     }
 }

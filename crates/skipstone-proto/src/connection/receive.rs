@@ -8,10 +8,10 @@ use crate::channel::incoming::Arrival;
 use crate::channel::lanes::{Cursor, Lanes};
 use crate::channel::outgoing::Receipt;
 use crate::channel::window_cost;
-use crate::recovery::ledger::Acked;
+use crate::recovery::ledger::{Acked, Lost};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
-use crate::wire::ack::Ack;
+use crate::wire::ack::{Ack, Repaired};
 use crate::wire::cursor::Reader;
 use crate::wire::datagram::OPEN_HEADER_BYTES;
 use crate::wire::frame::{Frame, Frames};
@@ -21,31 +21,39 @@ use core::ops::ControlFlow;
 
 /// What the frames of a packet, taken together, ask for.
 #[derive(Clone, Copy, Debug, Default)]
-struct Summary {
+pub(super) struct Summary {
     is_ack_eliciting: bool,
     is_accept: bool,
+    /// Its messages should have come so much earlier.
+    pub(super) age: Duration,
+    /// Where the frames begin that a repair covers: behind acknowledgements.
+    content_from: usize,
+    has_repair: bool,
 }
 
 impl Connection {
-    /// Takes a datagram that came for this connection, whose header ends at `header`.
-    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) {
+    /// Takes a datagram that came for this connection, whose header ends at `header`. The packet's number, if it was
+    /// authentic, new and made sense.
+    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Option<u64> {
         let length = datagram.len();
         match self.open(cx, datagram, header) {
-            Ok(()) => {
+            Ok(number) => {
                 self.stats.received.datagrams += 1;
                 self.stats.received.datagram_bytes += length as u64;
                 self.stats.received.ip_bytes += length as u64 + u64::from(self.path.carrier.overhead_bytes);
+                Some(number)
             }
             Err(reason) => {
                 self.stats.drops.count(reason);
                 if reason == Drop::Replay && header == OPEN_HEADER_BYTES {
                     self.on_open_again(cx.now);
                 }
+                None
             }
         }
     }
 
-    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<(), Drop> {
+    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<u64, Drop> {
         if matches!(self.state, State::Hello | State::Dead) {
             return Err(Drop::BadFrame);
         }
@@ -66,13 +74,19 @@ impl Connection {
             let delay = self.ack_delay();
             self.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
         }
-        self.apply(cx, number, frames);
+        self.apply(cx, number, frames, summary.age);
+        if !self.path.carrier.is_reliable {
+            if !summary.has_repair && summary.content_from < frames.len() {
+                self.keep_for_repairs(number, &frames[summary.content_from..]);
+            }
+            self.take_repaired(cx);
+        }
         // Only now: what came in the same packet was acknowledged with it and must be delivered.
         self.end_lingering_if_done(cx);
         if self.ledger.is_ignored() {
             self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
         }
-        Ok(())
+        Ok(number)
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
@@ -81,13 +95,22 @@ impl Connection {
     }
 
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.
-    fn check(&self, frames: &[u8]) -> Result<Summary, Drop> {
-        let mut summary = Summary { is_ack_eliciting: frames.is_empty(), ..Summary::default() };
-        for frame in Frames::new(frames) {
+    pub(super) fn check(&self, bytes: &[u8]) -> Result<Summary, Drop> {
+        let mut summary = Summary { is_ack_eliciting: bytes.is_empty(), ..Summary::default() };
+        let mut frames = Frames::new(bytes);
+        let mut is_behind_acks = false;
+        while let Some(frame) = frames.next() {
             let frame = frame.map_err(|_| Drop::BadFrame)?;
             summary.is_ack_eliciting |= frame.is_ack_eliciting();
+            is_behind_acks |= !matches!(frame, Frame::Ack(_) | Frame::Repaired(_));
+            if !is_behind_acks {
+                summary.content_from = bytes.len() - frames.remaining();
+            }
             match frame {
                 Frame::Ack(ack) => self.check_ack(&ack)?,
+                Frame::Repaired(repaired) => self.check_repaired(&repaired)?,
+                Frame::Repair(_) => summary.has_repair = true,
+                Frame::Late { age_ms } => summary.age = Duration::from_millis(age_ms.min(AGE_MS_MAX)),
                 Frame::Accept { settings, .. } => {
                     Settings::decode(settings).map_err(|_| Drop::BadFrame)?;
                     summary.is_accept = true;
@@ -106,6 +129,12 @@ impl Connection {
     fn check_ack(&self, ack: &Ack<'_>) -> Result<(), Drop> {
         let largest = ack.largest.resolve(self.ledger.next());
         let all_fit = ack.ranges(largest).all(|range| range.is_ok());
+        (largest < self.ledger.next() && all_fit).then_some(()).ok_or(Drop::BadFrame)
+    }
+
+    fn check_repaired(&self, repaired: &Repaired<'_>) -> Result<(), Drop> {
+        let largest = repaired.largest.resolve(self.ledger.next());
+        let all_fit = repaired.ranges(largest).all(|range| range.is_ok());
         (largest < self.ledger.next() && all_fit).then_some(()).ok_or(Drop::BadFrame)
     }
 
@@ -135,8 +164,8 @@ impl Connection {
         self.state == State::Requested && !self.is_requested()
     }
 
-    fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8]) {
-        let mut cursor = Cursor::default();
+    pub(super) fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8], age: Duration) {
+        let mut cursor = Cursor::new(age);
         for frame in Frames::new(frames).flatten() {
             let ControlFlow::Continue(()) = self.apply_frame(cx, number, &mut cursor, frame) else { return };
         }
@@ -151,7 +180,14 @@ impl Connection {
     ) -> ControlFlow<()> {
         let is_open = matches!(self.state, State::Established | State::Lingering);
         match frame {
-            Frame::Padding | Frame::Ping => {}
+            Frame::Padding | Frame::Ping | Frame::Late { .. } => {}
+            Frame::Repaired(repaired) => self.on_repaired(cx, &repaired),
+            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => {
+                if let Err(reason) = self.on_repair(number, &repair) {
+                    self.stats.drops.count(reason);
+                }
+            }
+            Frame::Repair(_) => {}
             Frame::Ack(ack) => self.on_ack(cx, number, &ack),
             Frame::Connect { token } => self.on_connect(cx, token),
             Frame::Accept { source, settings } => {
@@ -167,6 +203,8 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
+            Frame::PathChallenge { token } => self.roaming.on_challenge(token),
+            Frame::PathResponse { token } => self.roaming.on_response(token),
             Frame::Message(message) if is_open => self.on_message(cx, cursor, &message),
             Frame::Message(_) => {}
         }
@@ -183,12 +221,12 @@ impl Connection {
             Arrival::Stale => self.stats.drops.count(Drop::StaleMessage),
             Arrival::Malformed => self.stats.drops.count(Drop::BadFrame),
         }
-        let (peer, channel) = (self.peer, message.channel);
+        let (peer, channel, age) = (self.peer, message.channel, cursor.age());
         for payload in deliver.drain(..) {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
             self.receive_window.undelivered += window_cost(payload.len());
-            cx.events.push_back(Event::Message { peer, channel, payload });
+            cx.events.push_back(Event::Message { peer, channel, payload, age });
         }
         if self.lanes.has_perishables() && self.timers.expire_due == Time::NEVER {
             self.timers.expire_due = cx.now + UNFINISHED_MAX;
@@ -203,8 +241,8 @@ impl Connection {
             self.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
         }
         if let Some(sample) = acked.rtt_sample {
-            let delay = Duration::from_micros(ack.delay_us).min(self.ack_delay());
-            self.rtt.on_sample(sample, delay);
+            // Not only what the settings allow: an acknowledgement that was lost is said again later.
+            self.rtt.on_sample(sample, Duration::from_micros(ack.delay_us));
         }
         if number >= self.window_from {
             self.window_from = number;
@@ -216,6 +254,32 @@ impl Connection {
             u64::from(self.settings.datagram_bytes_max),
         );
         self.stats.packets_spurious += u64::from(acked.spurious);
+        self.note_sizes_acked(&cx.scratch.resolved);
+        self.settle_arrived(cx);
+        if !self.path.carrier.is_reliable {
+            self.detect_losses(cx);
+        }
+        self.ledger.on_ack_done(cx.now, &acked, &self.rtt);
+    }
+
+    /// What was lost and made again has arrived; the path has lost it all the same.
+    fn on_repaired(&mut self, cx: &mut Context<'_>, repaired: &Repaired<'_>) {
+        let largest = repaired.largest.resolve(self.ledger.next());
+        let mut lost = Lost::default();
+        for range in repaired.ranges(largest).flatten() {
+            lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
+        }
+        self.note_sizes_lost(cx.now, &cx.scratch.resolved);
+        if lost.packets > 0 {
+            self.stats.packets_lost += u64::from(lost.packets);
+            self.stats.redundancy.packets_saved += u64::from(lost.packets);
+            self.congestion.on_loss(cx.now, lost.last_sent);
+        }
+        self.settle_arrived(cx);
+    }
+
+    /// Everything resolved has arrived at the peer.
+    fn settle_arrived(&mut self, cx: &mut Context<'_>) {
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::AckUpTo(number)) => {
@@ -232,31 +296,40 @@ impl Connection {
             }
         }
         self.push_receipts(cx);
-        if !self.path.carrier.is_reliable {
-            self.detect_losses(cx);
-        }
-        self.ledger.on_ack_done(cx.now, &acked, &self.rtt);
     }
 
     /// Finds out what is lost by now and lets it be sent again.
     pub(super) fn detect_losses(&mut self, cx: &mut Context<'_>) {
-        let (packets, last_sent) = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
-        if packets > 0 {
-            self.stats.packets_lost += u64::from(packets);
-            self.congestion.on_loss(cx.now, last_sent);
-            self.take_back(cx, Lanes::on_lost);
+        let lost = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
+        if lost.packets > 0 {
+            self.stats.packets_lost += u64::from(lost.packets);
+            if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
+                self.congestion.on_loss(cx.now, lost.last_sent);
+            }
+            let copies = self.copy_count() - 1;
+            self.take_back(cx, copies, Lanes::on_lost);
         }
     }
 
-    /// Lets everything resolved as lost, or doubted, be sent again.
-    pub(super) fn take_back(&mut self, cx: &mut Context<'_>, take: impl Fn(&mut Lanes, Resolved, &mut Vec<Receipt>)) {
+    /// Lets everything resolved as lost, or doubted, be sent again, and so many copies more.
+    pub(super) fn take_back(
+        &mut self,
+        cx: &mut Context<'_>,
+        copies: u8,
+        take: impl Fn(&mut Lanes, Resolved, &mut Vec<Receipt>),
+    ) {
         let mut is_window_news_lost = false;
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::Accept) => self.pending.accept = !self.timers.is_confirmed,
                 Record::Control(Control::AckUpTo(_)) => is_window_news_lost |= self.receive_window.news_from.is_some(),
                 Record::Control(Control::Connect) => {}
-                _ => take(&mut self.lanes, resolved, &mut cx.scratch.receipts),
+                _ => {
+                    take(&mut self.lanes, resolved, &mut cx.scratch.receipts);
+                    if self.lanes.has_lost() {
+                        self.redundancy.on_late(resolved.born, copies);
+                    }
+                }
             }
         }
         if is_window_news_lost {
@@ -266,5 +339,7 @@ impl Connection {
     }
 }
 
+/// Nothing is taken for older than this.
+const AGE_MS_MAX: u64 = 60_000;
 /// How long an acknowledgement may wait for company on a carrier that loses nothing.
 const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(25);

@@ -46,8 +46,16 @@ pub struct Stats {
     pub packets_spurious: u64,
     /// Messages and fragments sent again.
     pub resent: u64,
-    /// Probe timeouts.
+    /// Packets whose acknowledgement was overdue, so that what they held was sent again.
     pub probes: u64,
+    /// Times that the connection moved to a new address.
+    pub paths_changed: u64,
+    /// New addresses that did not prove to be the peer's.
+    pub paths_refused: u64,
+    /// Times that large datagrams vanished, so that small ones are sent.
+    pub black_holes: u64,
+    /// What redundancy cost, and what it saved.
+    pub redundancy: RedundancyStats,
     /// Messages refused or dropped by a full queue.
     pub queue_overflows: u64,
     /// Why datagrams, packets and messages were dropped.
@@ -63,10 +71,39 @@ impl Stats {
         self.packets_spurious += other.packets_spurious;
         self.resent += other.resent;
         self.probes += other.probes;
+        self.paths_changed += other.paths_changed;
+        self.paths_refused += other.paths_refused;
+        self.black_holes += other.black_holes;
+        self.redundancy.add(&other.redundancy);
         self.queue_overflows += other.queue_overflows;
         for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
             *mine += theirs;
         }
+    }
+}
+
+/// What redundancy cost, and what it saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RedundancyStats {
+    /// Repair packets sent.
+    pub repairs_sent: u64,
+    /// Copies sent of what was late, beyond its first resending.
+    pub copies_sent: u64,
+    /// Bytes of both, IP headers included.
+    pub bytes_sent: u64,
+    /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
+    pub packets_saved: u64,
+    /// Packets of the peer's that were lost and made again here.
+    pub packets_repaired: u64,
+}
+
+impl RedundancyStats {
+    fn add(&mut self, other: &RedundancyStats) {
+        self.repairs_sent += other.repairs_sent;
+        self.copies_sent += other.copies_sent;
+        self.bytes_sent += other.bytes_sent;
+        self.packets_saved += other.packets_saved;
+        self.packets_repaired += other.packets_repaired;
     }
 }
 
@@ -101,6 +138,8 @@ pub enum Drop {
     UnfinishedMessage,
     /// More stateless answers than may wait.
     TooManyReplies,
+    /// A repair, or what it made of a packet, that makes no sense.
+    BadRepair,
     /// A suite that this side did not offer: somebody wants less protection.
     WrongSuite,
     /// Handshake bytes that make no sense, or not now.
@@ -111,7 +150,7 @@ pub enum Drop {
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 17] = [
+    pub const ALL: [Drop; 18] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -126,6 +165,7 @@ impl Drop {
         Drop::StaleMessage,
         Drop::UnfinishedMessage,
         Drop::TooManyReplies,
+        Drop::BadRepair,
         Drop::WrongSuite,
         Drop::BadHandshake,
         Drop::TooEarly,
@@ -148,6 +188,7 @@ impl Drop {
             Drop::StaleMessage => "stale_message",
             Drop::UnfinishedMessage => "unfinished_message",
             Drop::TooManyReplies => "too_many_replies",
+            Drop::BadRepair => "bad_repair",
             Drop::WrongSuite => "wrong_suite",
             Drop::BadHandshake => "bad_handshake",
             Drop::TooEarly => "too_early",

@@ -91,7 +91,9 @@ impl Connection {
     pub(crate) fn poll_timeout(&self) -> Time {
         match self.state {
             State::Dead => Time::ZERO,
-            State::Closing | State::Drained => self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()),
+            State::Closing | State::Drained => {
+                self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.roaming.due())
+            }
             State::Hello | State::Opening => {
                 let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
                 resend.min(self.timers.handshake_due).min(self.session_due())
@@ -111,8 +113,10 @@ impl Connection {
             .min(self.keepalive_due())
             .min(self.received.ack_due())
             .min(self.recovery_due())
+            .min(self.redundancy.due())
             .min(merge)
             .min(self.timers.expire_due)
+            .min(self.roaming.due())
             .min(self.session_due())
             .min(linger)
     }
@@ -122,7 +126,12 @@ impl Connection {
         if self.path.carrier.is_reliable {
             return Time::NEVER;
         }
-        self.ledger.loss_due().min(self.ledger.probe_due(&self.rtt, self.settings.ack_delay))
+        self.ledger.loss_due().min(self.ledger.copy_due()).min(self.doubt_due())
+    }
+
+    /// When the next packet is overdue. One that waits behind others of ours in a full path is not.
+    fn doubt_due(&self) -> Time {
+        self.ledger.doubt_due(&self.rtt, self.settings.ack_delay + self.repair_grace(), self.is_limited)
     }
 
     /// When the peer counts as gone.
@@ -142,6 +151,7 @@ impl Connection {
 
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.handle_roaming_timeout(cx.now);
         if !matches!(self.state, State::Closing | State::Drained) {
             self.handle_session_timeout(cx);
         }
@@ -202,8 +212,11 @@ impl Connection {
             if self.ledger.loss_due() <= now {
                 self.detect_losses(cx);
             }
-            if self.ledger.probe_due(&self.rtt, self.settings.ack_delay) <= now {
-                self.on_probe_timeout(cx);
+            if self.ledger.copy_due() <= now {
+                self.send_copies(cx);
+            }
+            if self.doubt_due() <= now {
+                self.on_doubt(cx);
             }
         }
         if self.state == State::Lingering {
@@ -211,11 +224,19 @@ impl Connection {
         }
     }
 
-    fn on_probe_timeout(&mut self, cx: &mut Context<'_>) {
-        self.stats.probes += 1;
-        self.pending.probes = 2;
-        self.ledger.on_probe(cx.now, &mut cx.scratch.resolved);
-        self.take_back(cx, Lanes::on_doubted);
+    /// Acknowledgements are overdue: what those packets held leaves once more.
+    fn on_doubt(&mut self, cx: &mut Context<'_>) {
+        let resolved = &mut cx.scratch.resolved;
+        let delay = self.settings.ack_delay + self.repair_grace();
+        let doubted = self.ledger.on_doubt(cx.now, &self.rtt, delay, self.is_limited, resolved);
+        self.stats.probes += u64::from(doubted.packets.max(1));
+        if doubted.is_silent {
+            self.pending.probes = 2;
+            self.mtu.on_silence();
+            self.ledger.copies().clear();
+        }
+        let copies = if doubted.is_silent { 0 } else { self.copy_count() - 1 };
+        self.take_back(cx, copies, Lanes::on_doubted);
         // Left out if the packet asks for an acknowledgement anyway; what is doubted may have arrived in another copy.
         self.pending.ping = true;
     }

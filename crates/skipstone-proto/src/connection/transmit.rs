@@ -1,9 +1,10 @@
 //! Packets that go out: what is due, packed until the datagram is full, sealed.
 
 use super::close::Answer;
+use super::redundancy::{LATE_ROOM, PACKET_BYTES, write_repair};
 use super::{Connection, State};
 use crate::channel::packet::Packet;
-use crate::recovery::{Control, Record};
+use crate::recovery::{Control, Leaving, Record};
 use crate::time::Time;
 use crate::wire::ack;
 use crate::wire::cursor::Writer;
@@ -31,16 +32,20 @@ struct Wants {
     control: bool,
     lost: bool,
     new: bool,
+    /// A repair for what left before.
+    repair: bool,
 }
 
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
-const OVERTAKING_MAX: u64 = 4_000;
+pub(super) const OVERTAKING_MAX: u64 = 4_000;
 /// A packet number has at least so many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
 pub(super) const NUMBER_BITS_MIN: u8 = 14;
 /// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
 const UNCONFIRMED_MAX: u64 = 1_000;
+/// Ranges of an acknowledgement that nobody confirmed after which one asks for it, or acknowledgements would grow long.
+const RANGES_UNCONFIRMED_MAX: usize = 8;
 /// What must find room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
 /// A packet that would be a little too short to be one of equal segments is padded up to this part of it.
@@ -49,8 +54,7 @@ const PADDING_PART_MAX: usize = 16;
 impl Connection {
     /// Writes what is due into `buffer`; `None` if nothing is.
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
-        let max = usize::from(self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max));
-        let max = max.min(buffer.len());
+        let max = usize::from(self.datagram_bytes()).min(buffer.len());
         self.timers.merge.on_write(now);
         if let Some(bytes) = self.poll_crypto(now, buffer) {
             self.count_sent(bytes);
@@ -79,14 +83,15 @@ impl Connection {
             } else if bytes < written.segment_bytes {
                 break;
             }
-            if bytes * 2 < max {
+            // A burst that is cut into packets goes on at this size; else what comes next deserves a larger packet.
+            if bytes * 2 < max && !self.is_in_burst() {
                 break;
             }
         }
         (written.bytes > 0).then_some(written)
     }
 
-    fn count_sent(&mut self, bytes: usize) {
+    pub(super) fn count_sent(&mut self, bytes: usize) {
         self.stats.sent.datagrams += 1;
         self.stats.sent.datagram_bytes += bytes as u64;
         self.stats.sent.ip_bytes += bytes as u64 + u64::from(self.path.carrier.overhead_bytes);
@@ -97,16 +102,19 @@ impl Connection {
         self.merging == Merging::Immediate || self.timers.merge.is_over(now)
     }
 
-    fn wants(&self, now: Time) -> Wants {
+    fn wants(&mut self, now: Time) -> Wants {
         let is_open = matches!(self.state, State::Established | State::Lingering);
         let in_flight = u64::from(self.ledger.bytes_in_flight());
         let may_send = self.pending.probes > 0 || in_flight < self.congestion.window() && self.ledger.has_room();
+        let has_new = is_open && self.lanes.has_new() && self.is_merged(now);
+        self.is_limited = has_new && !may_send;
         Wants {
             ack: self.received.has_news(),
             ack_is_due: self.received.ack_due() <= now,
             control: self.pending.accept || self.pending.connect || self.pending.ping,
             lost: is_open && may_send && self.lanes.has_lost(),
-            new: is_open && may_send && self.lanes.has_new() && self.is_merged(now),
+            new: has_new && may_send,
+            repair: is_open && self.redundancy.has_repairs(now),
         }
     }
 
@@ -116,18 +124,27 @@ impl Connection {
         if !self.security.is_established() {
             return None;
         }
-        let wants = self.wants(now);
+        let mut wants = self.wants(now);
         let answer = self.poll_ending(now);
-        let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new;
+        let has_reason = wants.ack_is_due || wants.control || wants.lost || wants.new || wants.repair;
         if answer.is_none() && (!has_reason || self.state == State::Drained) || self.ids.remote == 0 {
             return None;
         }
         let (is_waiting, is_unconfirmed) = (self.ledger.is_waiting(), self.ledger.distance() > UNCONFIRMED_MAX);
         let is_standing = matches!(self.state, State::Established | State::Lingering);
+        // What is late travels alone, so that its copies are small.
+        let is_late = wants.lost && self.redundancy.sends_copies();
+        wants.new &= !is_late;
+        wants.repair &= !wants.lost && !wants.new;
+        wants.ack |= wants.repair && self.redundancy.repeats_ack(now);
+        wants.ack |= wants.new && self.repeats_ack();
         let distance = self.ledger.distance() + OVERTAKING_MAX;
         let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
         let overhead = self.security.overhead();
+        let (reserve, late_age_ms) = (self.redundancy.reserve(), self.redundancy.age_ms(now));
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
+        let capacity_max = max.saturating_sub(overhead + PACKET_BYTES + reserve);
+        let target = if wants.new { self.burst_target(overhead + PACKET_BYTES, capacity_max) } else { usize::MAX };
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.ids.remote);
         writer.truncated(number);
@@ -143,8 +160,13 @@ impl Connection {
         } else {
             None
         };
+        let content_from = packet.writer.len();
+        packet.messages_from = content_from;
         // Whoever only acknowledges asks for an acknowledgement now and then, or its numbers would grow out of their bits.
-        self.pending.ping |= acked_up_to.is_some() && !is_waiting && is_unconfirmed && is_standing;
+        self.pending.ping |= acked_up_to.is_some()
+            && !is_waiting
+            && (is_unconfirmed || self.received.range_count() > RANGES_UNCONFIRMED_MAX)
+            && is_standing;
         if let Some(answer) = answer {
             write_ending(&mut packet, answer, self.ending.as_deref());
         }
@@ -163,11 +185,21 @@ impl Connection {
             packet.record(Record::Control(Control::Connect));
         }
         let mut is_full = false;
+        packet.reserve = if is_late { LATE_ROOM } else { reserve.saturating_sub(beyond) };
         if wants.lost {
             is_full = !self.lanes.resend(&mut packet);
         }
         if wants.new && !is_full {
+            packet.target = target;
             is_full = self.lanes.send_new(&mut packet, &self.settings);
+        }
+        packet.reserve = 0;
+        let is_late = is_late && packet.resent > 0;
+        if is_late {
+            packet.age_ms = packet.age_ms.max(late_age_ms);
+        }
+        if packet.age_ms > 0 && packet.room() >= LATE_ROOM {
+            frame::encode_late(&mut packet.writer, packet.age_ms);
         }
         if core::mem::take(&mut self.pending.ping) && !packet.is_ack_eliciting && answer.is_none() {
             if packet.room() < capacity {
@@ -175,13 +207,17 @@ impl Connection {
             }
             packet.is_ack_eliciting = true;
         }
-        if !packet.is_ack_eliciting && packet.room() == capacity {
+        let ip_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
+        let is_repair = wants.repair
+            && !packet.is_ack_eliciting
+            && answer.is_none()
+            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0);
+        let has_only_repeated_ack = wants.repair && !is_repair && !wants.ack_is_due && !packet.is_ack_eliciting;
+        if !packet.is_ack_eliciting && packet.room() == capacity || has_only_repeated_ack && answer.is_none() {
             return None;
         }
-        if packet.is_ack_eliciting
-            && let Some(number) = acked_up_to
-        {
-            packet.record(Record::Control(Control::AckUpTo(number)));
+        if let Some(number) = acked_up_to {
+            packet.ledger.record(Record::Control(Control::AckUpTo(number)));
         }
         if is_full && let Some(length) = equal_to {
             let missing = (length - overhead).saturating_sub(packet.writer.len());
@@ -190,16 +226,41 @@ impl Connection {
             }
         }
         let length = packet.writer.len();
-        let is_ack_eliciting = packet.is_ack_eliciting;
+        let content = content_from..length;
+        let (is_ack_eliciting, age_ms, number) = (packet.is_ack_eliciting, packet.age_ms, packet.number);
+        let (has_new, has_resent) = (packet.new_payload_bytes > 0 || packet.messages > 0, packet.resent > 0);
         self.stats.sent.messages += u64::from(packet.messages);
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
-        let length = self.security.seal(buffer, HEADER_BYTES..length);
-        self.ledger.commit(now, length, is_ack_eliciting);
+        if acked_up_to.is_some() && has_new {
+            self.note_burst_ack();
+        }
+        let sealed = length + overhead;
+        if is_full && target == usize::MAX {
+            self.mtu.on_full();
+        }
+        if let Some(record) = self.size_record(sealed).filter(|_| is_ack_eliciting) {
+            self.ledger.record(record);
+        }
+        self.ledger.commit(now, Leaving { bytes: sealed, is_ack_eliciting, age_ms });
+        if has_new && !self.path.carrier.is_reliable {
+            let content = if age_ms == 0 { content } else { 0..0 };
+            self.on_source(now, number, content, &buffer[..length]);
+        }
+        if age_ms > 0 || is_late {
+            self.plan_copies(now, number, has_resent, sealed);
+        }
+        if has_resent && !self.lanes.has_lost() {
+            self.on_nothing_late();
+        }
+        if is_repair {
+            self.stats.redundancy.repairs_sent += 1;
+            self.stats.redundancy.bytes_sent += (sealed + usize::from(self.path.carrier.overhead_bytes)) as u64;
+        }
         if is_ack_eliciting {
             self.pending.probes = self.pending.probes.saturating_sub(1);
         }
-        Some(length)
+        Some(self.security.seal(buffer, HEADER_BYTES..length))
     }
 }
 
@@ -228,6 +289,7 @@ fn write_ack(
         budget = budget.saturating_sub(cost);
         is_affordable
     });
+    ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
     let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
     if is_written {
         received.on_ack_sent();

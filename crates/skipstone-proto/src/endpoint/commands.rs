@@ -1,7 +1,7 @@
 //! What the application asks of its connections.
 
 use super::{Endpoint, Group, PeerId, SendError};
-use crate::channel::MessageId;
+use crate::channel::{MessageId, Submission};
 use crate::connection::handshake::Request;
 use crate::connection::{Connection, Context};
 use crate::path::Path;
@@ -105,10 +105,16 @@ impl Endpoint {
         payload: Bytes,
         id: MessageId,
     ) -> Result<(), SendError> {
+        self.submit(now, peer, channel, Submission { payload, id, age: Duration::ZERO })
+    }
+
+    /// As [`Endpoint::send`], for a message that is late already: it answers, or passes on, one that came with this age
+    /// in [`Event::Message`](super::Event::Message). What is late goes out in copies, so that it is not lost again.
+    pub fn submit(&mut self, now: Time, peer: PeerId, channel: u16, message: Submission) -> Result<(), SendError> {
         if self.slots.find(peer).is_none() {
             return Err(SendError::NotConnected);
         }
-        self.send_at(now, peer.index, channel, payload, id)
+        self.send_at(now, peer.index, channel, message)
     }
 
     /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
@@ -117,7 +123,8 @@ impl Endpoint {
         let mut queued = 0;
         for at in 0..self.groups.members(group).len() {
             let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            queued += u32::from(self.send_at(now, index, channel, payload.clone(), id).is_ok());
+            let message = Submission { payload: payload.clone(), id, age: Duration::ZERO };
+            queued += u32::from(self.send_at(now, index, channel, message).is_ok());
         }
         queued
     }
@@ -178,11 +185,11 @@ impl Endpoint {
         self.config.is_server = false;
     }
 
-    fn send_at(&mut self, now: Time, index: u32, channel: u16, payload: Bytes, id: MessageId) -> Result<(), SendError> {
+    fn send_at(&mut self, now: Time, index: u32, channel: u16, message: Submission) -> Result<(), SendError> {
         let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
         let connection = connection.ok_or(SendError::NotConnected)?;
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
-        match connection.send(cx, channel, payload, id) {
+        match connection.send(cx, channel, message) {
             Ok(true) => self.activate(index),
             Ok(false) => self.note_unflushed(index),
             Err(error) => {

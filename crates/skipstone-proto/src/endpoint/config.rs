@@ -1,6 +1,7 @@
 //! What an endpoint is told when it is made.
 
 use super::ids::Shard;
+use crate::mtu::BASE_BYTES;
 use crate::security::Suites;
 use crate::time::Duration;
 use crate::wire::frame;
@@ -59,7 +60,8 @@ impl Config {
             return Err(ConfigError::Settings);
         }
         let accept = frame::accept_len(&self.settings.encode());
-        if accept + PACKET_BYTES_BESIDE > usize::from(self.settings.datagram_bytes_max) {
+        // Nothing is known about the path yet.
+        if accept + PACKET_BYTES_BESIDE > usize::from(self.settings.datagram_bytes_max.min(BASE_BYTES)) {
             return Err(ConfigError::ChannelTableTooLong);
         }
         Ok(())

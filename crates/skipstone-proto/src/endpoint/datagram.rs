@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::security::cookie::Claim;
 use crate::security::{Plain, Security};
 use crate::time::Time;
-use crate::wire::datagram::{self, Challenge, Datagram, HEADER_BYTES, Hello, Open};
+use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
 use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN};
 
 impl Endpoint {
@@ -51,10 +51,6 @@ impl Endpoint {
         if is_taken? { Ok(()) } else { Err(Drop::BadFrame) }
     }
 
-    fn handle_packet(&mut self, now: Time, path: Path, to: u32, bytes: &mut [u8]) -> Result<(), Drop> {
-        self.on_path(now, path, to, |connection, cx| connection.handle_packet(cx, bytes, HEADER_BYTES))
-    }
-
     /// Acts on the connection with this id, if it lies on this path.
     fn on_path<T>(
         &mut self,
@@ -66,7 +62,7 @@ impl Endpoint {
         let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
         let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
         let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
-        if connection.path().remote != path.remote || connection.path().socket != path.socket {
+        if !connection.is_on(&path) {
             return Err(Drop::WrongPath);
         }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };

@@ -5,7 +5,7 @@
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
 //! `commands` is what the application asks, `datagram` takes what comes in, `overview` is for whoever watches, `wheel`
-//! wakes, `ids` finds.
+//! wakes, `ids` finds, `roaming` follows clients whose address changes.
 
 mod commands;
 mod config;
@@ -14,6 +14,7 @@ mod groups;
 mod ids;
 mod overview;
 mod replies;
+mod roaming;
 mod slots;
 mod wheel;
 
@@ -48,7 +49,7 @@ pub struct Endpoint {
     jar: CookieJar,
     slots: Slots,
     ids: IdTable,
-    /// Servers' connections by the client's address and id, so that a repeated OPEN finds its own.
+    /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
     opened: BTreeMap<(core::net::SocketAddr, u32), u32>,
     /// Connections on reliable carriers, by socket.
     by_socket: BTreeMap<u32, u32>,
@@ -173,6 +174,10 @@ impl Endpoint {
             let is_blocked = slot.is_blocked;
             let Some(connection) = &mut slot.connection else { continue };
             self.work.transmits += 1;
+            if let Some((path, bytes)) = connection.poll_alone(now, buffer) {
+                self.activate(index);
+                return Some(Transmit { path, bytes, segment_bytes: bytes });
+            }
             let segments = if is_blocked { None } else { connection.poll_transmit(now, buffer) };
             let path = *connection.path();
             let Some(segments) = segments else {
@@ -284,8 +289,9 @@ impl Endpoint {
         self.past.add(connection.stats_mut());
         let (path, ids) = (*connection.path(), connection.ids());
         self.ids.release(ids.local);
-        if self.opened.get(&(path.remote, ids.remote)) == Some(&index) {
-            self.opened.remove(&(path.remote, ids.remote));
+        let opened = (connection.opened_from(), ids.remote);
+        if self.opened.get(&opened) == Some(&index) {
+            self.opened.remove(&opened);
         }
         if path.carrier.is_reliable && self.by_socket.get(&path.socket) == Some(&index) {
             self.by_socket.remove(&path.socket);

@@ -1,13 +1,19 @@
 //! The sending side: every packet in flight, what it held, and which of them are lost.
 //!
 //! A packet is lost when a later one was acknowledged and `RTT + reorder window` has passed since it left (RACK, RFC
-//! 8985). When nothing at all comes back, a probe timeout asks (RFC 9002, section 6.2), without back-off for the first
-//! three. The ledger decides about packets; their frames are handed up as [`Resolved`] records.
+//! 8985). Before that, one whose acknowledgement is overdue is doubted, and its content sent once more (`doubt`). The
+//! ledger decides about packets; their frames are handed up as [`Resolved`] records.
 
+mod doubt;
+
+use super::copies::Copies;
+use crate::loss::LossEstimate;
 use crate::rtt::Rtt;
 use crate::seq::Seq;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
+use doubt::Doubt;
+pub use doubt::Doubted;
 use std::collections::VecDeque;
 
 /// What a packet held that its sender cares about.
@@ -46,15 +52,34 @@ pub enum Control {
     Connect,
     /// An acknowledgement of everything received up to this number.
     AckUpTo(u64),
+    /// A datagram of so many bytes, sent to see whether the path carries it.
+    SizeProbe(u16),
+    /// A datagram of so many bytes, which not every path carries.
+    Large(u16),
 }
 
-/// A record whose packet's fate is known.
+/// A record whose packet's fate is known, or doubted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// Number of the packet.
     pub packet: u64,
     /// What it held.
     pub record: Record,
+    /// When that was to be sent first, however often it was since.
+    pub born: Time,
+    /// It was sent again before, because the packet was doubted.
+    pub was_doubted: bool,
+}
+
+/// A packet that leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Leaving {
+    /// Bytes of the datagram.
+    pub bytes: usize,
+    /// Whether it asks for an acknowledgement.
+    pub is_ack_eliciting: bool,
+    /// How late its content is already, in ms.
+    pub age_ms: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +88,8 @@ enum State {
     Untracked,
     InFlight,
     Acked,
+    /// Lost, but the peer made it again from repair packets.
+    Repaired,
     Lost,
 }
 
@@ -73,7 +100,11 @@ struct Sent {
     records: u64,
     record_count: u16,
     bytes: u16,
+    age_ms: u16,
     state: State,
+    is_doubted: bool,
+    /// Whether its fate counts in what is known of the path's losses.
+    is_measured: bool,
 }
 
 /// What an acknowledgement brought.
@@ -87,6 +118,26 @@ pub struct Acked {
     pub spurious: u32,
     /// Time since the greatest number left, if it was acknowledged for the first time.
     pub rtt_sample: Option<Duration>,
+}
+
+/// Packets that turned out to be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u32,
+    /// When the latest of them left.
+    pub last_sent: Time,
+}
+
+impl Lost {
+    /// Adds others.
+    pub fn add(&mut self, other: Lost) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.last_sent = self.last_sent.max(other.last_sent);
+    }
 }
 
 /// All packets sent and not settled.
@@ -104,10 +155,13 @@ pub struct Ledger {
     largest_acked: Option<u64>,
     /// When the latest-sent of the acknowledged packets left.
     latest_acked_sent_at: Time,
-    last_eliciting_at: Time,
     loss_due: Time,
     reorder_window: Duration,
-    probes: u32,
+    /// Packets lost since the reorder window was last too short.
+    losses_since_spurious: u32,
+    doubt: Doubt,
+    copies: Copies,
+    losses: LossEstimate,
     /// For how long a lost packet's acknowledgement is awaited.
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
@@ -115,16 +169,23 @@ pub struct Ledger {
 }
 
 const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
+/// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
+const LOSSES_PER_HALVING: u32 = 16;
 /// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not even
 /// in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
-const PROBES_WITHOUT_BACKOFF: u32 = 3;
-const PROBE_SPACING_MAX: Duration = Duration::from_secs(4);
 
 impl Default for Ledger {
     fn default() -> Self {
+        Ledger::starting_at(0)
+    }
+}
+
+impl Ledger {
+    /// A ledger without packets, whose next has this number.
+    pub fn starting_at(next: u64) -> Self {
         Ledger {
-            base: 0,
+            base: next,
             sent: VecDeque::new(),
             records: VecDeque::new(),
             records_base: 0,
@@ -133,20 +194,15 @@ impl Default for Ledger {
             eliciting_in_flight: 0,
             largest_acked: None,
             latest_acked_sent_at: Time::ZERO,
-            last_eliciting_at: Time::ZERO,
             loss_due: Time::NEVER,
             reorder_window: REORDER_WINDOW_MIN,
-            probes: 0,
+            losses_since_spurious: 0,
+            doubt: Doubt::starting_at(next),
+            copies: Copies::default(),
+            losses: LossEstimate::default(),
             patience: Duration::ZERO,
             measured_from: 0,
         }
-    }
-}
-
-impl Ledger {
-    /// A ledger without packets, whose next has this number.
-    pub fn starting_at(next: u64) -> Self {
-        Ledger { base: next, ..Ledger::default() }
     }
 
     /// The number of the next packet.
@@ -180,6 +236,21 @@ impl Ledger {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
     }
 
+    /// What the path loses.
+    pub fn losses(&self) -> &LossEstimate {
+        &self.losses
+    }
+
+    /// Copies of late content that are to follow.
+    pub fn copies(&mut self) -> &mut Copies {
+        &mut self.copies
+    }
+
+    /// When the next copy is due.
+    pub fn copy_due(&self) -> Time {
+        self.copies.due()
+    }
+
     /// Adds a record to the packet that is being written. Whole messages that follow each other join.
     pub fn record(&mut self, record: Record) {
         if self.records_open > 0
@@ -198,18 +269,31 @@ impl Ledger {
         self.records_open += 1;
     }
 
-    /// Numbers the packet that was written, of so many bytes, together with the records added since the last one.
-    pub fn commit(&mut self, now: Time, bytes: usize, is_ack_eliciting: bool) {
+    /// Numbers the packet that was written, together with the records added since the last one.
+    pub fn commit(&mut self, now: Time, leaving: Leaving) {
         let record_count = core::mem::take(&mut self.records_open);
         let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
+        let Leaving { bytes, is_ack_eliciting, age_ms } = leaving;
         let bytes = bytes as u16;
+        // Its loss is what it is for.
+        let is_size_probe =
+            matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
         let state = if is_ack_eliciting { State::InFlight } else { State::Untracked };
         if is_ack_eliciting {
-            self.last_eliciting_at = now;
+            self.doubt.on_sent(now, self.eliciting_in_flight == 0);
             self.bytes_in_flight += u32::from(bytes);
             self.eliciting_in_flight += 1;
         }
-        self.sent.push_back(Sent { at: now, records, record_count, bytes, state });
+        self.sent.push_back(Sent {
+            at: now,
+            records,
+            record_count,
+            bytes,
+            age_ms,
+            state,
+            is_doubted: false,
+            is_measured: is_ack_eliciting && !is_size_probe,
+        });
         // Else acknowledgements alone, which nobody acknowledges, would pile up behind a lost packet.
         self.settle(now, self.patience);
     }
@@ -219,6 +303,17 @@ impl Ledger {
         self.measured_from = self.next();
     }
 
+    /// From now on packets take another path. What becomes of those on the old one says nothing about it.
+    pub fn on_path_changed(&mut self) {
+        self.measured_from = self.next();
+        self.sent.iter_mut().for_each(|packet| packet.is_measured = false);
+    }
+
+    /// Nothing is known about what the path loses.
+    pub fn forget_losses(&mut self) {
+        self.losses = LossEstimate::default();
+    }
+
     /// Takes the acknowledgement of a range of numbers; `resolved` receives what those packets held. Numbers that were
     /// never sent are the caller's to refuse beforehand.
     pub fn on_ack(&mut self, now: Time, range: RangeInclusive<u64>, acked: &mut Acked, resolved: &mut Vec<Resolved>) {
@@ -226,7 +321,14 @@ impl Ledger {
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
             match packet.state {
-                State::Untracked | State::Acked => continue,
+                State::Acked | State::Repaired => continue,
+                // Whoever acknowledges acknowledgements alone does so in passing.
+                State::Untracked => {
+                    packet.state = State::Acked;
+                    packet.is_measured = false;
+                    self.resolve((number - self.base) as usize, resolved);
+                    continue;
+                }
                 State::InFlight => {
                     self.bytes_in_flight -= u32::from(packet.bytes);
                     self.eliciting_in_flight -= 1;
@@ -237,38 +339,60 @@ impl Ledger {
             }
             packet.state = State::Acked;
             let at = packet.at;
-            let begin = (packet.records - self.records_base) as usize;
-            let records = self.records.range(begin..begin + usize::from(packet.record_count));
-            resolved.extend(records.map(|record| Resolved { packet: number, record: *record }));
             self.latest_acked_sent_at = self.latest_acked_sent_at.max(at);
             if self.largest_acked.is_none_or(|largest| number > largest) {
                 self.largest_acked = Some(number);
                 acked.rtt_sample = (number >= self.measured_from).then(|| now.since(at));
             }
+            self.resolve((number - self.base) as usize, resolved);
         }
+    }
+
+    /// Takes the news that a range of packets was lost, and made again from repair packets: what they held has arrived.
+    pub fn on_repaired(&mut self, range: RangeInclusive<u64>, resolved: &mut Vec<Resolved>) -> Lost {
+        let mut lost = Lost::default();
+        let first = (*range.start()).max(self.base);
+        for number in first..(range.end() + 1).min(self.next()) {
+            let packet = &mut self.sent[(number - self.base) as usize];
+            match packet.state {
+                State::Untracked | State::Acked | State::Repaired => continue,
+                State::InFlight => {
+                    self.bytes_in_flight -= u32::from(packet.bytes);
+                    self.eliciting_in_flight -= 1;
+                    lost.packets += 1;
+                    lost.bytes += u32::from(packet.bytes);
+                    lost.last_sent = lost.last_sent.max(packet.at);
+                }
+                State::Lost => {}
+            }
+            packet.state = State::Repaired;
+            self.resolve((number - self.base) as usize, resolved);
+        }
+        lost
     }
 
     /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided.
     pub fn on_ack_done(&mut self, now: Time, acked: &Acked, rtt: &Rtt) {
         if acked.packets + acked.spurious > 0 {
-            self.probes = 0;
+            self.doubt.on_progress(now);
         }
         if acked.spurious > 0 {
             self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
+            self.losses_since_spurious = 0;
         }
         self.patience = rtt.probe_timeout(Duration::ZERO) * 3;
         self.settle(now, self.patience);
     }
 
-    /// Declares lost what is lost by now; `resolved` receives what those packets held. Returns how many packets and
-    /// when the latest of them left.
-    pub fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> (u32, Time) {
+    /// Declares lost what is lost by now; `resolved` receives what those packets held.
+    pub fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> Lost {
         self.loss_due = Time::NEVER;
-        let mut lost = (0, Time::ZERO);
+        let mut lost = Lost::default();
         let Some(largest) = self.largest_acked else { return lost };
         let patience = rtt.smoothed().max(rtt.latest()) + self.reorder_window;
         let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
-        for (index, packet) in self.sent.range_mut(..end).enumerate() {
+        for index in 0..end {
+            let packet = &mut self.sent[index];
             if packet.state != State::InFlight || packet.at > self.latest_acked_sent_at {
                 continue;
             }
@@ -280,12 +404,12 @@ impl Ledger {
             packet.state = State::Lost;
             self.bytes_in_flight -= u32::from(packet.bytes);
             self.eliciting_in_flight -= 1;
-            lost = (lost.0 + 1, lost.1.max(packet.at));
-            let begin = (packet.records - self.records_base) as usize;
-            let records = self.records.range(begin..begin + usize::from(packet.record_count));
-            let number = self.base + index as u64;
-            resolved.extend(records.map(|record| Resolved { packet: number, record: *record }));
+            lost.packets += 1;
+            lost.bytes += u32::from(packet.bytes);
+            lost.last_sent = lost.last_sent.max(packet.at);
+            self.resolve(index, resolved);
         }
+        self.on_lost(lost.packets);
         lost
     }
 
@@ -294,33 +418,30 @@ impl Ledger {
         self.loss_due
     }
 
-    /// When to ask for an acknowledgement, if none came.
-    pub fn probe_due(&self, rtt: &Rtt, ack_delay: Duration) -> Time {
-        if self.eliciting_in_flight == 0 {
-            return Time::NEVER;
+    fn on_lost(&mut self, packets: u32) {
+        self.losses_since_spurious += packets;
+        if self.losses_since_spurious >= LOSSES_PER_HALVING {
+            self.losses_since_spurious = 0;
+            self.reorder_window = (self.reorder_window / 2).max(REORDER_WINDOW_MIN);
         }
-        let doublings = self.probes.saturating_sub(PROBES_WITHOUT_BACKOFF - 1).min(10);
-        let spacing = (rtt.probe_timeout(ack_delay) * (1 << doublings)).min(PROBE_SPACING_MAX);
-        self.last_eliciting_at + spacing
     }
 
-    /// A probe timeout: `resolved` receives what the oldest packet in flight held, to be sent once more. It stays in
-    /// flight: nothing says yet that it is lost.
-    pub fn on_probe(&mut self, now: Time, resolved: &mut Vec<Resolved>) {
-        self.probes += 1;
-        self.last_eliciting_at = now;
-        let oldest = self.sent.iter().position(|packet| packet.state == State::InFlight && packet.record_count > 0);
-        let Some(index) = oldest else { return };
+    /// Whether a packet held anything that is worth sending again.
+    fn has_content(&self, packet: &Sent) -> bool {
+        let begin = (packet.records - self.records_base) as usize;
+        let mut records = self.records.range(begin..begin + usize::from(packet.record_count));
+        records.any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
+    }
+
+    /// Hands up what a packet held.
+    fn resolve(&self, index: usize, resolved: &mut Vec<Resolved>) {
         let packet = &self.sent[index];
         let begin = (packet.records - self.records_base) as usize;
-        let records = self.records.range(begin..begin + usize::from(packet.record_count));
         let number = self.base + index as u64;
-        resolved.extend(records.map(|record| Resolved { packet: number, record: *record }));
-    }
-
-    /// Probes sent since the last acknowledgement.
-    pub fn probes(&self) -> u32 {
-        self.probes
+        let born = packet.at - Duration::from_millis(packet.age_ms.into());
+        let records = self.records.range(begin..begin + usize::from(packet.record_count));
+        let was_doubted = packet.is_doubted;
+        resolved.extend(records.map(|record| Resolved { packet: number, record: *record, born, was_doubted }));
     }
 
     /// Forgets packets from the front whose fate no longer changes. A lost one is kept for `patience`, because its
@@ -329,17 +450,22 @@ impl Ledger {
         while let Some(packet) = self.sent.front() {
             let is_settled = match packet.state {
                 State::InFlight => false,
-                State::Untracked | State::Acked => true,
+                State::Acked | State::Repaired => true,
+                State::Untracked => packet.record_count == 0 || packet.at + patience <= now,
                 State::Lost => packet.at + patience <= now,
             };
             if !is_settled {
                 break;
+            }
+            if packet.is_measured {
+                self.losses.on_packet(packet.state != State::Acked);
             }
             self.records.drain(..usize::from(packet.record_count));
             self.records_base += u64::from(packet.record_count);
             self.sent.pop_front();
             self.base += 1;
         }
+        self.skip_settled_doubts();
     }
 }
 
@@ -349,6 +475,10 @@ mod tests {
 
     fn message(sequence: u32) -> Record {
         Record::Messages { channel: 1, first: Seq(sequence), count: 1 }
+    }
+
+    fn packet() -> Leaving {
+        Leaving { bytes: 100, is_ack_eliciting: true, age_ms: 0 }
     }
 
     fn ms(millis: u64) -> Time {
@@ -365,11 +495,11 @@ mod tests {
     fn messages_that_follow_each_other_share_a_record() {
         let mut ledger = Ledger::default();
         (5..9).for_each(|sequence| ledger.record(message(sequence)));
-        ledger.commit(ms(0), 100, true);
+        ledger.commit(ms(0), packet());
         let (mut acked, mut resolved) = (Acked::default(), Vec::new());
         ledger.on_ack(ms(10), 0..=0, &mut acked, &mut resolved);
         let joined = Record::Messages { channel: 1, first: Seq(5), count: 4 };
-        assert_eq!(resolved, [Resolved { packet: 0, record: joined }]);
+        assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_doubted: false }]);
         assert_eq!(acked.rtt_sample, Some(Duration::from_millis(10)));
         assert_eq!(ledger.bytes_in_flight(), 0);
     }
@@ -379,16 +509,17 @@ mod tests {
         let (mut ledger, rtt) = (Ledger::default(), rtt_of(20));
         for number in 0..3 {
             ledger.record(message(number));
-            ledger.commit(ms(u64::from(number)), 100, true);
+            ledger.commit(ms(u64::from(number)), packet());
         }
         let (mut acked, mut resolved) = (Acked::default(), Vec::new());
-        assert_eq!(ledger.detect_losses(ms(100), &rtt, &mut resolved).0, 0);
+        assert_eq!(ledger.detect_losses(ms(100), &rtt, &mut resolved).packets, 0);
         ledger.on_ack(ms(21), 1..=1, &mut acked, &mut resolved);
         resolved.clear();
-        assert_eq!(ledger.detect_losses(ms(21), &rtt, &mut resolved).0, 0);
+        assert_eq!(ledger.detect_losses(ms(21), &rtt, &mut resolved).packets, 0);
         assert_eq!(ledger.loss_due(), ms(22));
-        assert_eq!(ledger.detect_losses(ms(22), &rtt, &mut resolved), (1, ms(0)));
-        assert_eq!(resolved, [Resolved { packet: 0, record: message(0) }]);
+        let lost = Lost { packets: 1, bytes: 100, last_sent: ms(0) };
+        assert_eq!(ledger.detect_losses(ms(22), &rtt, &mut resolved), lost);
+        assert_eq!(resolved, [Resolved { packet: 0, record: message(0), born: ms(0), was_doubted: false }]);
         assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
     }
 
@@ -397,11 +528,11 @@ mod tests {
         let (mut ledger, rtt) = (Ledger::default(), rtt_of(20));
         for number in 0..2 {
             ledger.record(message(number));
-            ledger.commit(ms(0), 100, true);
+            ledger.commit(ms(0), packet());
         }
         let (mut acked, mut resolved) = (Acked::default(), Vec::new());
         ledger.on_ack(ms(20), 1..=1, &mut acked, &mut resolved);
-        assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).0, 1);
+        assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).packets, 1);
         ledger.on_ack(ms(31), 0..=0, &mut acked, &mut resolved);
         assert_eq!(acked.spurious, 1);
         ledger.on_ack_done(ms(31), &acked, &rtt);
@@ -410,28 +541,11 @@ mod tests {
     }
 
     #[test]
-    fn probes_back_off_only_after_three() {
-        let (mut ledger, rtt) = (Ledger::default(), rtt_of(20));
-        ledger.record(message(0));
-        ledger.commit(ms(0), 100, true);
-        let spacing = ledger.probe_due(&rtt, Duration::ZERO).since(ms(0));
-        let mut resolved = Vec::new();
-        let factors: Vec<u32> = (0..5)
-            .map(|_| {
-                ledger.on_probe(ms(0), &mut resolved);
-                (ledger.probe_due(&rtt, Duration::ZERO).since(ms(0)).as_micros() / spacing.as_micros()) as u32
-            })
-            .collect();
-        assert_eq!(factors, [1, 1, 2, 4, 8]);
-        assert_eq!(resolved.len(), 5);
-    }
-
-    #[test]
     fn acknowledgements_alone_leave_nothing_behind() {
         let mut ledger = Ledger::default();
-        (0..1_000).for_each(|_| ledger.commit(ms(0), 20, false));
+        (0..1_000).for_each(|_| ledger.commit(ms(0), Leaving { bytes: 20, ..Leaving::default() }));
         assert_eq!(ledger.next(), 1_000);
         assert!(ledger.sent.is_empty());
-        assert_eq!(ledger.probe_due(&Rtt::new(), Duration::ZERO), Time::NEVER);
+        assert_eq!(ledger.doubt_due(&Rtt::new(), Duration::ZERO, false), Time::NEVER);
     }
 }

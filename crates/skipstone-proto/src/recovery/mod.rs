@@ -2,8 +2,9 @@
 //!
 //! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
 
+pub mod copies;
 pub mod ledger;
 pub mod received;
 
-pub use ledger::{Control, Ledger, Record, Resolved};
+pub use ledger::{Control, Leaving, Ledger, Record, Resolved};
 pub use received::Received;

@@ -12,6 +12,10 @@ pub struct Received {
     floor: u64,
     /// The peer knows that everything received below this was received.
     confirmed: u64,
+    /// Of those received, what was made again from repairs and the peer does not know that it was.
+    repaired: RangeSet,
+    /// When the newest gap was noticed.
+    gap_at: Time,
     largest_at: Time,
     ack_due: Time,
     is_news: bool,
@@ -27,6 +31,8 @@ impl Default for Received {
             ranges: RangeSet::default(),
             floor: 0,
             confirmed: 0,
+            repaired: RangeSet::default(),
+            gap_at: Time::ZERO,
             largest_at: Time::ZERO,
             ack_due: Time::NEVER,
             is_news: false,
@@ -58,6 +64,9 @@ impl Received {
         }
         if is_ack_eliciting {
             let due = if number == next { now + ack_delay } else { now };
+            if number > next {
+                self.gap_at = now;
+            }
             self.ack_due = self.ack_due.min(due);
         }
         if self.ranges.range_count() > RANGES_MAX
@@ -65,6 +74,20 @@ impl Received {
         {
             self.floor = oldest.end() + 1;
         }
+    }
+
+    /// Notes a packet that did not come, but was made again, and returns for how long it has been missed.
+    pub fn on_repaired(&mut self, now: Time, number: u64) -> Duration {
+        let missed_for = now.since(self.gap_at);
+        self.on_packet(now, number, true, Duration::ZERO);
+        self.ack_due = now;
+        self.repaired.insert(number);
+        missed_for
+    }
+
+    /// What was made again, greatest numbers first, as far as the peer does not know it.
+    pub fn repaired(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+        self.repaired.iter().rev()
     }
 
     /// When an acknowledgement must leave at the latest.
@@ -91,6 +114,16 @@ impl Received {
         self.ranges.iter().rev().take_while(|range| *range.end() >= self.confirmed)
     }
 
+    /// Whether the peer may not know of all that was received.
+    pub fn is_unconfirmed(&self) -> bool {
+        self.ranges.last().is_some_and(|last| last > self.confirmed)
+    }
+
+    /// How many ranges there are to acknowledge.
+    pub fn range_count(&self) -> usize {
+        self.ranges().count()
+    }
+
     /// For how long the greatest number has been held back.
     pub fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
@@ -105,6 +138,7 @@ impl Received {
     /// The peer has seen an acknowledgement of everything received up to `number`, which need not be repeated.
     pub fn on_ack_confirmed(&mut self, number: u64) {
         self.confirmed = self.confirmed.max(number);
+        self.repaired.remove_below(self.confirmed + 1);
     }
 }
 

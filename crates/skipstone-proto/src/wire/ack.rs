@@ -1,4 +1,5 @@
-//! ACK and ACK_WINDOW (WIRE.md section 4.1).
+//! ACK and ACK_WINDOW (WIRE.md section 4.1), REPAIRED (section 4.3), and the ranges of packet numbers that they and
+//! REPAIR have in common.
 
 use std::ops::RangeInclusive;
 
@@ -16,22 +17,94 @@ pub struct Ack<'a> {
     pub delay_us: u64,
     /// Bytes of reliable messages that the receiver can still hold; `None` for the whole window of the settings.
     pub window: Option<u64>,
-    further_ranges: u8,
-    /// The field `first`, then `further_ranges` times gap and length: known to be varints, not to stay above 0.
-    ranges: &'a [u8],
+    list: RangeList<'a>,
 }
 
 impl Ack<'_> {
     /// The packets received, inclusive ranges from the newest down, where `largest` is the resolved one. An error, as
     /// the last item, if they fall below packet 0: then the whole packet is to be dropped.
-    pub fn ranges(&self, largest: u64) -> AckRanges<'_> {
-        AckRanges { reader: Reader::new(self.ranges), next: Next::First { largest }, left: self.further_ranges + 1 }
+    pub fn ranges(&self, largest: u64) -> PacketRanges<'_> {
+        self.list.below(largest)
     }
 }
 
-/// Iterator over the ranges of an [`Ack`]; ends after an error.
+/// Which of the acknowledged packets never came, but were made again from repair packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repaired<'a> {
+    /// The greatest packet number repaired; its reference is as in ACK.
+    pub largest: Truncated,
+    list: RangeList<'a>,
+}
+
+impl Repaired<'_> {
+    /// The packets repaired, as [`Ack::ranges`].
+    pub fn ranges(&self, largest: u64) -> PacketRanges<'_> {
+        self.list.below(largest)
+    }
+}
+
+/// Ranges of packet numbers below one that is known: their count, then the length of the first, then gaps and lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeList<'a> {
+    further: u8,
+    /// The field `first`, then `further` times gap and length: known to be varints, not to stay above 0.
+    varints: &'a [u8],
+}
+
+impl<'a> RangeList<'a> {
+    /// Takes the fields from `count` on.
+    pub(super) fn decode(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+        let further = reader.varint()?;
+        if further >= ACK_RANGES_MAX as u64 {
+            return Err(Malformed);
+        }
+        let varints = take_varints(reader, 1 + 2 * further as usize)?;
+        Ok(RangeList { further: further as u8, varints })
+    }
+
+    /// The ranges, the first of which ends at `largest`.
+    pub fn below(&self, largest: u64) -> PacketRanges<'a> {
+        PacketRanges { reader: Reader::new(self.varints), next: Next::First { largest }, left: self.further + 1 }
+    }
+
+    /// Writes as many ranges as fit beside `reserve` more bytes and [`ACK_RANGES_MAX`], of which `first` must.
+    pub(super) fn encode(
+        writer: &mut Writer<'_>,
+        first: RangeInclusive<u64>,
+        further: impl Iterator<Item = RangeInclusive<u64>>,
+        reserve: usize,
+    ) {
+        let (mut smallest, largest) = first.into_inner();
+        assert!(smallest <= largest, "a range of packets is not empty");
+        let count_at = writer.len();
+        writer.u8(0);
+        writer.varint(largest - smallest);
+        let mut count = 0;
+        for range in further.take(ACK_RANGES_MAX - 1) {
+            let (start, end) = range.into_inner();
+            assert!(start <= end, "a range of packets is not empty");
+            assert!(end < smallest && smallest - end >= 2, "ranges of packets fall, and do not touch");
+            let (gap, length) = (smallest - end - 2, end - start);
+            if varint::len(gap) + varint::len(length) + reserve > writer.room() {
+                break;
+            }
+            writer.varint(gap);
+            writer.varint(length);
+            smallest = start;
+            count += 1;
+        }
+        writer.patch_u8(count_at, count);
+    }
+
+    /// Bytes of a list whose first range is this, without further ones.
+    pub(super) fn len_min(first: &RangeInclusive<u64>) -> usize {
+        COUNT_BYTES + varint::len(first.end().saturating_sub(*first.start()))
+    }
+}
+
+/// Iterator over ranges of packet numbers; ends after an error.
 #[derive(Debug, Clone)]
-pub struct AckRanges<'a> {
+pub struct PacketRanges<'a> {
     reader: Reader<'a>,
     next: Next,
     left: u8,
@@ -43,7 +116,7 @@ enum Next {
     Below { smallest: u64 },
 }
 
-impl AckRanges<'_> {
+impl PacketRanges<'_> {
     fn decode(&mut self) -> Result<RangeInclusive<u64>, Malformed> {
         let end = match self.next {
             Next::First { largest } => largest,
@@ -59,7 +132,7 @@ impl AckRanges<'_> {
     }
 }
 
-impl Iterator for AckRanges<'_> {
+impl Iterator for PacketRanges<'_> {
     type Item = Result<RangeInclusive<u64>, Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -72,22 +145,25 @@ impl Iterator for AckRanges<'_> {
     }
 }
 
-impl std::iter::FusedIterator for AckRanges<'_> {}
+impl std::iter::FusedIterator for PacketRanges<'_> {}
 
 /// Takes the fields after the type of an ACK or ACK_WINDOW frame.
 pub(super) fn decode<'a>(reader: &mut Reader<'a>, frame_type: u8) -> Result<Ack<'a>, Malformed> {
-    let largest = reader.truncated()?;
-    if largest.bits < LARGEST_BITS_MIN {
-        return Err(Malformed);
-    }
+    let largest = decode_largest(reader)?;
     let delay_us = reader.varint()?;
-    let further_ranges = reader.varint()?;
-    if further_ranges >= ACK_RANGES_MAX as u64 {
-        return Err(Malformed);
-    }
-    let ranges = take_varints(reader, 1 + 2 * further_ranges as usize)?;
+    let list = RangeList::decode(reader)?;
     let window = if frame_type == TYPE_ACK_WINDOW { Some(reader.varint()?) } else { None };
-    Ok(Ack { largest, delay_us, window, further_ranges: further_ranges as u8, ranges })
+    Ok(Ack { largest, delay_us, window, list })
+}
+
+/// Takes the fields after the type of a REPAIRED frame.
+pub(super) fn decode_repaired<'a>(reader: &mut Reader<'a>) -> Result<Repaired<'a>, Malformed> {
+    Ok(Repaired { largest: decode_largest(reader)?, list: RangeList::decode(reader)? })
+}
+
+fn decode_largest(reader: &mut Reader<'_>) -> Result<Truncated, Malformed> {
+    let largest = reader.truncated()?;
+    if largest.bits < LARGEST_BITS_MIN { Err(Malformed) } else { Ok(largest) }
 }
 
 fn take_varints<'a>(reader: &mut Reader<'a>, count: usize) -> Result<&'a [u8], Malformed> {
@@ -112,40 +188,38 @@ pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
     let Some(first) = ranges.next() else {
         return false;
     };
-    let (mut smallest, largest) = first.into_inner();
-    assert!(smallest <= largest, "a range of an ACK is not empty");
-    let truncated = Truncated::with_bits_at_least(largest, distance, LARGEST_BITS_MIN);
+    let truncated = Truncated::with_bits_at_least(*first.end(), distance, LARGEST_BITS_MIN);
     let window_len = window.map_or(0, varint::len);
-    let first_len = varint::len(largest - smallest);
-    let head_len = 1 + truncated.len() + varint::len(delay_us) + COUNT_BYTES + first_len;
+    let head_len = 1 + truncated.len() + varint::len(delay_us) + RangeList::len_min(&first);
     if head_len + window_len > writer.room() {
         return false;
     }
-
     writer.u8(if window.is_some() { TYPE_ACK_WINDOW } else { TYPE_ACK });
     writer.truncated(truncated);
     writer.varint(delay_us);
-    let count_at = writer.len();
-    writer.u8(0);
-    writer.varint(largest - smallest);
-    let mut count = 0;
-    for range in ranges.take(ACK_RANGES_MAX - 1) {
-        let (start, end) = range.into_inner();
-        assert!(start <= end, "a range of an ACK is not empty");
-        assert!(end < smallest && smallest - end >= 2, "ranges of an ACK fall, and do not touch");
-        let (gap, length) = (smallest - end - 2, end - start);
-        if varint::len(gap) + varint::len(length) + window_len > writer.room() {
-            break;
-        }
-        writer.varint(gap);
-        writer.varint(length);
-        smallest = start;
-        count += 1;
-    }
-    writer.patch_u8(count_at, count);
+    RangeList::encode(writer, first, ranges, window_len);
     if let Some(window) = window {
         writer.varint(window);
     }
+    true
+}
+
+/// Writes REPAIRED, as [`encode_ack`] does ACK.
+pub fn encode_repaired<I: Iterator<Item = RangeInclusive<u64>>>(
+    writer: &mut Writer<'_>,
+    mut ranges: I,
+    distance: u64,
+) -> bool {
+    let Some(first) = ranges.next() else {
+        return false;
+    };
+    let truncated = Truncated::with_bits_at_least(*first.end(), distance, LARGEST_BITS_MIN);
+    if 1 + truncated.len() + RangeList::len_min(&first) > writer.room() {
+        return false;
+    }
+    writer.u8(TYPE_REPAIRED);
+    writer.truncated(truncated);
+    RangeList::encode(writer, first, ranges, 0);
     true
 }
 
@@ -154,6 +228,7 @@ pub const ACK_RANGES_MAX: usize = 32;
 
 pub(super) const TYPE_ACK: u8 = 0x02;
 pub(super) const TYPE_ACK_WINDOW: u8 = 0x03;
+pub(super) const TYPE_REPAIRED: u8 = 0x08;
 
 /// `largest` has at least two bytes.
 const LARGEST_BITS_MIN: u8 = 14;

@@ -1,9 +1,10 @@
 //! Frames, which an opened packet consists of (WIRE.md section 4).
 
 use crate::wire::Malformed;
-use crate::wire::ack::{self, Ack};
+use crate::wire::ack::{self, Ack, Repaired};
 use crate::wire::cursor::{self, Reader, Writer};
 use crate::wire::message::{self, Message};
+use crate::wire::repair::{self, Repair};
 use crate::wire::varint;
 
 /// One frame as received.
@@ -36,6 +37,25 @@ pub enum Frame<'a> {
     },
     /// The answer to a CLOSE.
     Closed,
+    /// Which packets were made again from repair packets (section 4.3).
+    Repaired(Repaired<'a>),
+    /// A repair symbol, to the end of the packet (section 4.4).
+    Repair(Repair<'a>),
+    /// The messages of this packet should have come so many ms earlier (section 4.5).
+    Late {
+        /// By how much, in ms.
+        age_ms: u64,
+    },
+    /// Whoever lives at the address that this went to says so with a PATH_RESPONSE.
+    PathChallenge {
+        /// Random.
+        token: u64,
+    },
+    /// The answer to a PATH_CHALLENGE.
+    PathResponse {
+        /// That of the challenge.
+        token: u64,
+    },
     /// A message or a fragment of one (section 4.2).
     Message(Message<'a>),
 }
@@ -44,7 +64,15 @@ impl Frame<'_> {
     /// Whether the packet that holds this asks for an acknowledgement. (A packet without any frame does too.)
     pub const fn is_ack_eliciting(&self) -> bool {
         match self {
-            Frame::Padding | Frame::Ack(_) | Frame::Close { .. } | Frame::Closed => false,
+            Frame::Padding
+            | Frame::Ack(_)
+            | Frame::Close { .. }
+            | Frame::Closed
+            | Frame::Repaired(_)
+            | Frame::Repair(_)
+            | Frame::Late { .. }
+            | Frame::PathChallenge { .. }
+            | Frame::PathResponse { .. } => false,
             Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
         }
     }
@@ -63,6 +91,11 @@ impl<'a> Frames<'a> {
         Frames { reader: Reader::new(frames), previous: message::Previous::default() }
     }
 
+    /// Bytes that are still to be decoded.
+    pub fn remaining(&self) -> usize {
+        self.reader.remaining()
+    }
+
     fn decode(&mut self) -> Result<Frame<'a>, Malformed> {
         let reader = &mut self.reader;
         match reader.u8()? {
@@ -76,8 +109,13 @@ impl<'a> Frames<'a> {
             TYPE_ACCEPT => decode_accept(reader),
             TYPE_CLOSE => Ok(Frame::Close { code: reader.varint()?, reason: reader.prefixed_str(REASON_BYTES_MAX)? }),
             TYPE_CLOSED => Ok(Frame::Closed),
+            ack::TYPE_REPAIRED => ack::decode_repaired(reader).map(Frame::Repaired),
+            repair::TYPE_REPAIR => repair::decode(reader).map(Frame::Repair),
+            TYPE_LATE => Ok(Frame::Late { age_ms: reader.varint()? }),
+            TYPE_PATH_CHALLENGE => Ok(Frame::PathChallenge { token: reader.u64()? }),
+            TYPE_PATH_RESPONSE => Ok(Frame::PathResponse { token: reader.u64()? }),
             flags @ message::TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
-            0x08..message::TYPE_MESSAGE => Err(Malformed),
+            0x0D..message::TYPE_MESSAGE => Err(Malformed),
         }
     }
 }
@@ -156,6 +194,24 @@ pub fn encode_closed(writer: &mut Writer<'_>) {
     writer.u8(TYPE_CLOSED);
 }
 
+/// Writes a LATE, [`LATE_BYTES_MAX`] at most.
+pub fn encode_late(writer: &mut Writer<'_>, age_ms: u16) {
+    writer.u8(TYPE_LATE);
+    writer.varint(age_ms.into());
+}
+
+/// Writes a PATH_CHALLENGE, [`PATH_BYTES`] long.
+pub fn encode_path_challenge(writer: &mut Writer<'_>, token: u64) {
+    writer.u8(TYPE_PATH_CHALLENGE);
+    writer.u64(token);
+}
+
+/// Writes a PATH_RESPONSE, [`PATH_BYTES`] long.
+pub fn encode_path_response(writer: &mut Writer<'_>, token: u64) {
+    writer.u8(TYPE_PATH_RESPONSE);
+    writer.u64(token);
+}
+
 /// Bytes of a CLOSE.
 pub const fn close_len(code: u64, reason: &str) -> usize {
     1 + varint::len(code) + cursor::prefixed_len(reason.len())
@@ -165,6 +221,11 @@ pub const fn close_len(code: u64, reason: &str) -> usize {
 pub const TOKEN_BYTES_MAX: usize = 1024;
 /// Bytes of the reason in a CLOSE, at most.
 pub const REASON_BYTES_MAX: usize = 512;
+/// Bytes of a PATH_CHALLENGE or a PATH_RESPONSE.
+pub const PATH_BYTES: usize = 9;
+
+/// Bytes of a LATE, at most.
+pub const LATE_BYTES_MAX: usize = 5;
 
 const TYPE_PADDING: u8 = 0x00;
 const TYPE_PING: u8 = 0x01;
@@ -172,6 +233,9 @@ const TYPE_CONNECT: u8 = 0x04;
 const TYPE_ACCEPT: u8 = 0x05;
 const TYPE_CLOSE: u8 = 0x06;
 const TYPE_CLOSED: u8 = 0x07;
+const TYPE_LATE: u8 = 0x0A;
+const TYPE_PATH_CHALLENGE: u8 = 0x0B;
+const TYPE_PATH_RESPONSE: u8 = 0x0C;
 
 #[cfg(test)]
 mod tests {
@@ -196,6 +260,8 @@ mod tests {
             encode_accept(w, 0x01_0203, b"settings");
             assert!(ack::encode_ack(w, [3..=9].into_iter(), 0, 25, None));
             encode_close(w, 1002, "kicked");
+            encode_path_challenge(w, 0x0102_0304_0506_0708);
+            encode_path_response(w, 7);
             w.zeros(3);
             encode_ping(w);
             Run::default().encode_header(w, 2, None, None, 4);
@@ -207,16 +273,18 @@ mod tests {
     fn every_frame_round_trips() {
         let bytes = one_of_each();
         let decoded = frames(&bytes).unwrap();
-        assert_eq!(decoded.len(), 7);
+        assert_eq!(decoded.len(), 9);
         assert_eq!(decoded[0], Frame::Connect { token: b"token" });
         assert_eq!(decoded[1], Frame::Accept { source: 0x01_0203, settings: b"settings" });
         let Frame::Ack(ack) = decoded[2] else { panic!("not an ACK") };
         assert_eq!((ack.delay_us, ack.window), (25, None));
         assert_eq!(ack.ranges(9).collect::<Vec<_>>(), [Ok(3..=9)]);
         assert_eq!(decoded[3], Frame::Close { code: 1002, reason: "kicked" });
-        assert_eq!(decoded[4], Frame::Padding);
-        assert_eq!(decoded[5], Frame::Ping);
-        let Frame::Message(message) = decoded[6] else { panic!("not a MESSAGE") };
+        assert_eq!(decoded[4], Frame::PathChallenge { token: 0x0102_0304_0506_0708 });
+        assert_eq!(decoded[5], Frame::PathResponse { token: 7 });
+        assert_eq!(decoded[6], Frame::Padding);
+        assert_eq!(decoded[7], Frame::Ping);
+        let Frame::Message(message) = decoded[8] else { panic!("not a MESSAGE") };
         assert_eq!((message.channel, message.sequence), (2, Sequence::None));
         assert_eq!(message.payload, b"text");
     }
@@ -233,10 +301,10 @@ mod tests {
     }
 
     #[test]
-    fn padding_ack_and_close_ask_for_no_acknowledgement() {
+    fn padding_ack_close_and_path_frames_ask_for_no_acknowledgement() {
         let bytes = one_of_each();
         let eliciting: Vec<_> = frames(&bytes).unwrap().iter().map(Frame::is_ack_eliciting).collect();
-        assert_eq!(eliciting, [true, true, false, false, false, true, true]);
+        assert_eq!(eliciting, [true, true, false, false, false, false, false, true, true]);
     }
 
     #[test]
@@ -260,14 +328,14 @@ mod tests {
 
     #[test]
     fn reserved_types_are_malformed() {
-        for reserved in 0x08..0x80 {
+        for reserved in 0x0D..0x80 {
             assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
         }
     }
 
     #[test]
     fn after_an_error_there_is_nothing() {
-        let mut frames = Frames::new(&[1, 0x08, 1, 1]);
+        let mut frames = Frames::new(&[1, 0x7F, 1, 1]);
         assert_eq!(frames.next(), Some(Ok(Frame::Ping)));
         assert_eq!(frames.next(), Some(Err(Malformed)));
         assert_eq!(frames.next(), None);
@@ -300,7 +368,10 @@ mod tests {
         let connect = written(|w| encode_connect(w, b"token"));
         let accept = written(|w| encode_accept(w, 1, b"settings"));
         let close = written(|w| encode_close(w, 1000, "reason"));
-        for whole in [connect, accept, close] {
+        let challenge = written(|w| encode_path_challenge(w, 1));
+        let response = written(|w| encode_path_response(w, 1));
+        assert_eq!((challenge.len(), response.len()), (PATH_BYTES, PATH_BYTES));
+        for whole in [connect, accept, close, challenge, response] {
             for cut in 1..whole.len() {
                 assert_eq!(frames(&whole[..cut]), Err(Malformed));
             }

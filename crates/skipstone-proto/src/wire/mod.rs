@@ -8,6 +8,8 @@ pub mod datagram;
 pub mod frame;
 pub mod message;
 pub mod number;
+pub mod redundancy;
+pub mod repair;
 pub mod settings;
 pub mod varint;
 

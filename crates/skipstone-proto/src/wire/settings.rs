@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
+use crate::wire::redundancy::{MODE_BYTES_MAX, Redundancy, RedundancyMode};
 use crate::wire::varint;
 
 /// The settings of a connection. The default is that of section 5.
@@ -26,6 +27,8 @@ pub struct Settings {
     pub merging: Merging,
     /// The channel table, [`CHANNEL_RULES_MAX`] at most: the first rule that holds a channel rules it.
     pub channels: Vec<ChannelRule>,
+    /// What is done against loss beyond resending, where the channel's rule says nothing else.
+    pub redundancy: Redundancy,
 }
 
 impl Default for Settings {
@@ -33,12 +36,13 @@ impl Default for Settings {
         Settings {
             idle_timeout: Duration::from_secs(30),
             keepalive: Duration::from_secs(10),
-            ack_delay: Duration::from_millis(2),
+            ack_delay: Duration::from_millis(1),
             message_bytes_max: 1 << 20,
             window_bytes: 2 << 20,
-            datagram_bytes_max: 1200,
+            datagram_bytes_max: 1_472,
             merging: Merging::Immediate,
             channels: vec![ChannelRule::new(0..=u16::MAX, Mode::ReliableOrdered)],
+            redundancy: Redundancy::default(),
         }
     }
 }
@@ -66,8 +70,9 @@ impl Settings {
             && merging_is_valid
             && u64::from(self.window_bytes) >= window_cost(self.message_bytes_max as usize)
             && DATAGRAM_BYTES.contains(&self.datagram_bytes_max)
+            && self.redundancy.mode.is_valid()
             && self.channels.len() <= CHANNEL_RULES_MAX
-            && self.channels.iter().all(|rule| rule.first <= rule.last && rule.weight >= 1)
+            && self.channels.iter().all(ChannelRule::is_valid)
     }
 
     /// Encodes every setting that is not the default.
@@ -102,6 +107,12 @@ impl Settings {
         if self.merging != default.merging {
             entries.number(ID_MERGING, self.merging.encode());
         }
+        if self.redundancy != default.redundancy {
+            let mut value = [0; MODE_BYTES_MAX + 4];
+            let mut writer = Writer::new(&mut value);
+            self.redundancy.encode(&mut writer);
+            entries.bytes(ID_REDUNDANCY, writer.written());
+        }
         entries.encoded
     }
 
@@ -132,6 +143,7 @@ impl Settings {
             ID_DATAGRAM_BYTES_MAX => self.datagram_bytes_max = value.varint_u16()?,
             ID_CHANNELS => self.channels = decode_table(&mut value)?,
             ID_MERGING => self.merging = Merging::decode(value.varint()?),
+            ID_REDUNDANCY => self.redundancy = Redundancy::decode(&mut value)?,
             _ => return Ok(()),
         }
         value.end()
@@ -256,6 +268,8 @@ pub struct ChannelRule {
     pub queue_messages_max: u32,
     /// Bytes that wait in each channel's queue, at most.
     pub queue_bytes_max: u32,
+    /// What is done against loss on these channels; `None` for what the settings say.
+    pub redundancy: Option<RedundancyMode>,
 }
 
 impl ChannelRule {
@@ -272,7 +286,12 @@ impl ChannelRule {
             receipts: false,
             queue_messages_max: 16_384,
             queue_bytes_max: 8 << 20,
+            redundancy: None,
         }
+    }
+
+    fn is_valid(&self) -> bool {
+        self.first <= self.last && self.weight >= 1 && self.redundancy.is_none_or(RedundancyMode::is_valid)
     }
 
     fn encode(&self, writer: &mut Writer<'_>) {
@@ -282,26 +301,37 @@ impl ChannelRule {
         writer.u8(self.priority);
         writer.u8(self.weight);
         writer.u8(self.overflow as u8);
-        writer.u8(if self.receipts { FLAG_RECEIPTS } else { 0 });
+        let receipts = if self.receipts { FLAG_RECEIPTS } else { 0 };
+        writer.u8(receipts | if self.redundancy.is_some() { FLAG_REDUNDANCY } else { 0 });
         writer.varint(self.queue_messages_max.into());
         writer.varint(self.queue_bytes_max.into());
+        if let Some(redundancy) = self.redundancy {
+            redundancy.encode(writer);
+        }
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<ChannelRule, Malformed> {
+        let first = reader.varint_u16()?;
+        let last = reader.varint_u16()?;
+        let mode = reader.u8()?.try_into()?;
+        let priority = reader.u8()?;
+        let weight = reader.u8()?;
+        let overflow = reader.u8()?.try_into()?;
+        let flags = reader.u8()?;
+        if flags & !(FLAG_RECEIPTS | FLAG_REDUNDANCY) != 0 {
+            return Err(Malformed);
+        }
         Ok(ChannelRule {
-            first: reader.varint_u16()?,
-            last: reader.varint_u16()?,
-            mode: reader.u8()?.try_into()?,
-            priority: reader.u8()?,
-            weight: reader.u8()?,
-            overflow: reader.u8()?.try_into()?,
-            receipts: match reader.u8()? {
-                0 => false,
-                FLAG_RECEIPTS => true,
-                _ => return Err(Malformed),
-            },
+            first,
+            last,
+            mode,
+            priority,
+            weight,
+            overflow,
+            receipts: flags & FLAG_RECEIPTS != 0,
             queue_messages_max: reader.varint_u32()?,
             queue_bytes_max: reader.varint_u32()?,
+            redundancy: if flags & FLAG_REDUNDANCY != 0 { Some(RedundancyMode::decode(reader)?) } else { None },
         })
     }
 }
@@ -363,10 +393,12 @@ const ID_WINDOW_BYTES: u64 = 5;
 const ID_DATAGRAM_BYTES_MAX: u64 = 6;
 const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
+const ID_REDUNDANCY: u64 = 9;
 
 const FLAG_RECEIPTS: u8 = 1;
-/// Two channels, five bytes, two queue limits.
-const RULE_BYTES_MAX: usize = 2 * 4 + 5 + 2 * 8;
+const FLAG_REDUNDANCY: u8 = 2;
+/// Two channels, five bytes, two queue limits, the redundancy.
+const RULE_BYTES_MAX: usize = 2 * 4 + 5 + 2 * 8 + MODE_BYTES_MAX;
 
 const TIME_MIN: Duration = Duration::from_millis(1);
 const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
@@ -416,10 +448,12 @@ mod tests {
                     receipts: true,
                     queue_messages_max: 0,
                     queue_bytes_max: u32::MAX,
+                    redundancy: Some(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
                     ..ChannelRule::new(0..=0, Mode::ReliableSequenced)
                 },
                 ChannelRule::new(5..=u16::MAX, Mode::Unreliable),
             ],
+            redundancy: Redundancy { mode: RedundancyMode::Lean, budget_percent: 30 },
         }
     }
 
@@ -462,7 +496,8 @@ mod tests {
 
     #[test]
     fn unknown_ids_are_skipped() {
-        let encoded = [entry(0, b"older"), number(ID_KEEPALIVE, 777), entry(9, b""), entry(varint::MAX, b"x")].concat();
+        let encoded =
+            [entry(0, b"older"), number(ID_KEEPALIVE, 777), entry(99, b""), entry(varint::MAX, b"x")].concat();
         let keepalive = Duration::from_millis(777);
         assert_eq!(Settings::decode(&encoded), Ok(Settings { keepalive, ..Settings::default() }));
     }
@@ -503,7 +538,9 @@ mod tests {
         let rule = encode_table(&[ChannelRule::new(1..=9, Mode::Unreliable)]);
         assert_eq!(rule[..7], [1, 9, 0, 1, 1, 0, 0]);
         let (first, last, mode, weight, overflow, flags) = (0, 1, 2, 4, 5, 6);
-        for (field, byte) in [(first, 10), (last, 0), (mode, 5), (weight, 0), (overflow, 3), (flags, 2), (flags, 3)] {
+        for (field, byte) in
+            [(first, 10), (last, 0), (mode, 5), (weight, 0), (overflow, 3), (flags, 4), (flags, 5), (flags, 2)]
+        {
             let mut rule = rule.clone();
             rule[field] = byte;
             let decoded = Settings::decode(&entry(ID_CHANNELS, &rule));

@@ -39,6 +39,12 @@ pub(crate) struct World {
     pub(crate) asked: Vec<(PeerId, usize)>,
     /// Datagrams that left, by client: towards the server, from the server.
     pub(crate) sent: Vec<(u64, u64)>,
+    /// Each client's addresses so far, as the server sees them; the last is the present one.
+    addresses: Vec<Vec<SocketAddr>>,
+    /// Each client's present socket.
+    sockets: Vec<u32>,
+    /// What the server sent to addresses where nobody is (any more).
+    pub(crate) strays: Vec<(SocketAddr, Vec<u8>)>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
 }
@@ -185,12 +191,12 @@ impl World {
             let config = Config { handshake_timeout: timeout, suites: suites.clone(), ..Config::client() };
             (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
         };
-        let (clients, links) = links.iter().enumerate().map(make).unzip();
+        let (clients, duplexes): (Vec<_>, Vec<_>) = links.iter().enumerate().map(make).unzip();
         let mut world = World {
             now: BEGINNING,
             server,
             clients,
-            links,
+            links: duplexes,
             carrier,
             tap: None,
             accepts: true,
@@ -198,6 +204,9 @@ impl World {
             killed: Vec::new(),
             asked: Vec::new(),
             sent: Vec::new(),
+            addresses: (0..links.len()).map(|at| vec![Self::client_address(at)]).collect(),
+            sockets: vec![0; links.len()],
+            strays: Vec::new(),
             buffer: vec![0; BUFFER_BYTES],
             arrived: Vec::new(),
         };
@@ -209,14 +218,49 @@ impl World {
         world
     }
 
+    /// Where a client is at first.
     pub(crate) fn client_address(at: usize) -> SocketAddr {
         SocketAddr::from(([192, 0, 2, (at >> 8) as u8], 10_000 + (at & 0xFF) as u16))
+    }
+
+    /// Where a client is now.
+    pub(crate) fn address(&self, at: usize) -> SocketAddr {
+        *self.addresses[at].last().expect("each has one")
+    }
+
+    /// A client's NAT forgets it and gives it another port. What is on its way to the old one is lost.
+    pub(crate) fn rebind(&mut self, at: usize) {
+        let mut address = self.address(at);
+        address.set_port(address.port().wrapping_add(1_000));
+        self.addresses[at].push(address);
+    }
+
+    /// A client goes to another network, and does not notice.
+    pub(crate) fn wander(&mut self, at: usize) {
+        let SocketAddr::V4(mut address) = self.address(at) else { unreachable!("all of them are") };
+        let [a, b, c, d] = address.ip().octets();
+        address.set_ip([a, b, c.wrapping_add(1), d].into());
+        self.addresses[at].push(address.into());
+    }
+
+    /// A client goes to another network, and its endpoint is told.
+    pub(crate) fn roam(&mut self, at: usize) -> bool {
+        self.wander(at);
+        let connected = self.clients[at].events.iter().any(|(_, event)| matches!(event, Event::Connected { .. }));
+        if !connected {
+            return false;
+        }
+        let (peer, path) = (self.clients[at].peer(), self.path_to_server(at));
+        let path = Path { socket: self.sockets[at] + 1, ..path };
+        let is_told = self.clients[at].endpoint.set_path(self.now, peer, path);
+        self.sockets[at] += u32::from(is_told);
+        is_told
     }
 
     /// A stream has a socket of its own at the server; datagrams share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_reliable { at as u32 } else { 0 };
-        Path { socket, remote: Self::client_address(at), carrier: self.carrier }
+        Path { socket, remote: self.address(at), carrier: self.carrier }
     }
 
     pub(crate) fn path_to_server(&self, at: usize) -> Path {
@@ -224,10 +268,16 @@ impl World {
         Path { socket: 0, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
     }
 
+    /// As a client's endpoint knows it, whose socket is another one after it roamed.
+    fn path_of_client(&mut self, at: usize) -> Path {
+        let socket = self.sockets[at];
+        Path { socket, ..self.path_to_server(at) }
+    }
+
     /// Which client the server knows as this peer, while the connection lasts.
     pub(crate) fn client_of(&mut self, peer: PeerId) -> Option<usize> {
         let remote = self.server.endpoint.overview(peer)?.path.remote;
-        (0..self.clients.len()).find(|at| Self::client_address(*at) == remote)
+        (0..self.clients.len()).find(|at| self.addresses[*at].contains(&remote))
     }
 
     /// Puts other links in place of those that there are; what is on its way arrives.
@@ -235,6 +285,14 @@ impl World {
         for duplex in &mut self.links {
             duplex.up.set_config(link.clone()).expect("a good link");
             duplex.down.set_config(link.clone()).expect("a good link");
+        }
+    }
+
+    /// From now on, the links carry datagrams of so many bytes; what is on its way arrives.
+    pub(crate) fn limit_datagrams(&mut self, bytes: Option<usize>) {
+        for link in self.links.iter_mut().flat_map(|duplex| [&mut duplex.up, &mut duplex.down]) {
+            let config = LinkConfig { datagram_bytes_max: bytes, ..link.config().clone() };
+            link.set_config(config).expect("a good link");
         }
     }
 
@@ -347,18 +405,20 @@ impl World {
         let now = Duration::from_micros(self.now.as_micros());
         let mut moved = false;
         for at in 0..self.links.len() {
-            while self.links[at].up.receive(now, &mut self.arrived).is_some() {
+            while let Some(arrival) = self.links[at].up.receive(now, &mut self.arrived) {
                 moved = true;
                 if self.arrived.is_empty() {
                     continue;
                 }
-                let path = self.path_to_client(at);
+                let remote = self.addresses[at][arrival.tag as usize];
+                let path = Path { remote, ..self.path_to_client(at) };
                 self.server.endpoint.handle_datagram(self.now, path, &mut self.arrived);
             }
-            while self.links[at].down.receive(now, &mut self.arrived).is_some() {
+            while let Some(arrival) = self.links[at].down.receive(now, &mut self.arrived) {
                 moved = true;
-                let path = self.path_to_server(at);
-                if self.killed.contains(&at) || self.arrived.is_empty() {
+                let path = self.path_of_client(at);
+                let is_there = arrival.tag + 1 == self.addresses[at].len() as u64;
+                if self.killed.contains(&at) || self.arrived.is_empty() || !is_there {
                     continue;
                 }
                 self.clients[at].endpoint.handle_datagram(self.now, path, &mut self.arrived);
@@ -372,15 +432,22 @@ impl World {
         let mut moved = false;
         while let Some(transmit) = self.server.endpoint.poll_transmit(self.now, &mut self.buffer) {
             moved = true;
-            let at = (0..self.clients.len()).find(|at| Self::client_address(*at) == transmit.path.remote);
-            let Some(at) = at else { continue };
-            for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
+            let datagrams = self.buffer[..transmit.bytes].chunks(transmit.segment_bytes);
+            let was_there = |at: &usize| self.addresses[*at].contains(&transmit.path.remote);
+            let known = (0..self.clients.len()).find(was_there);
+            let Some(at) = known else {
+                self.strays.extend(datagrams.map(|bytes| (transmit.path.remote, bytes.to_vec())));
+                continue;
+            };
+            let tag =
+                self.addresses[at].iter().position(|address| *address == transmit.path.remote).unwrap_or(0) as u64;
+            for datagram in datagrams {
                 let mut datagram = datagram.to_vec();
                 if let Some(tap) = &mut self.tap {
                     tap(self.now, at, false, &mut datagram);
                 }
                 self.sent[at].1 += 1;
-                self.links[at].down.send(now, &datagram, 0);
+                self.links[at].down.send(now, &datagram, tag);
             }
         }
         for at in 0..self.clients.len() {
@@ -394,7 +461,8 @@ impl World {
                         tap(self.now, at, true, &mut datagram);
                     }
                     self.sent[at].0 += 1;
-                    self.links[at].up.send(now, &datagram, 0);
+                    let tag = self.addresses[at].len() as u64 - 1;
+                    self.links[at].up.send(now, &datagram, tag);
                 }
             }
         }

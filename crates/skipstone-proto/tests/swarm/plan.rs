@@ -8,6 +8,7 @@ use skipstone_proto::rng::Rng;
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings, window_cost};
 use std::sync::Arc;
 
@@ -27,6 +28,10 @@ pub(crate) struct Plan {
     pub(crate) per_step: u32,
     pub(crate) refuses: Vec<usize>,
     pub(crate) ends: Vec<End>,
+    /// Clients change their addresses.
+    pub(crate) moves: bool,
+    /// From this step on the paths carry what the healed link does.
+    pub(crate) shrinks_at: Option<u32>,
 }
 
 /// How a client's connection ends.
@@ -53,12 +58,13 @@ pub(crate) const BROADCAST_CHANNEL: u16 = 60_000;
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
+        let mut paths = Rng::new(!seed);
         let is_stream = rng.chance(0.2);
         let carrier = if is_stream { Carrier::WEBSOCKET } else { Carrier::UDP };
         let clients = 1 + rng.below(4) as usize;
         let delay = ms(u64::from(rng.below(151)));
         let links = (0..clients).map(|_| if is_stream { stream(&mut rng, delay) } else { link(&mut rng, delay) });
-        let links: Vec<LinkConfig> = links.collect();
+        let mut links: Vec<LinkConfig> = links.collect();
         let steps = 20 + rng.below(80);
         let ends = (0..clients).map(|_| end(&mut rng, steps, is_stream)).collect();
         let mut config = config(&mut rng);
@@ -67,13 +73,19 @@ impl Plan {
             config = config.encrypted(Arc::new(StandInSuites::new(seed).only(suite)));
         }
         let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
+        let limits = [None, Some(1_200), Some(1_280), Some(1_400), Some(1_472)];
+        let mut limit = || if is_stream { None } else { limits[paths.below(5) as usize] };
+        let (at_first, at_last) = (limit(), limit());
+        links.iter_mut().for_each(|link| link.datagram_bytes_max = at_first);
         Plan {
+            moves: !is_stream && paths.chance(0.4),
+            shrinks_at: paths.chance(0.5).then(|| paths.below(steps)),
             // A small window lets little through in a round trip.
             budget: budget.min(config.settings.window_bytes.saturating_mul(40)),
             config,
             carrier,
             links,
-            healed: LinkConfig { delay, ..LinkConfig::default() },
+            healed: LinkConfig { delay, datagram_bytes_max: at_last, ..LinkConfig::default() },
             steps,
             step: Duration::from_micros(u64::from(1_000 + rng.below(25_000))),
             per_step: [1, 3, 10, 60][rng.below(4) as usize],
@@ -156,6 +168,7 @@ fn config(rng: &mut Rng) -> Config {
         datagram_bytes_max: if rng.chance(0.3) { 1_200 } else { 256 + rng.below(1_245) as u16 },
         merging: merging(rng),
         channels: rules(rng),
+        redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
     };
     let mut config = Config { handshake_timeout: ms(30_000), ..Config::server(settings.clone()) };
     if config.check().is_err() {
@@ -164,6 +177,15 @@ fn config(rng: &mut Rng) -> Config {
     }
     config.merging = rng.chance(0.5).then(|| merging(rng));
     config
+}
+
+fn redundancy(rng: &mut Rng) -> RedundancyMode {
+    match rng.below(4) {
+        0 => RedundancyMode::Off,
+        1 => RedundancyMode::Lean,
+        2 => RedundancyMode::Adaptive,
+        _ => RedundancyMode::Fixed { sources: 1 + rng.below(12) as u8, repairs: 1 + rng.below(4) as u8 },
+    }
 }
 
 fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
@@ -183,6 +205,7 @@ fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
             receipts: rng.chance(0.5),
             queue_messages_max: if rng.chance(0.3) { 1 + rng.below(50) } else { 16_384 },
             queue_bytes_max: if rng.chance(0.3) { 100 + rng.below(100_000) } else { 8 << 20 },
+            redundancy: rng.chance(0.2).then(|| redundancy(rng)),
             ..ChannelRule::new(first..=last, mode)
         });
         first = last + 1;

@@ -27,6 +27,8 @@ pub(crate) struct Tally {
     spurious: u64,
     overflows: u64,
     window_drops: u64,
+    moved: u64,
+    black_holes: u64,
 }
 
 impl Tally {
@@ -43,6 +45,8 @@ impl Tally {
         self.spurious += one.spurious;
         self.overflows += one.overflows;
         self.window_drops += one.window_drops;
+        self.moved += one.moved;
+        self.black_holes += one.black_holes;
     }
 }
 
@@ -167,6 +171,12 @@ impl Run {
                 self.close(at, end);
             }
         }
+        if self.plan.moves {
+            self.move_somebody();
+        }
+        if Some(step) == self.plan.shrinks_at {
+            self.world.limit_datagrams(self.plan.healed.datagram_bytes_max);
+        }
         if self.rng.chance(0.1) {
             self.broadcast();
         }
@@ -187,6 +197,17 @@ impl Run {
         }
         self.world.run_for(self.plan.step);
         self.check_memory();
+    }
+
+    /// Now and then a client's address changes: its NAT forgets it, or it goes elsewhere, knowing it or not.
+    fn move_somebody(&mut self) {
+        let at = self.rng.below(self.peers.len() as u32) as usize;
+        match self.rng.below(40) {
+            0 => self.world.rebind(at),
+            1 => self.world.wander(at),
+            2 => drop(self.world.roam(at)),
+            _ => {}
+        }
     }
 
     fn flush(&mut self) {

@@ -180,6 +180,18 @@ impl Driver {
         Ok(peer)
     }
 
+    /// Gives a client another socket, and so another port, as a phone does that changes networks. False if the client does
+    /// not stand, or is on a stream.
+    pub(crate) fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
+        let now = self.now();
+        let Some(path) = self.endpoint.overview(peer).map(|overview| overview.path) else { return Ok(false) };
+        if !self.endpoint.set_path(now, peer, path) {
+            return Ok(false);
+        }
+        self.sockets.rebind(self.poll.registry(), path.socket)?;
+        Ok(true)
+    }
+
     /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
     pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
         self.sockets.listen(self.poll.registry(), address, websocket)

@@ -104,11 +104,7 @@ impl Sockets {
         let number = entry.key() as u32;
         let carrier = match target.scheme {
             Scheme::Encrypted | Scheme::Plain => {
-                let any: IpAddr = match remote {
-                    SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-                    SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-                };
-                let mut udp = UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())?;
+                let mut udp = bind_own(&remote)?;
                 udp.register(registry, Token(entry.key()))?;
                 if links.is_some() {
                     self.impaired.push(number);
@@ -126,6 +122,18 @@ impl Sockets {
             }
         };
         Ok(Path { socket: number, remote, carrier })
+    }
+
+    /// Puts a new socket in place of a client's own, so that it has another port. What is on its way to the old one is lost.
+    pub(super) fn rebind(&mut self, registry: &Registry, socket: u32) -> io::Result<()> {
+        let Some(Socket::Own(own)) = self.all.get_mut(socket as usize) else { return Ok(()) };
+        let mut udp = bind_own(&own.remote)?;
+        udp.register(registry, Token(socket as usize))?;
+        let mut left = core::mem::replace(&mut own.udp, udp);
+        self.receive_drops_past += left.receive_drops().unwrap_or(0);
+        // It is closed next, which ends this as well.
+        let _ = left.deregister(registry);
+        Ok(())
     }
 
     /// Opens a server's sockets.
@@ -209,6 +217,15 @@ impl Sockets {
 /// The carrier of datagrams to this address.
 pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
     if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
+}
+
+/// A socket for one client, on a port that the system chooses.
+fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
+    let any: IpAddr = match remote {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())
 }
 
 /// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.

@@ -25,6 +25,7 @@ impl StressResult {
             carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
             timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
             impairment: Some(Impairment::default()),
+            roaming: Some(Roaming::default()),
             stalls: Some(Stalls::default()),
             thresholds: Vec::new(),
         }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::units::nearest::edit_steps;
+
 /// What a name leads to.
 pub(super) enum Found {
     /// A number, and its full name, aliases replaced.
@@ -79,21 +81,6 @@ fn collect(value: &Value, name: String, names: &mut Vec<String>) {
         Value::Number(_) | Value::Null => names.push(name),
         Value::Bool(_) | Value::String(_) => {}
     }
-}
-
-/// Levenshtein's distance: characters to insert, remove or replace.
-fn edit_steps(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (line, from_char) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (at, to_char) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(from_char != *to_char);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 const ALIAS: &str = "latency";

@@ -3,7 +3,7 @@
 use super::{Outgoing, Receipt, State};
 use crate::channel::packet::Window;
 use crate::channel::{GivenUp, window_cost};
-use crate::recovery::Record;
+use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::wire::settings::Mode;
 
@@ -41,7 +41,14 @@ impl Outgoing {
     }
 
     /// A packet that held this is lost.
-    pub fn on_lost(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    pub fn on_lost(&mut self, resolved: Resolved, window: &mut Window, receipts: &mut Vec<Receipt>) {
+        // What was doubted was sent again then; that copy has a fate of its own.
+        if !(resolved.was_doubted && self.mode.is_reliable()) {
+            self.take_back(resolved.packet, resolved.record, window, receipts);
+        }
+    }
+
+    fn take_back(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
                 for step in 0..u32::from(count) {
@@ -68,9 +75,9 @@ impl Outgoing {
     }
 
     /// A packet that held this is doubted, and its content wanted once more. What is not sent again waits for certainty.
-    pub fn on_doubted(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    pub fn on_doubted(&mut self, resolved: Resolved, window: &mut Window, receipts: &mut Vec<Receipt>) {
         if self.mode.is_reliable() {
-            self.on_lost(packet, record, window, receipts);
+            self.take_back(resolved.packet, resolved.record, window, receipts);
         }
     }
 

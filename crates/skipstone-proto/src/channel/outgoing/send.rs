@@ -23,6 +23,9 @@ impl Outgoing {
             if *turn <= 0 && self.has_new() {
                 return Stopped::TurnOver;
             }
+            if packet.is_at_target() && self.has_new() {
+                return Stopped::PacketFull;
+            }
             if self.is_unfinished {
                 if !self.send_fragment(packet, turn) {
                     return Stopped::PacketFull;
@@ -40,11 +43,12 @@ impl Outgoing {
             if header + length > packet.room() && header + length <= packet.capacity {
                 return Stopped::PacketFull;
             }
-            let Pending { payload, id } = self.pending.pop_front().expect("it is the front");
+            let Pending { payload, id, age_ms } = self.pending.pop_front().expect("it is the front");
             self.pending_bytes -= length;
             let sequence_number = self.next;
             self.next = self.next.next();
             packet.messages += 1;
+            packet.age_ms = packet.age_ms.max(age_ms);
             if self.mode.is_reliable() {
                 window.taken += window_cost(length);
             }

@@ -81,6 +81,10 @@ impl Run {
     pub(super) fn stay_idle(&mut self) {
         // Stragglers, and the answers to them.
         self.world.run_for(ms(5_000));
+        if self.plan.moves {
+            // Who moved and has said nothing since is found by its keepalive.
+            self.world.run_for(self.settings().keepalive * 2);
+        }
         let before = self.world.sent.clone();
         let span = self.settings().keepalive * 4;
         self.world.run_for(span);
@@ -170,6 +174,7 @@ impl Run {
         self.tally.resent += both.resent;
         self.tally.lost += both.packets_lost;
         self.tally.spurious += both.packets_spurious;
+        self.tally.black_holes += both.black_holes;
         self.tally.window_drops += both.drops.of(Drop::WindowExceeded);
     }
 
@@ -211,6 +216,7 @@ impl Run {
             Event::Closed { close, .. } => {
                 self.closes.insert((node, peer), close);
             }
+            Event::PathChanged { .. } => self.tally.moved += 1,
             Event::Requested { .. } | Event::Connected { .. } => {}
         }
     }

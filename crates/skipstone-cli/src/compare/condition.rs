@@ -1,0 +1,239 @@
+//! The condition of a run: a plan with what the command line says otherwise, checked.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use skipstone::netsim::{LinkConfig, Loss, QueueLimit};
+
+use super::beside;
+use super::payload;
+use super::plan::{Flow, Plan};
+use crate::units::bit_rate::BitRate;
+use crate::units::burst::Burst;
+use crate::units::percent::Percent;
+use crate::units::span::Span;
+
+/// Values other than the plan's, so that one plan can be swept.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Values in place of the plan's")]
+pub(crate) struct Flags {
+    /// Simulated minutes for which updates are sent
+    #[arg(short, long, value_name = "M")]
+    minutes: Option<f64>,
+    /// Entities, each with an ordered channel of its own
+    #[arg(long, value_name = "N")]
+    entities: Option<u16>,
+    /// Ticks a second; at each, every entity has an update
+    #[arg(long, value_name = "N")]
+    ticks: Option<u32>,
+    /// Bytes of an update
+    #[arg(long, value_name = "BYTES")]
+    payload: Option<usize>,
+    /// Datagrams lost at random, in each direction; in place of bursts too
+    #[arg(long, value_name = "PERCENT")]
+    loss: Option<Percent>,
+    /// Datagrams lost in bursts, and their mean length: 2%:3; in place of random loss
+    #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
+    burst: Option<Burst>,
+    /// Round trip of the path, half of it each way
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<Span>,
+    /// Up to so much more delay each way, at random, in order
+    #[arg(long, value_name = "TIME")]
+    jitter: Option<Span>,
+    /// Datagrams held back for up to 20 ms, so that later ones overtake them
+    #[arg(long, value_name = "PERCENT")]
+    reorder: Option<Percent>,
+    /// Datagrams that arrive twice
+    #[arg(long, value_name = "PERCENT")]
+    duplicate: Option<Percent>,
+    /// What the link carries in each direction
+    #[arg(long, value_name = "BITRATE")]
+    link_rate: Option<BitRate>,
+    /// How long anything waits for that rate before it is dropped
+    #[arg(long, value_name = "TIME")]
+    queue: Option<Span>,
+    /// The largest IP packet
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<usize>,
+    /// The client's address changes so often
+    #[arg(long, value_name = "TIME")]
+    roam_every: Option<Span>,
+}
+
+/// What all contenders meet, alike.
+#[derive(Debug, Clone)]
+pub(crate) struct Condition {
+    /// The plan's name.
+    pub(crate) plan: String,
+    /// How long updates are sent.
+    pub(crate) lasting: Duration,
+    pub(crate) entities: u16,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) payload_bytes: usize,
+    /// One direction; both are alike, with chances of their own. Outages count from the first update.
+    pub(crate) link: LinkConfig,
+    pub(crate) roam_every: Option<Duration>,
+    pub(crate) beside: Vec<Flow>,
+    /// As text, for people and results.
+    pub(crate) words: BTreeMap<&'static str, String>,
+}
+
+/// IPv4 and UDP.
+pub(crate) const HEADER_BYTES: usize = 28;
+const MTU_DEFAULT: usize = 1_500;
+/// IPv6 asks for that much, and no transport here works with much less.
+const MTU_MIN: usize = 1_280;
+const MINUTES_MAX: f64 = 24.0 * 60.0;
+
+impl Condition {
+    /// The plan with the flags' values. The error is one sentence.
+    pub(crate) fn from(plan: &Plan, flags: &Flags) -> Result<Condition, String> {
+        let minutes = flags.minutes.unwrap_or(plan.minutes);
+        if !(minutes > 0.0 && minutes <= MINUTES_MAX) {
+            return Err(format!("{minutes} minutes: a run lasts more than 0 minutes and at most {MINUTES_MAX}"));
+        }
+        let entities = flags.entities.unwrap_or(plan.entities);
+        let ticks_per_second = flags.ticks.unwrap_or(plan.ticks_per_second);
+        let payload_bytes = flags.payload.unwrap_or(plan.payload_bytes);
+        within("entities", entities.into(), 1..=200)?;
+        within("ticks a second", ticks_per_second.into(), 1..=1_000)?;
+        within("bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
+        let given = Given::of(plan, flags);
+        let link = given.link()?;
+        let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
+        if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
+            return Err("an address that changes more often than every 100ms is no use to anybody".into());
+        }
+        let flows: Vec<Flow> = plan.beside.iter().map(|beside| beside.flow).collect();
+        beside::check(&flows, &link)?;
+        let mut words = given.words();
+        if let Some(every) = roam_every {
+            words.insert("roam_every", Span(every).to_string());
+        }
+        Ok(Condition {
+            plan: plan.name.clone(),
+            lasting: Duration::from_micros((minutes * 60e6).round() as u64),
+            entities,
+            ticks_per_second,
+            payload_bytes,
+            link,
+            roam_every,
+            beside: flows,
+            words,
+        })
+    }
+
+    /// How many ticks there are.
+    pub(crate) fn ticks(&self) -> u64 {
+        (self.lasting.as_micros() as u64 * u64::from(self.ticks_per_second)).div_ceil(1_000_000)
+    }
+
+    /// The share of datagrams that is lost on the way, queues and outages apart.
+    pub(crate) fn loss(&self) -> f64 {
+        match self.link.loss {
+            Loss::None => 0.0,
+            Loss::Random(rate) | Loss::Burst { rate, .. } => rate,
+        }
+    }
+
+    /// What no update can beat: there and back.
+    pub(crate) fn floor(&self) -> Duration {
+        self.link.delay * 2
+    }
+}
+
+fn within(what: &str, value: u64, range: std::ops::RangeInclusive<u64>) -> Result<(), String> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(format!("{value} {what}: there can be {} to {}", range.start(), range.end()))
+}
+
+/// The link's values, the flags' before the plan's.
+struct Given<'a> {
+    plan: &'a Plan,
+    rtt: Option<Span>,
+    loss: Option<Percent>,
+    burst: Option<Burst>,
+    jitter: Option<Span>,
+    reorder: Option<Percent>,
+    duplicate: Option<Percent>,
+    rate: Option<BitRate>,
+    queue: Option<Span>,
+    mtu: usize,
+}
+
+impl<'a> Given<'a> {
+    fn of(plan: &'a Plan, flags: &Flags) -> Given<'a> {
+        let link = &plan.link;
+        // One kind of loss takes the place of the other.
+        let is_loss_given = flags.loss.is_some() || flags.burst.is_some();
+        let (loss, burst) = if is_loss_given { (flags.loss, flags.burst) } else { (link.loss, link.burst) };
+        Given {
+            plan,
+            rtt: flags.rtt.or(link.rtt),
+            loss,
+            burst,
+            jitter: flags.jitter.or(link.jitter),
+            reorder: flags.reorder.or(link.reorder),
+            duplicate: flags.duplicate.or(link.duplicate),
+            rate: flags.link_rate.or(link.rate),
+            queue: flags.queue.or(link.queue),
+            mtu: flags.mtu.or(link.mtu).unwrap_or(MTU_DEFAULT),
+        }
+    }
+
+    fn link(&self) -> Result<LinkConfig, String> {
+        within("bytes of MTU", self.mtu as u64, MTU_MIN as u64..=65_535)?;
+        let loss = match (self.loss, self.burst) {
+            (Some(_), Some(_)) => return Err("the link has a loss and a burst; choose one".into()),
+            (_, Some(burst)) => Loss::Burst { rate: burst.rate.fraction(), mean_length: burst.mean_length() },
+            (Some(loss), None) => Loss::Random(loss.fraction()),
+            (None, None) => Loss::None,
+        };
+        if self.queue.is_some() && self.rate.is_none() {
+            return Err("the link has a queue and no rate to wait for; give it a rate such as 2Mbit/s".into());
+        }
+        let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
+        let fraction = |percent: Option<Percent>| percent.map_or(0.0, |percent| percent.fraction());
+        let outage =
+            |outage: &super::plan::Outage| skipstone::netsim::Outage { start: outage.at.0, length: outage.length.0 };
+        let config = LinkConfig {
+            delay: span(self.rtt) / 2,
+            jitter: span(self.jitter),
+            rate_bits_per_second: self.rate.map(|rate| rate.bits_per_second()),
+            queue: self.queue.map_or(QueueLimit::Unlimited, |queue| QueueLimit::Time(queue.0)),
+            loss,
+            reorder: fraction(self.reorder),
+            duplicate: fraction(self.duplicate),
+            outages: self.plan.link.outages.iter().map(outage).collect(),
+            datagram_bytes_max: Some(self.mtu - HEADER_BYTES),
+            header_bytes: HEADER_BYTES,
+            ..LinkConfig::default()
+        };
+        config.validate().map_err(|error| format!("this link cannot be: {error}"))?;
+        Ok(config)
+    }
+
+    fn words(&self) -> BTreeMap<&'static str, String> {
+        fn text<T: ToString>(value: &Option<T>) -> Option<String> {
+            value.as_ref().map(T::to_string)
+        }
+        let outages = &self.plan.link.outages;
+        let outages: Vec<_> = outages.iter().map(|outage| format!("{} at {}", outage.length, outage.at)).collect();
+        let all = [
+            ("rtt", text(&self.rtt)),
+            ("loss", text(&self.loss)),
+            ("burst", text(&self.burst)),
+            ("jitter", text(&self.jitter)),
+            ("reorder", text(&self.reorder)),
+            ("duplicate", text(&self.duplicate)),
+            ("rate", text(&self.rate)),
+            ("queue", text(&self.queue)),
+            ("mtu", Some(self.mtu.to_string())),
+            ("outages", (!outages.is_empty()).then(|| outages.join(", "))),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! Who takes part: the transports, and Skipstone's ways of answering loss.
+
+use std::fmt;
+use std::str::FromStr;
+
+use skipstone_proto::wire::redundancy::RedundancyMode;
+
+use crate::units::nearest::nearest;
+
+/// A transport of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Transport {
+    /// Encrypted, or with the sizes of it.
+    Skipstone,
+    /// In clear.
+    SkipstonePlain,
+    /// One conversation whose messages share segments.
+    Kcp,
+    /// One packet per message.
+    KcpMsg,
+    /// `Kcp` in blocks of 10 datagrams with 3 of parity.
+    KcpFec,
+    /// `KcpMsg` in blocks of 10 datagrams with 3 of parity.
+    KcpMsgFec,
+    /// QUIC as it comes, a stream for each entity.
+    Quinn,
+    /// QUIC with its settings made for this.
+    QuinnTuned,
+    /// A channel for each entity.
+    Renet,
+}
+
+impl Transport {
+    pub(crate) const ALL: [Transport; 9] = [
+        Transport::Skipstone,
+        Transport::SkipstonePlain,
+        Transport::Kcp,
+        Transport::KcpMsg,
+        Transport::KcpFec,
+        Transport::KcpMsgFec,
+        Transport::Quinn,
+        Transport::QuinnTuned,
+        Transport::Renet,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Transport::Skipstone => "skipstone",
+            Transport::SkipstonePlain => "skipstone-plain",
+            Transport::Kcp => "kcp",
+            Transport::KcpMsg => "kcp-msg",
+            Transport::KcpFec => "kcp-fec",
+            Transport::KcpMsgFec => "kcp-msg-fec",
+            Transport::Quinn => "quinn",
+            Transport::QuinnTuned => "quinn-tuned",
+            Transport::Renet => "renet",
+        }
+    }
+
+    /// Whether it is run once for each mode.
+    pub(crate) fn has_modes(self) -> bool {
+        matches!(self, Transport::Skipstone | Transport::SkipstonePlain)
+    }
+
+    /// Whether this build of the tool has it.
+    pub(crate) fn is_built_in(self) -> bool {
+        self.has_modes() || cfg!(feature = "peers")
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Transport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Transport, String> {
+        let text = text.trim();
+        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
+        let transport = found.ok_or_else(|| {
+            let names = Transport::ALL.map(Transport::name);
+            let meant = nearest(text, names).map_or(String::new(), |name| format!("; did you mean {name}?"));
+            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
+        })?;
+        if !transport.is_built_in() {
+            return Err(format!("this build has no {transport}: build it with --features peers"));
+        }
+        Ok(transport)
+    }
+}
+
+/// What Skipstone does against loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Mode {
+    /// One retransmission.
+    Off,
+    /// Copies of what was lost.
+    Lean,
+    /// Repair packets as the loss asks for.
+    Adaptive,
+    /// A block code: so many repairs for so many packets.
+    Fixed { sources: u8, repairs: u8 },
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Off => f.pad("off"),
+            Mode::Lean => f.pad("lean"),
+            Mode::Adaptive => f.pad("adaptive"),
+            Mode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mode, String> {
+        match text.trim() {
+            "off" => Ok(Mode::Off),
+            "lean" => Ok(Mode::Lean),
+            "adaptive" => Ok(Mode::Adaptive),
+            other => fixed(other).ok_or_else(|| {
+                format!("there is no mode \"{other}\"; there are off, lean, adaptive and fixed:K+M such as fixed:10+3")
+            }),
+        }
+    }
+}
+
+fn fixed(text: &str) -> Option<Mode> {
+    let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
+    let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
+    // The protocol says which blocks there can be.
+    let mode = RedundancyMode::Fixed { sources, repairs };
+    mode.is_valid().then_some(Mode::Fixed { sources, repairs })
+}
+
+/// A transport and, where it has them, its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Contender {
+    pub(crate) transport: Transport,
+    pub(crate) mode: Option<Mode>,
+}
+
+impl Contender {
+    /// Every transport, in each mode if it has modes.
+    pub(crate) fn all(transports: &[Transport], modes: &[Mode]) -> Vec<Contender> {
+        let each = |transport: &Transport| {
+            let transport = *transport;
+            let modes: Vec<_> =
+                if transport.has_modes() { modes.iter().copied().map(Some).collect() } else { vec![None] };
+            modes.into_iter().map(move |mode| Contender { transport, mode })
+        };
+        transports.iter().flat_map(each).collect()
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mode {
+            Some(mode) => f.pad(&format!("{} {mode}", self.transport)),
+            None => self.transport.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_shown() {
+        for transport in Transport::ALL {
+            if transport.is_built_in() {
+                assert_eq!(transport.to_string().parse(), Ok(transport));
+            }
+        }
+        for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1"] {
+            assert_eq!(mode.parse::<Mode>().unwrap().to_string(), mode);
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_right_ones() {
+        let error = "quin".parse::<Transport>().unwrap_err();
+        assert!(error.contains("did you mean quinn?") && error.contains("kcp-msg-fec"), "{error}");
+        for mode in ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5", "fast"] {
+            let error = mode.parse::<Mode>().unwrap_err();
+            assert!(error.contains(mode) && error.contains("fixed:10+3"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! QUIC by quinn-proto, with TLS 1.3: one bidirectional stream for each entity, on which messages have their length in two
+//! bytes before them.
+//!
+//! The certificate is an Ed25519 one of this folder, whose signatures are all of one length; what else the handshake
+//! leaves to chance changes no length and no time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::congestion::CubicConfig;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
+    Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use skipstone_proto::time::{Duration, Time};
+
+use super::{Ends, Framing, Setup};
+use crate::compare::condition::HEADER_BYTES;
+use crate::compare::payload::splitmix;
+use crate::compare::peer::{Peer, Update};
+
+/// With which settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tuning {
+    /// As they come, but for the number of streams.
+    Default,
+    /// As somebody would set them who knows QUIC, the path and this workload.
+    Expert,
+}
+
+pub(super) fn ends(tuning: Tuning, setup: Setup<'_>) -> Ends {
+    let base = Base { instant: Instant::now(), time: setup.now };
+    let transport = Arc::new(transport(tuning, setup));
+    let mut seed = setup.seed;
+    let mut endpoint = |server| {
+        let mut config = EndpointConfig::default();
+        let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
+        config.rng_seed(Some(words.try_into().expect("32 bytes")));
+        Endpoint::new(Arc::new(config), server, true, None)
+    };
+    let mut server_config = ServerConfig::with_crypto(server_crypto());
+    server_config.transport_config(Arc::clone(&transport));
+    let server = endpoint(Some(Arc::new(server_config)));
+    let mut client_config = ClientConfig::new(client_crypto());
+    client_config.transport_config(transport);
+    let mut client = endpoint(None);
+    let connected = client.connect(base.instant, client_config, setup.server, NAME);
+    let (handle, connection) = connected.expect("a good configuration and address");
+    let link = Some(Link { handle, connection });
+    Ends { client: Box::new(End::new(client, base, link)), server: Box::new(End::new(server, base, None)) }
+}
+
+const NAME: &str = "skipstone.test";
+/// A stream for each entity.
+const STREAMS_MAX: u32 = 256;
+
+fn transport(tuning: Tuning, setup: Setup<'_>) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config.max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX));
+    if tuning == Tuning::Default {
+        return config;
+    }
+    let link = &setup.condition.link;
+    let datagram_bytes = link.datagram_bytes_max.unwrap_or(1_500 - HEADER_BYTES).clamp(1_200, 65_527) as u16;
+    // No discovery: the path is known.
+    config.initial_mtu(datagram_bytes).mtu_discovery_config(None::<MtuDiscoveryConfig>);
+    config.initial_rtt(setup.condition.floor().max(Duration::from_millis(1)));
+    // RFC 9002's smallest: a later packet of the same flight may overtake twice, and an eighth of a round trip.
+    config.packet_threshold(3).time_threshold(9.0 / 8.0);
+    let mut acks = AckFrequencyConfig::default();
+    acks.ack_eliciting_threshold(VarInt::from_u32(0)).max_ack_delay(Some(Duration::from_millis(1)));
+    acks.reordering_threshold(VarInt::from_u32(1));
+    config.ack_frequency_config(Some(acks));
+    let mut cubic = CubicConfig::default();
+    cubic.initial_window(1 << 20);
+    config.congestion_controller_factory(Arc::new(cubic));
+    config.persistent_congestion_threshold(u32::MAX);
+    // Updates of one tick share packets in the order in which they were written.
+    config.send_fairness(false);
+    config
+}
+
+fn certificate() -> CertificateDer<'static> {
+    CertificateDer::from_slice(include_bytes!("quinn/certificate.der"))
+}
+
+fn server_crypto() -> Arc<QuicServerConfig> {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(&include_bytes!("quinn/key.der")[..]));
+    let builder = rustls::ServerConfig::builder_with_provider(provider());
+    let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("TLS 1.3 is there");
+    let config = builder.with_no_client_auth().with_single_cert(vec![certificate()], key).expect("a good certificate");
+    Arc::new(config.try_into().expect("a suite for first packets"))
+}
+
+fn client_crypto() -> Arc<QuicClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate()).expect("a good certificate");
+    let builder = rustls::ClientConfig::builder_with_provider(provider());
+    let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("TLS 1.3 is there");
+    let config = builder.with_root_certificates(roots).with_no_client_auth();
+    Arc::new(config.try_into().expect("a suite for first packets"))
+}
+
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+}
+
+/// Where virtual time meets `Instant`: only differences count.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    instant: Instant,
+    time: Time,
+}
+
+impl Base {
+    fn instant(self, now: Time) -> Instant {
+        self.instant + now.since(self.time)
+    }
+
+    fn time(self, instant: Instant) -> Time {
+        let micros = instant.duration_since(self.instant).as_nanos().div_ceil(1_000) as u64;
+        self.time + Duration::from_micros(micros)
+    }
+}
+
+struct Link {
+    handle: ConnectionHandle,
+    connection: Connection,
+}
+
+struct End {
+    endpoint: Endpoint,
+    base: Base,
+    link: Option<Link>,
+    is_connected: bool,
+    /// Answers of the endpoint's own.
+    responses: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// By the number of the stream, which is that of the entity.
+    streams: BTreeMap<u64, Stream>,
+    arrived: VecDeque<Update>,
+}
+
+struct Stream {
+    id: StreamId,
+    framing: Framing,
+    /// What was written and did not fit yet.
+    backlog: VecDeque<Bytes>,
+}
+
+impl Stream {
+    fn new(id: StreamId) -> Stream {
+        Stream { id, framing: Framing::default(), backlog: VecDeque::new() }
+    }
+}
+
+impl End {
+    fn new(endpoint: Endpoint, base: Base, link: Option<Link>) -> End {
+        let (responses, arrived) = (VecDeque::new(), VecDeque::new());
+        End { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived }
+    }
+
+    /// Takes all that the connection has to tell.
+    fn pump(&mut self) {
+        let Some(Link { handle, connection }) = &mut self.link else { return };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(answer) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(answer);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected => self.is_connected = true,
+                Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
+                    while let Some(id) = connection.streams().accept(Dir::Bi) {
+                        self.streams.insert(id.index(), Stream::new(id));
+                        read(connection, self.streams.get_mut(&id.index()), &mut self.arrived);
+                    }
+                }
+                Event::Stream(StreamEvent::Readable { id }) => {
+                    read(connection, self.streams.get_mut(&id.index()), &mut self.arrived);
+                }
+                Event::Stream(StreamEvent::Writable { id }) => {
+                    if let Some(stream) = self.streams.get_mut(&id.index()) {
+                        write(connection, stream);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn read(connection: &mut Connection, stream: Option<&mut Stream>, arrived: &mut VecDeque<Update>) {
+    let Some(stream) = stream else { return };
+    let mut receiving = connection.recv_stream(stream.id);
+    let Ok(mut chunks) = receiving.read(true) else { return };
+    while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+        stream.framing.add(&chunk.bytes);
+    }
+    // What it has to send is found by `poll_transmit`.
+    let _ = chunks.finalize();
+    while let Some(payload) = stream.framing.next() {
+        arrived.push_back(Update { entity: stream.id.index() as u16, payload, age: Duration::ZERO });
+    }
+}
+
+fn write(connection: &mut Connection, stream: &mut Stream) {
+    while let Some(front) = stream.backlog.front_mut() {
+        match connection.send_stream(stream.id).write(front) {
+            Ok(bytes) if bytes == front.len() => drop(stream.backlog.pop_front()),
+            Ok(bytes) => drop(front.split_to(bytes)),
+            Err(_) => return,
+        }
+    }
+}
+
+impl Peer for End {
+    fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut Vec<u8>) {
+        let instant = self.base.instant(now);
+        let mut buffer = Vec::new();
+        match self.endpoint.handle(instant, from, None, None, BytesMut::from(&datagram[..]), &mut buffer) {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some(link) = &mut self.link {
+                    link.connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) if self.link.is_none() => {
+                match self.endpoint.accept(incoming, instant, &mut buffer, None) {
+                    Ok((handle, connection)) => self.link = Some(Link { handle, connection }),
+                    Err(error) => {
+                        if let Some(response) = error.response {
+                            buffer.truncate(response.size);
+                            self.responses.push_back((response.destination, buffer));
+                        }
+                    }
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => self.endpoint.ignore(incoming),
+            Some(DatagramEvent::Response(response)) => {
+                buffer.truncate(response.size);
+                self.responses.push_back((response.destination, buffer));
+            }
+            None => {}
+        }
+        self.pump();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        let instant = self.base.instant(now);
+        if let Some(link) = &mut self.link
+            && link.connection.poll_timeout().is_some_and(|at| at <= instant)
+        {
+            link.connection.handle_timeout(instant);
+            self.pump();
+        }
+    }
+
+    fn poll_timeout(&mut self) -> Time {
+        let timeout = self.link.as_mut().and_then(|link| link.connection.poll_timeout());
+        timeout.map_or(Time::NEVER, |instant| self.base.time(instant))
+    }
+
+    fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr> {
+        if let Some((to, response)) = self.responses.pop_front() {
+            *datagram = response;
+            return Some(to);
+        }
+        datagram.clear();
+        let transmit = self.link.as_mut()?.connection.poll_transmit(self.base.instant(now), 1, datagram);
+        self.pump();
+        Some(transmit?.destination)
+    }
+
+    fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+
+    fn send(&mut self, _now: Time, update: Update) {
+        let Some(Link { connection, .. }) = &mut self.link else { return };
+        while !self.streams.contains_key(&update.entity.into()) {
+            let Some(id) = connection.streams().open(Dir::Bi) else { return };
+            self.streams.insert(id.index(), Stream::new(id));
+        }
+        let stream = self.streams.get_mut(&update.entity.into()).expect("it was just opened");
+        let mut framed = Vec::with_capacity(update.payload.len() + 2);
+        Framing::frame(&update.payload, &mut framed);
+        stream.backlog.push_back(framed.into());
+        write(connection, stream);
+    }
+
+    fn poll_message(&mut self, _now: Time) -> Option<Update> {
+        self.arrived.pop_front()
+    }
+}

@@ -1,0 +1,78 @@
+//! The JSON result. `schema/compare.schema.json` says the same to other programs; a test holds the two together. Nothing
+//! in it depends on the machine or on the moment: the same plan and seeds give the same bytes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::condition::Condition;
+use super::row::{Row, Summary};
+
+/// All that a comparison found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    pub(crate) schema_version: u32,
+    pub(crate) verdict: Verdict,
+    /// Why the verdict is not pass, one sentence each.
+    pub(crate) reasons: Vec<String>,
+    /// How it was found: in virtual time.
+    pub(crate) clock: &'static str,
+    /// What stands for encryption in the rows of `skipstone`.
+    pub(crate) sealing: &'static str,
+    pub(crate) plan: PlanWords,
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) results: Vec<Row>,
+    pub(crate) summary: Vec<Summary>,
+    pub(crate) thresholds: Vec<ThresholdResult>,
+}
+
+/// What was asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanWords {
+    pub(crate) name: String,
+    pub(crate) about: Option<String>,
+    pub(crate) minutes: f64,
+    pub(crate) entities: u16,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) payload_bytes: usize,
+    /// As they are written in a plan.
+    pub(crate) link: BTreeMap<&'static str, String>,
+    /// There and back, which no update can beat, in ms.
+    pub(crate) floor: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    Interrupted,
+}
+
+/// How one row, or one summary, did against a threshold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct ThresholdResult {
+    pub(crate) expression: String,
+    /// Whose figure it is: `kcp-fec seed 1`, or `skipstone lean median`.
+    pub(crate) of: String,
+    pub(crate) passed: bool,
+    pub(crate) actual: Option<f64>,
+}
+
+impl PlanWords {
+    pub(crate) fn of(condition: &Condition, about: Option<&str>) -> PlanWords {
+        PlanWords {
+            name: condition.plan.clone(),
+            about: about.map(str::to_owned),
+            minutes: condition.lasting.as_secs_f64() / 60.0,
+            entities: condition.entities,
+            ticks_per_second: condition.ticks_per_second,
+            payload_bytes: condition.payload_bytes,
+            link: condition.words.clone(),
+            floor: condition.floor().as_micros() as f64 / 1e3,
+        }
+    }
+}
+
+/// Raised when a field changes its meaning.
+pub(crate) const SCHEMA_VERSION: u32 = 1;

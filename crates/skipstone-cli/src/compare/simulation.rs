@@ -1,0 +1,342 @@
+//! One run in virtual time: a client, a server and the links between them. At each moment everything that is due is
+//! delivered, then timers are run, then the application answers, then packets leave.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use skipstone::netsim::{Arrival, Duplex, Fate, Link, LinkConfig, LossCause};
+use skipstone_proto::time::{Duration, Time};
+
+use super::beside::{Neighbours, OWN_TAG};
+use super::condition::{Condition, HEADER_BYTES};
+use super::contender::Contender;
+use super::peer::{Peer, Telemetry, Update};
+use super::peers::{Ends, Setup, ends};
+use super::proof::{Counts, Proof};
+
+/// What a run found.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) counts: Counts,
+    /// From the tick to the delivery of the echo, in µs, sorted.
+    pub(crate) latencies: Vec<u32>,
+    /// From the first datagram until updates could be sent.
+    pub(crate) connect: Option<Duration>,
+    /// Datagrams and IP bytes that were sent in both directions, from the first of the handshake on.
+    pub(crate) datagrams: u64,
+    pub(crate) ip_bytes: u64,
+    /// Datagrams that the link lost, in both directions.
+    pub(crate) datagrams_lost: u64,
+    /// Of those, the ones that found the queue full.
+    pub(crate) datagrams_overflowed: u64,
+    /// How long datagrams waited for the rate towards the server, in µs, sorted.
+    pub(crate) queue_delays: Vec<u32>,
+    /// IP bytes that came out of the link towards the server while updates were sent, the contender's own.
+    pub(crate) link_bytes: u64,
+    /// The same, of all flows beside.
+    pub(crate) beside_bytes: u64,
+    /// Updates that had come back by the end of sending, in bytes.
+    pub(crate) goodput_bytes: u64,
+    pub(crate) telemetry: Telemetry,
+}
+
+/// The run was told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stopped;
+
+/// Updates that have not come back so long after the last was sent are lost.
+const DRAIN: Duration = Duration::from_secs(5);
+/// A connection that does not stand after so long never will.
+const CONNECT_MAX: Duration = Duration::from_secs(60);
+/// When the client begins to connect.
+const BEGIN: Time = Time::from_micros(1_000_000);
+
+const SERVER: ([u8; 4], u16) = ([198, 51, 100, 1], 7777);
+const CLIENT: [u8; 4] = [192, 0, 2, 1];
+/// The client's first port; the next addresses have the next ones.
+const CLIENT_PORT: u16 = 20_000;
+
+/// Runs a contender under a condition.
+pub(crate) fn simulate(
+    contender: Contender,
+    condition: &Condition,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Measured, Stopped> {
+    let mut world = World::new(contender, condition, seed);
+    world.connect(stop)?;
+    world.play(stop)?;
+    Ok(world.finish())
+}
+
+struct World<'a> {
+    condition: &'a Condition,
+    now: Time,
+    ends: Ends,
+    links: Duplex,
+    neighbours: Neighbours,
+    /// The client's present port.
+    port: u16,
+    roams_at: Time,
+    /// When the first update was sent, once it was.
+    first: Option<Time>,
+    ticks_sent: u64,
+    proof: Proof,
+    payload_delivered_in_time: u64,
+    traffic: Traffic,
+    datagram: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Traffic {
+    datagrams: u64,
+    ip_bytes: u64,
+    lost: u64,
+    overflowed: u64,
+    queue_delays: Vec<u32>,
+    link_bytes: u64,
+}
+
+impl<'a> World<'a> {
+    fn new(contender: Contender, condition: &'a Condition, seed: u64) -> World<'a> {
+        let server = SocketAddr::from(SERVER);
+        let setup = Setup { now: BEGIN, server, seed, condition };
+        // Outages count from the first update.
+        let link = LinkConfig { outages: Vec::new(), ..condition.link.clone() };
+        World {
+            condition,
+            now: BEGIN,
+            ends: ends(contender, setup),
+            links: Duplex::symmetric(link, seed).expect("it was checked"),
+            neighbours: Neighbours::new(&condition.beside, &condition.link, seed),
+            port: CLIENT_PORT,
+            roams_at: Time::NEVER,
+            first: None,
+            ticks_sent: 0,
+            proof: Proof::new(condition.entities),
+            payload_delivered_in_time: 0,
+            traffic: Traffic::default(),
+            datagram: Vec::new(),
+        }
+    }
+
+    /// Runs until updates can be sent, or it is hopeless.
+    fn connect(&mut self, stop: &AtomicBool) -> Result<(), Stopped> {
+        let give_up = BEGIN + CONNECT_MAX;
+        while !self.ends.client.is_connected() && self.now < give_up {
+            check(stop)?;
+            self.settle();
+            if !self.ends.client.is_connected() {
+                self.now = self.next_time().min(give_up);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all updates, and waits for the last of them.
+    fn play(&mut self, stop: &AtomicBool) -> Result<(), Stopped> {
+        if !self.ends.client.is_connected() {
+            return Ok(());
+        }
+        let first = self.now;
+        self.first = Some(first);
+        self.set_outages(first);
+        self.neighbours.begin();
+        self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
+        let end = self.tick_at(self.condition.ticks());
+        let deadline = end + DRAIN;
+        let mut has_ended = false;
+        while self.now < deadline {
+            if self.now >= end && !std::mem::replace(&mut has_ended, true) {
+                self.payload_delivered_in_time = self.proof.delivered();
+                self.neighbours.end();
+            }
+            if has_ended && self.proof.is_complete() {
+                break;
+            }
+            self.settle();
+            let next = self.next_time();
+            if self.ticks_sent.is_multiple_of(64) {
+                check(stop)?;
+            }
+            // The end is a moment of its own.
+            self.now = if self.now < end { next.min(end) } else { next.min(deadline) };
+        }
+        Ok(())
+    }
+
+    fn set_outages(&mut self, first: Time) {
+        let mut link = self.condition.link.clone();
+        for outage in &mut link.outages {
+            outage.start += since_epoch(first);
+        }
+        for direction in [&mut self.links.up, &mut self.links.down] {
+            direction.set_config(link.clone()).expect("it was checked");
+        }
+    }
+
+    /// When a tick is due; they do not drift.
+    fn tick_at(&self, tick: u64) -> Time {
+        let micros = tick * 1_000_000 / u64::from(self.condition.ticks_per_second);
+        self.first.unwrap_or(Time::NEVER) + Duration::from_micros(micros)
+    }
+
+    fn next_tick(&self) -> Time {
+        if self.first.is_some() && self.ticks_sent < self.condition.ticks() {
+            self.tick_at(self.ticks_sent)
+        } else {
+            Time::NEVER
+        }
+    }
+
+    fn next_time(&mut self) -> Time {
+        let arrival = self.links.next_arrival();
+        let arrival = arrival.map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64));
+        let timers = [self.ends.client.poll_timeout(), self.ends.server.poll_timeout(), self.neighbours.poll_timeout()];
+        let next = timers.into_iter().chain([arrival, self.next_tick(), self.roams_at]).min().unwrap_or(Time::NEVER);
+        // A timer may name a moment that turns out to be early; time moves on all the same.
+        next.max(self.now + Duration::from_micros(1))
+    }
+
+    /// Everything that can happen at this moment.
+    fn settle(&mut self) {
+        if self.now >= self.roams_at {
+            self.port += 1;
+            self.roams_at += self.condition.roam_every.expect("it roams");
+        }
+        loop {
+            self.deliver();
+            self.ends.server.handle_timeout(self.now);
+            self.ends.client.handle_timeout(self.now);
+            self.neighbours.handle_timeout(self.now);
+            self.answer();
+            self.send_tick();
+            self.transmit();
+            let now = since_epoch(self.now);
+            if self.links.next_arrival().is_none_or(|at| at > now) {
+                return;
+            }
+        }
+    }
+
+    fn client_address(&self) -> SocketAddr {
+        SocketAddr::from((CLIENT, self.port))
+    }
+
+    fn deliver(&mut self) {
+        let now = since_epoch(self.now);
+        let client = self.client_address();
+        while let Some(arrival) = self.links.up.receive(now, &mut self.datagram) {
+            let ip_bytes = (self.datagram.len() + HEADER_BYTES) as u64;
+            if self.neighbours.take(arrival.tag, self.now, &self.datagram) {
+                continue;
+            }
+            let from = SocketAddr::from((CLIENT, tag_port(arrival.tag)));
+            self.traffic.on_arrival(self.condition, &arrival, ip_bytes, self.ticks_sent < self.condition.ticks());
+            self.ends.server.handle_datagram(self.now, from, &mut self.datagram);
+        }
+        while let Some(arrival) = self.links.down.receive(now, &mut self.datagram) {
+            if self.neighbours.take_answer(arrival.tag, self.now, &self.datagram) {
+                continue;
+            }
+            // What was sent to an address that the client has left is nobody's.
+            if tag_port(arrival.tag) == client.port() {
+                self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);
+            }
+        }
+    }
+
+    /// The server echoes, the client takes note.
+    fn answer(&mut self) {
+        while let Some(update) = self.ends.server.poll_message(self.now) {
+            self.ends.server.send(self.now, update);
+        }
+        let now = since_epoch(self.now);
+        while let Some(update) = self.ends.client.poll_message(self.now) {
+            self.proof.on_echo(now, update.entity, &update.payload);
+        }
+    }
+
+    fn send_tick(&mut self) {
+        while self.now >= self.next_tick() {
+            let due = since_epoch(self.tick_at(self.ticks_sent));
+            self.ticks_sent += 1;
+            for entity in 0..self.condition.entities {
+                let payload = self.proof.send(entity, due).encode(self.condition.payload_bytes);
+                self.ends.client.send(self.now, Update { entity, payload, age: Duration::ZERO });
+            }
+        }
+    }
+
+    fn transmit(&mut self) {
+        let (now, port) = (self.now, self.port);
+        let Ends { client, server } = &mut self.ends;
+        self.traffic.transmit(&mut **client, now, &mut self.links.up, &mut self.datagram, |_| port);
+        self.traffic.transmit(&mut **server, now, &mut self.links.down, &mut self.datagram, |to| to.port());
+        self.neighbours.transmit(now, &mut self.links);
+    }
+
+    fn finish(mut self) -> Measured {
+        let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
+        let (counts, latencies) = self.proof.finish();
+        self.traffic.queue_delays.sort_unstable();
+        Measured {
+            counts,
+            latencies,
+            connect: self.first.map(|first| first.since(BEGIN)),
+            datagrams: self.traffic.datagrams,
+            ip_bytes: self.traffic.ip_bytes,
+            datagrams_lost: self.traffic.lost,
+            datagrams_overflowed: self.traffic.overflowed,
+            queue_delays: self.traffic.queue_delays,
+            link_bytes: self.traffic.link_bytes,
+            beside_bytes: self.neighbours.bytes(),
+            goodput_bytes: self.payload_delivered_in_time * self.condition.payload_bytes as u64,
+            telemetry,
+        }
+    }
+}
+
+impl Traffic {
+    fn transmit(
+        &mut self,
+        peer: &mut dyn Peer,
+        now: Time,
+        link: &mut Link,
+        datagram: &mut Vec<u8>,
+        port: impl Fn(SocketAddr) -> u16,
+    ) {
+        while let Some(to) = peer.poll_transmit(now, datagram) {
+            self.datagrams += 1;
+            self.ip_bytes += (datagram.len() + HEADER_BYTES) as u64;
+            let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
+            self.lost += u64::from(fate != Fate::Queued);
+            self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
+        }
+    }
+
+    fn on_arrival(&mut self, condition: &Condition, arrival: &Arrival, ip_bytes: u64, sending: bool) {
+        if !sending {
+            return;
+        }
+        self.link_bytes += ip_bytes;
+        if let Some(rate) = condition.link.rate_bits_per_second {
+            let serialised = Duration::from_nanos(ip_bytes * 8 * 1_000_000_000 / rate);
+            let on_its_way = arrival.arrived - arrival.sent;
+            let waited = on_its_way.saturating_sub(condition.link.delay + serialised);
+            self.queue_delays.push(waited.as_micros() as u32);
+        }
+    }
+}
+
+fn tag_port(tag: u64) -> u16 {
+    tag as u16
+}
+
+fn since_epoch(time: Time) -> Duration {
+    Duration::from_micros(time.as_micros())
+}
+
+fn check(stop: &AtomicBool) -> Result<(), Stopped> {
+    if stop.load(Ordering::Relaxed) { Err(Stopped) } else { Ok(()) }
+}

@@ -1,0 +1,101 @@
+//! Packets beside the stream of frames: challenges of addresses and their answers, probes of the path's size. Each holds
+//! what it is for and nothing else.
+
+use super::roaming::Errand;
+use super::transmit::OVERTAKING_MAX;
+use super::{Connection, State};
+use crate::path::Path;
+use crate::recovery::{Control, Leaving, Record};
+use crate::time::Time;
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, HEADER_BYTES};
+use crate::wire::frame;
+use crate::wire::number::Truncated;
+
+impl Connection {
+    /// Writes a packet of its own that is due into `buffer`: where to, and its length.
+    pub(crate) fn poll_alone(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
+        if self.ids.remote == 0 {
+            return None;
+        }
+        match self.roaming.poll(now) {
+            Some(Errand::Challenge { path, token }) => {
+                let length = self.write_alone(now, buffer, Fate::Unasked, |writer| {
+                    frame::encode_path_challenge(writer, token);
+                })?;
+                self.roaming.on_challenge_sent(now, length);
+                Some((path, length))
+            }
+            Some(Errand::Answer { token }) => {
+                let length = self.write_alone(now, buffer, Fate::Unasked, |writer| {
+                    frame::encode_path_response(writer, token);
+                })?;
+                Some((self.path, length))
+            }
+            Some(Errand::Announce) => {
+                let bytes = ANNOUNCE_BYTES + 2 * self.security.overhead();
+                let length = self.write_alone(now, buffer, Fate::Asked, |writer| {
+                    frame::encode_ping(writer);
+                    writer.zeros(bytes.saturating_sub(writer.len()));
+                })?;
+                Some((self.path, length))
+            }
+            None => self.poll_size_probe(now, buffer),
+        }
+    }
+
+    fn poll_size_probe(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
+        let is_standing = matches!(self.state, State::Established | State::Lingering) && self.timers.is_confirmed;
+        let is_free = self.ledger.has_room() && u64::from(self.ledger.bytes_in_flight()) < self.congestion.window();
+        if !self.mtu.is_searching() || !is_standing || !is_free || self.path.carrier.is_reliable {
+            return None;
+        }
+        let max = usize::from(self.datagram_bytes_max()).min(buffer.len()) as u16;
+        let bytes = self.mtu.poll_probe(now, max, self.path.carrier.overhead_bytes)?;
+        let buffer = &mut buffer[..usize::from(bytes)];
+        let length = self.write_alone(now, buffer, Fate::Noted(Control::SizeProbe(bytes)), |writer| {
+            frame::encode_ping(writer);
+            writer.zeros(writer.room());
+        })?;
+        self.mtu.on_probe_sent(bytes);
+        Some((self.path, length))
+    }
+
+    /// Seals a packet that holds what `fill` writes.
+    fn write_alone(
+        &mut self,
+        now: Time,
+        buffer: &mut [u8],
+        fate: Fate,
+        fill: impl FnOnce(&mut Writer<'_>),
+    ) -> Option<usize> {
+        let end = buffer.len().checked_sub(self.security.overhead())?;
+        let mut writer = Writer::new(&mut buffer[..end]);
+        datagram::encode_packet_header(&mut writer, self.ids.remote);
+        writer.truncated(Truncated::new(self.ledger.next(), self.ledger.distance() + OVERTAKING_MAX));
+        fill(&mut writer);
+        let length = writer.len();
+        let length = self.security.seal(buffer, HEADER_BYTES..length);
+        if let Fate::Noted(control) = fate {
+            self.ledger.record(Record::Control(control));
+        }
+        let is_ack_eliciting = fate != Fate::Unasked;
+        self.ledger.commit(now, Leaving { bytes: length, is_ack_eliciting, age_ms: 0 });
+        self.count_sent(length);
+        Some(length)
+    }
+}
+
+/// Who wants to know what becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Nobody: it is sent again by a clock of its own, or when the peer asks again.
+    Unasked,
+    /// It asks for an acknowledgement.
+    Asked,
+    /// It asks for one, and the ledger remembers why.
+    Noted(Control),
+}
+
+/// A packet that shows a new address is as long as two challenges, for nobody is sent more than came from there.
+const ANNOUNCE_BYTES: usize = 2 * super::roaming::CHALLENGE_BYTES;

@@ -1,0 +1,249 @@
+//! A connection whose client changes its address: Wi-Fi to mobile, or a NAT that forgot. WIRE.md section 6.1.
+//!
+//! ```text
+//! newest packet from elsewhere ──> Candidate ──PATH_CHALLENGE to it, answered from there──> the path
+//!                                     │ newer packet from the old address, or 3 s without an answer
+//!                                     └──> forgotten
+//! ```
+//! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic. A
+//! stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed.
+
+use super::event::Event;
+use super::stats::Drop;
+use super::{Connection, Context, Side, State};
+use crate::path::Path;
+use crate::rtt::Rtt;
+use crate::time::{Duration, Time};
+use crate::wire::datagram::HEADER_BYTES;
+use crate::wire::frame::PATH_BYTES;
+use core::net::SocketAddr;
+
+/// Bytes of a packet with a PATH_CHALLENGE, its seal aside.
+pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
+/// How long a new address may take to prove itself, once it was asked.
+const CANDIDATE_MAX: Duration = Duration::from_secs(3);
+
+/// What there is to do about addresses.
+#[derive(Debug, Default)]
+pub(super) struct Roaming {
+    candidate: Option<Box<Candidate>>,
+    /// The peer wants to know whether this side lives where it believes.
+    to_answer: Option<u64>,
+    /// The last answer, whatever it answers.
+    answered: Option<u64>,
+    /// This side has a new address, which the peer does not know.
+    announces: bool,
+    /// Where the peer was when it opened the connection, if it moved since.
+    opened_from: Option<Box<SocketAddr>>,
+}
+
+/// An address that authentic packets came from, and that has to prove that it is the peer's.
+#[derive(Debug)]
+struct Candidate {
+    path: Path,
+    token: u64,
+    /// Bytes that came from there, less those that were sent there.
+    credit: usize,
+    /// Bytes of a challenge.
+    cost: usize,
+    challenges: u32,
+    sent_at: Time,
+    send_at: Time,
+    interval: Duration,
+    /// From the first challenge on: a few short packets may have to come before one is paid for.
+    deadline: Time,
+}
+
+/// A packet that is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Errand {
+    Challenge { path: Path, token: u64 },
+    Answer { token: u64 },
+    Announce,
+}
+
+impl Candidate {
+    fn can_pay(&self) -> bool {
+        self.credit >= self.cost
+    }
+
+    fn due(&self) -> Time {
+        let send_at = if self.can_pay() { self.send_at } else { Time::NEVER };
+        send_at.min(self.deadline)
+    }
+
+    /// It cannot even be asked, or was and would have answered by now: another address may take its place.
+    fn gives_way(&self) -> bool {
+        if self.challenges == 0 { !self.can_pay() } else { self.challenges > 1 }
+    }
+}
+
+impl Roaming {
+    pub(super) fn due(&self) -> Time {
+        self.candidate.as_ref().map_or(Time::NEVER, |candidate| candidate.due())
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<Errand> {
+        if let Some(candidate) =
+            self.candidate.as_ref().filter(|candidate| candidate.can_pay() && candidate.send_at <= now)
+        {
+            return Some(Errand::Challenge { path: candidate.path, token: candidate.token });
+        }
+        if let Some(token) = self.to_answer.take() {
+            return Some(Errand::Answer { token });
+        }
+        core::mem::take(&mut self.announces).then_some(Errand::Announce)
+    }
+
+    pub(super) fn on_challenge_sent(&mut self, now: Time, bytes: usize) {
+        let Some(candidate) = &mut self.candidate else { return };
+        candidate.credit = candidate.credit.saturating_sub(bytes);
+        if candidate.challenges == 0 {
+            candidate.deadline = now + CANDIDATE_MAX;
+        }
+        candidate.challenges += 1;
+        candidate.sent_at = now;
+        candidate.send_at = now + candidate.interval;
+        candidate.interval *= 2;
+    }
+
+    pub(super) fn on_challenge(&mut self, token: u64) {
+        self.to_answer = Some(token);
+    }
+
+    pub(super) fn on_response(&mut self, token: u64) {
+        self.answered = Some(token);
+    }
+
+    pub(super) fn announce(&mut self) {
+        self.announces = true;
+    }
+}
+
+impl Connection {
+    /// Whether this is the path that the connection uses.
+    pub(crate) fn is_on(&self, path: &Path) -> bool {
+        self.path.remote == path.remote && self.path.socket == path.socket
+    }
+
+    /// Where the peer was when it opened the connection: repeated OPENs, and late ones, come from there.
+    pub(crate) fn opened_from(&self) -> SocketAddr {
+        self.roaming.opened_from.as_deref().copied().unwrap_or(self.path.remote)
+    }
+
+    /// Whether a packet that came along this path may be the peer's although the connection lies elsewhere.
+    pub(crate) fn may_roam_to(&self, path: &Path) -> bool {
+        let is_standing = matches!(self.state, State::Established | State::Lingering | State::Closing | State::Drained);
+        self.side == Side::Server && is_standing && !self.path.carrier.is_reliable && !path.carrier.is_reliable
+    }
+
+    /// Takes a datagram that came along the connection's own path.
+    pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, datagram: &mut [u8]) {
+        let next = self.received.next();
+        let number = self.handle_packet(cx, datagram, HEADER_BYTES);
+        // The peer is where it was.
+        if number.is_some_and(|number| number >= next) && self.roaming.candidate.take().is_some() {
+            self.stats.paths_refused += 1;
+        }
+    }
+
+    /// Takes a datagram that came from elsewhere; `token` is random.
+    pub(crate) fn handle_packet_from(&mut self, cx: &mut Context<'_>, path: Path, token: u64, datagram: &mut [u8]) {
+        let (next, to_answer, bytes) = (self.received.next(), self.roaming.to_answer, datagram.len());
+        self.roaming.answered = None;
+        let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
+        // Challenges are answered on the connection's path only.
+        self.roaming.to_answer = to_answer;
+        if let Some(candidate) = self.roaming.candidate.as_mut().filter(|candidate| candidate.path == path) {
+            candidate.credit += bytes;
+            if self.roaming.answered.take() == Some(candidate.token) {
+                self.move_to_candidate(cx);
+            }
+        } else if number >= next {
+            self.consider(cx.now, path, token, bytes);
+        }
+    }
+
+    /// One candidate at a time; another one has its turn when the first did not answer.
+    fn consider(&mut self, now: Time, path: Path, token: u64, bytes: usize) {
+        if self.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
+            self.stats.drops.count(Drop::WrongPath);
+            return;
+        }
+        self.stats.paths_refused += u64::from(self.roaming.candidate.is_some());
+        self.roaming.candidate = Some(Box::new(Candidate {
+            path,
+            token,
+            credit: bytes,
+            cost: CHALLENGE_BYTES + self.security.overhead(),
+            challenges: 0,
+            sent_at: Time::NEVER,
+            send_at: now,
+            interval: self.rtt.probe_timeout(Duration::ZERO),
+            deadline: Time::NEVER,
+        }));
+    }
+
+    /// The new address has proven itself.
+    fn move_to_candidate(&mut self, cx: &mut Context<'_>) {
+        let Some(candidate) = self.roaming.candidate.take() else { return };
+        let Candidate { path, challenges, sent_at, .. } = *candidate;
+        // Another port of the same host is a NAT that forgot: the way is the same (RFC 9000, section 9.4).
+        let is_same_way = path.remote.ip() == self.path.remote.ip() && path.socket == self.path.socket;
+        let left = core::mem::replace(&mut self.path, path);
+        self.roaming.opened_from.get_or_insert_with(|| Box::new(left.remote));
+        if !is_same_way {
+            self.forget_path();
+            if challenges == 1 {
+                self.rtt.on_sample(cx.now.since(sent_at), Duration::ZERO);
+            }
+        }
+        self.begin_on_path(cx.now);
+        self.stats.paths_changed += 1;
+        // What was sent to the old address is lost; an acknowledgement of this tells so.
+        self.received.ack_now(cx.now);
+        self.pending.ping = true;
+        self.pending.probes = 2;
+        if matches!(self.state, State::Closing | State::Drained) {
+            self.answer_now(cx.now);
+        }
+        if !self.is_over() {
+            cx.events.push_back(Event::PathChanged { peer: self.peer, path });
+        }
+    }
+
+    /// The embedder's own address changed: from now on this client sends along `path`. False if it cannot.
+    pub(crate) fn set_path(&mut self, now: Time, path: Path) -> bool {
+        let is_standing = matches!(self.state, State::Established | State::Lingering);
+        let is_movable = !self.path.carrier.is_reliable && !path.carrier.is_reliable;
+        if self.side != Side::Client || !is_standing || !is_movable {
+            return false;
+        }
+        self.path = path;
+        self.forget_path();
+        self.begin_on_path(now);
+        self.stats.paths_changed += 1;
+        self.roaming.announce();
+        true
+    }
+
+    /// Nothing is known about the new path.
+    fn forget_path(&mut self) {
+        self.rtt = Rtt::new();
+        self.ledger.forget_losses();
+        self.mtu.on_path_changed(self.ledger.next());
+    }
+
+    /// What left along the old path says nothing about the new one.
+    fn begin_on_path(&mut self, now: Time) {
+        self.congestion.on_path_changed(now);
+        self.ledger.on_path_changed();
+    }
+
+    pub(super) fn handle_roaming_timeout(&mut self, now: Time) {
+        if self.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= now) {
+            self.roaming.candidate = None;
+            self.stats.paths_refused += 1;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How large this connection's datagrams may be, and what the fate of large ones says about the path.
+
+use super::Connection;
+use crate::mtu::{BASE_BYTES, Large};
+use crate::recovery::{Control, Record, Resolved};
+use crate::time::Time;
+
+impl Connection {
+    /// Bytes of a datagram that settings and carrier allow.
+    pub(super) fn datagram_bytes_max(&self) -> u16 {
+        self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max)
+    }
+
+    /// Bytes of a datagram that may leave now.
+    pub(super) fn datagram_bytes(&self) -> u16 {
+        let max = self.datagram_bytes_max();
+        if self.path.carrier.is_reliable {
+            return max;
+        }
+        self.mtu.current(max)
+    }
+
+    /// What the ledger is to remember of a datagram of so many bytes.
+    pub(super) fn size_record(&self, bytes: usize) -> Option<Record> {
+        let is_large = bytes > usize::from(BASE_BYTES) && !self.path.carrier.is_reliable;
+        is_large.then_some(Record::Control(Control::Large(bytes as u16)))
+    }
+
+    /// Looks at what was acknowledged for what it says about sizes.
+    pub(super) fn note_sizes_acked(&mut self, resolved: &[Resolved]) {
+        if !resolved.is_empty() {
+            self.mtu.on_heard();
+        }
+        for Resolved { packet: number, record, .. } in resolved.iter().copied() {
+            match record {
+                Record::Control(Control::SizeProbe(bytes)) => self.mtu.on_probe_acked(Large { number, bytes }),
+                Record::Control(Control::Large(bytes)) => self.mtu.on_acked(Large { number, bytes }),
+                _ => {}
+            }
+        }
+    }
+
+    /// Looks at what was lost for what it says about sizes. Returns how many of the packets were probes, whose loss is no
+    /// congestion.
+    pub(super) fn note_sizes_lost(&mut self, now: Time, resolved: &[Resolved]) -> u32 {
+        let (mut probes, next) = (0, self.ledger.next());
+        for Resolved { packet: number, record, .. } in resolved.iter().copied() {
+            match record {
+                Record::Control(Control::SizeProbe(bytes)) => {
+                    self.mtu.on_probe_lost(Large { number, bytes });
+                    probes += 1;
+                }
+                Record::Control(Control::Large(bytes)) => {
+                    let is_black_hole = self.mtu.on_lost(now, Large { number, bytes }, next);
+                    self.stats.black_holes += u64::from(is_black_hole);
+                }
+                _ => {}
+            }
+        }
+        probes
+    }
+}

@@ -1,0 +1,31 @@
+//! Packets from elsewhere, and clients that say where they are now. What comes of it is the connection's to decide.
+
+use super::{Drop, Endpoint, PeerId};
+use crate::connection::Context;
+use crate::path::Path;
+use crate::time::Time;
+
+impl Endpoint {
+    /// A client's address changed, or its socket: from now on it sends along `path`, and its server learns of it at once. The
+    /// old socket is the caller's to close. False if there is no such client, it does not stand, or it is on a stream.
+    pub fn set_path(&mut self, now: Time, peer: PeerId, path: Path) -> bool {
+        self.with(now, peer, |connection, cx| connection.set_path(cx.now, path)).unwrap_or(false)
+    }
+
+    /// A packet for the connection with this id, from anywhere.
+    pub(super) fn handle_packet(&mut self, now: Time, path: Path, id: u32, bytes: &mut [u8]) -> Result<(), Drop> {
+        let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
+        let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
+        let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        if connection.is_on(&path) {
+            connection.handle_packet_here(cx, bytes);
+        } else if connection.may_roam_to(&path) {
+            connection.handle_packet_from(cx, path, self.rng.next_u64(), bytes);
+        } else {
+            return Err(Drop::WrongPath);
+        }
+        self.after(index);
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! How large a datagram the path carries: found by probing, given up when large ones vanish (DPLPMTUD, RFC 8899).
+//!
+//! Nothing is probed before a packet would have been larger than what is proven, and nothing has a timer: a connection
+//! that is idle or sends little costs nothing. Who sends the probes, and tells what became of packets, is the connection.
+
+use crate::time::{Duration, Time};
+
+/// Every path that is supported carries datagrams of so many bytes (RFC 9000, section 14).
+pub const BASE_BYTES: u16 = 1_200;
+/// What the links of most paths carry, IP header and all.
+const LIKELY_IP_BYTES: u16 = 1_500;
+/// The search ends when what passes and what does not are so close.
+const STEP_BYTES: u16 = 16;
+/// A size does not pass if so many probes of it are lost in a row (RFC 8899, section 5.1.2).
+const TRIES_MAX: u8 = 3;
+/// When to look whether the path carries more by now (RFC 8899, section 5.1.1).
+const RAISE_AFTER: Duration = Duration::from_secs(600);
+/// When to search again after large datagrams vanished: not at once, for the path is likely to be what it was.
+const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// Large datagrams lost one after the other, each sent when the one before was known to be lost, that prove it. What a
+/// full queue drops is lost together and counts once.
+const VANISHED_MAX: u8 = 3;
+
+/// What is known about one path.
+#[derive(Clone, Debug)]
+pub struct Mtu {
+    /// What the path carries.
+    proven: u16,
+    /// The smallest size that it does not carry; `u16::MAX` if none is known.
+    refused: u16,
+    /// A probe of this size is on its way.
+    probe: Option<u16>,
+    /// Probes of this size that were lost in a row.
+    tries: u8,
+    /// A packet would have been larger.
+    is_wanted: bool,
+    search_from: Time,
+    /// Packets with lower numbers left along another path.
+    path_from: u64,
+    newest_acked: Large,
+    vanished: Vanished,
+    /// Nothing is acknowledged any more.
+    is_silent: bool,
+}
+
+/// A packet that was larger than [`BASE_BYTES`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Large {
+    /// Its number.
+    pub number: u64,
+    /// Bytes of its datagram.
+    pub bytes: u16,
+}
+
+/// Large packets lost while others arrive.
+#[derive(Clone, Copy, Debug)]
+struct Vanished {
+    count: u8,
+    smallest: u16,
+    /// The next loss counts from this packet on.
+    from: u64,
+}
+
+impl Vanished {
+    const NONE: Vanished = Vanished { count: 0, smallest: u16::MAX, from: 0 };
+}
+
+impl Default for Mtu {
+    fn default() -> Self {
+        Mtu {
+            proven: BASE_BYTES,
+            refused: u16::MAX,
+            probe: None,
+            tries: 0,
+            is_wanted: false,
+            search_from: Time::ZERO,
+            path_from: 0,
+            newest_acked: Large::default(),
+            vanished: Vanished::NONE,
+            is_silent: false,
+        }
+    }
+}
+
+impl Mtu {
+    /// Bytes of a datagram, of which the settings and the carrier allow `max`.
+    pub fn current(&self, max: u16) -> u16 {
+        let current = if self.is_silent { BASE_BYTES } else { self.proven };
+        current.min(max)
+    }
+
+    /// Nothing is acknowledged any more: perhaps it is their size that keeps packets from arriving.
+    pub fn on_silence(&mut self) {
+        self.is_silent = true;
+    }
+
+    /// Something was acknowledged.
+    pub fn on_heard(&mut self) {
+        self.is_silent = false;
+    }
+
+    /// A packet is full: a larger one is wanted.
+    pub fn on_full(&mut self) {
+        self.is_wanted = true;
+    }
+
+    /// The size of the probe that is to leave now, if one is; `overhead` is what IP and UDP add to a datagram. Call
+    /// [`Mtu::on_probe_sent`] when it has left.
+    pub fn poll_probe(&mut self, now: Time, max: u16, overhead: u16) -> Option<u16> {
+        if !self.is_wanted || self.probe.is_some() || now < self.search_from {
+            return None;
+        }
+        let next = self.next_size(max, LIKELY_IP_BYTES.saturating_sub(overhead));
+        if next.is_none() {
+            self.rest(now + RAISE_AFTER);
+        }
+        next
+    }
+
+    /// Whether [`Mtu::poll_probe`] may have something.
+    pub fn is_searching(&self) -> bool {
+        self.is_wanted && self.probe.is_none()
+    }
+
+    /// The probe left.
+    pub fn on_probe_sent(&mut self, bytes: u16) {
+        self.probe = Some(bytes);
+    }
+
+    /// The probe arrived.
+    pub fn on_probe_acked(&mut self, probe: Large) {
+        if probe.number < self.path_from {
+            return;
+        }
+        self.probe = self.probe.filter(|bytes| *bytes != probe.bytes);
+        self.tries = 0;
+        self.proven = self.proven.max(probe.bytes);
+        if self.refused <= probe.bytes {
+            self.refused = u16::MAX;
+        }
+    }
+
+    /// The probe did not arrive. That is no congestion, and its content is not missed.
+    pub fn on_probe_lost(&mut self, probe: Large) {
+        if probe.number < self.path_from || self.probe != Some(probe.bytes) {
+            return;
+        }
+        self.probe = None;
+        self.tries += 1;
+        if self.tries >= TRIES_MAX {
+            self.tries = 0;
+            self.refused = probe.bytes;
+        }
+    }
+
+    /// A large packet arrived.
+    pub fn on_acked(&mut self, large: Large) {
+        if large.number >= self.newest_acked.number {
+            self.newest_acked = large;
+        }
+        if large.bytes >= self.vanished.smallest {
+            self.vanished = Vanished { from: self.vanished.from, ..Vanished::NONE };
+        }
+    }
+
+    /// A large packet was lost, while another one arrived that left later; the next will have the number `next`. True if
+    /// that proves a black hole: from now on datagrams are small.
+    pub fn on_lost(&mut self, now: Time, large: Large, next: u64) -> bool {
+        let is_old = large.number < self.path_from.max(self.vanished.from) || large.bytes > self.proven;
+        let is_excused = large.number < self.newest_acked.number && large.bytes <= self.newest_acked.bytes;
+        if is_old || is_excused {
+            return false;
+        }
+        let Vanished { count, smallest, .. } = self.vanished;
+        self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next };
+        let is_black_hole = self.vanished.count >= VANISHED_MAX;
+        if is_black_hole {
+            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..Mtu::default() };
+        }
+        is_black_hole
+    }
+
+    /// Packets from `next` on leave along another path, of which nothing is known.
+    pub fn on_path_changed(&mut self, next: u64) {
+        *self = Mtu { path_from: next, ..Mtu::default() };
+    }
+
+    fn rest(&mut self, until: Time) {
+        self.is_wanted = false;
+        self.refused = u16::MAX;
+        self.search_from = until;
+    }
+
+    fn next_size(&self, max: u16, likely: u16) -> Option<u16> {
+        let most = max.min(self.refused - 1);
+        let is_bounded = self.refused <= max;
+        if most <= self.proven || is_bounded && most - self.proven < STEP_BYTES {
+            return None;
+        }
+        if (self.proven + 1..=most).contains(&likely) {
+            return Some(likely);
+        }
+        Some(if is_bounded { self.proven + (most - self.proven).div_ceil(2) } else { most })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UDP: u16 = 28;
+
+    /// Lets the search run on a path that carries `path` bytes; what was probed.
+    fn search(mtu: &mut Mtu, now: Time, max: u16, path: u16) -> Vec<u16> {
+        let mut probes = Vec::new();
+        mtu.on_full();
+        while let Some(bytes) = mtu.poll_probe(now, max, UDP) {
+            mtu.on_probe_sent(bytes);
+            assert_eq!(mtu.poll_probe(now, max, UDP), None, "one at a time");
+            probes.push(bytes);
+            let probe = Large { number: probes.len() as u64, bytes };
+            if bytes <= path { mtu.on_probe_acked(probe) } else { mtu.on_probe_lost(probe) }
+        }
+        probes
+    }
+
+    #[test]
+    fn one_probe_finds_the_likely_size() {
+        let mut mtu = Mtu::default();
+        assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), None, "nobody wants more");
+        assert_eq!(search(&mut mtu, Time::ZERO, 1_472, 1_472), [1_472]);
+        assert_eq!(mtu.current(1_472), 1_472);
+        assert_eq!(mtu.current(900), 900, "the settings allow no more");
+    }
+
+    #[test]
+    fn any_path_is_found_to_within_a_step_and_never_exceeded() {
+        for max in [1_201, 1_472, 9_000, 65_507] {
+            for path in (1_200..max.min(20_000)).step_by(7).chain([max]) {
+                let mut mtu = Mtu::default();
+                let probes = search(&mut mtu, Time::ZERO, max, path);
+                let found = mtu.current(max);
+                assert!(found <= path && path - found < STEP_BYTES, "{found} of {path}, {max} allowed");
+                assert!(probes.len() <= 16 * usize::from(TRIES_MAX), "{probes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_lost_probe_proves_nothing() {
+        let mut mtu = Mtu::default();
+        mtu.on_full();
+        for number in 0..2 {
+            assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), Some(1_472));
+            mtu.on_probe_sent(1_472);
+            mtu.on_probe_lost(Large { number, bytes: 1_472 });
+        }
+        assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), Some(1_472));
+    }
+
+    #[test]
+    fn it_looks_again_after_ten_minutes_if_somebody_wants_more() {
+        let mut mtu = Mtu::default();
+        search(&mut mtu, Time::ZERO, 1_472, 1_252);
+        assert!(search(&mut mtu, Time::ZERO + Duration::from_secs(599), 1_472, 1_472).is_empty());
+        assert_eq!(search(&mut mtu, Time::ZERO + Duration::from_secs(600), 1_472, 1_472), [1_472]);
+    }
+
+    #[test]
+    fn large_packets_that_vanish_one_after_the_other_prove_a_black_hole() {
+        let mut mtu = Mtu::default();
+        search(&mut mtu, Time::ZERO, 1_472, 1_472);
+        let lost = |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, next);
+        assert!((10..20).all(|number| !lost(&mut mtu, number, 20)), "lost together: a full queue");
+        assert!(!lost(&mut mtu, 20, 30));
+        assert_eq!(mtu.current(1_472), 1_472);
+        assert!(lost(&mut mtu, 30, 40));
+        assert_eq!(mtu.current(1_472), BASE_BYTES);
+        assert!(search(&mut mtu, Time::ZERO, 1_472, 1_472).is_empty(), "not at once");
+    }
+
+    #[test]
+    fn losses_among_large_packets_that_arrive_prove_nothing() {
+        let mut mtu = Mtu::default();
+        search(&mut mtu, Time::ZERO, 1_472, 1_472);
+        for number in (10..1_000).step_by(2) {
+            mtu.on_acked(Large { number: number + 1, bytes: 1_472 });
+            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2));
+        }
+        for number in (1_000..1_100).step_by(4) {
+            mtu.on_acked(Large { number, bytes: 1_300 });
+            if mtu.on_lost(Time::ZERO, Large { number: number - 2, bytes: 1_472 }, number + 1) {
+                return;
+            }
+        }
+        panic!("smaller ones that arrive do not excuse the largest");
+    }
+}

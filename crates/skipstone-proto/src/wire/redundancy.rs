@@ -1,0 +1,91 @@
+//! How much is sent so that losses need not be waited for: what the settings and the channel table say (WIRE.md section
+//! 5). What it means to a sender lies in `fec` and `connection`.
+
+use crate::wire::Malformed;
+use crate::wire::cursor::{Reader, Writer};
+
+/// What a connection, or a channel of it, does against loss beyond resending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RedundancyMode {
+    /// What was lost is sent once more, and nothing else.
+    Off,
+    /// No repair packets; what was lost goes out again in several copies, a few milliseconds apart.
+    Lean,
+    /// Repair packets as the path's losses ask for: none on a path that loses nothing. Copies as in `Lean`.
+    #[default]
+    Adaptive,
+    /// A block code: after `sources` packets, `repairs` repair packets, whatever the path loses. Copies as in `Lean`.
+    Fixed {
+        /// Packets in a block, at least 1; together with `repairs` at most 64.
+        sources: u8,
+        /// Repair packets for each block, at least 1.
+        repairs: u8,
+    },
+}
+
+impl RedundancyMode {
+    /// Whether it is within its limits.
+    pub const fn is_valid(self) -> bool {
+        match self {
+            RedundancyMode::Fixed { sources, repairs } => {
+                sources > 0 && repairs > 0 && sources as u16 + repairs as u16 <= BLOCK_MAX
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn encode(self, writer: &mut Writer<'_>) {
+        match self {
+            RedundancyMode::Off => writer.u8(0),
+            RedundancyMode::Lean => writer.u8(1),
+            RedundancyMode::Adaptive => writer.u8(2),
+            RedundancyMode::Fixed { sources, repairs } => {
+                writer.u8(3);
+                writer.u8(sources);
+                writer.u8(repairs);
+            }
+        }
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let mode = match reader.u8()? {
+            0 => RedundancyMode::Off,
+            1 => RedundancyMode::Lean,
+            2 => RedundancyMode::Adaptive,
+            3 => RedundancyMode::Fixed { sources: reader.u8()?, repairs: reader.u8()? },
+            _ => return Err(Malformed),
+        };
+        mode.is_valid().then_some(mode).ok_or(Malformed)
+    }
+}
+
+/// What a connection does against loss, and what it may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redundancy {
+    /// What is done.
+    pub mode: RedundancyMode,
+    /// Bytes of repair packets and copies, in percent of the bytes of the packets that they stand in for: never more.
+    pub budget_percent: u16,
+}
+
+impl Default for Redundancy {
+    fn default() -> Self {
+        Redundancy { mode: RedundancyMode::Adaptive, budget_percent: 100 }
+    }
+}
+
+impl Redundancy {
+    pub(super) fn encode(self, writer: &mut Writer<'_>) {
+        self.mode.encode(writer);
+        writer.varint(self.budget_percent.into());
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Redundancy { mode: RedundancyMode::decode(reader)?, budget_percent: reader.varint_u16()? })
+    }
+}
+
+/// Source and repair packets of a block, at most.
+pub const BLOCK_MAX: u16 = 64;
+/// Bytes of a mode, at most.
+pub(super) const MODE_BYTES_MAX: usize = 3;
