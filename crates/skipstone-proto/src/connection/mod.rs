@@ -182,7 +182,7 @@ impl Connection {
         settings: Arc<Settings>,
         timers: Timers,
     ) -> Self {
-        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::Aimd };
+        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::default() };
         Connection {
             peer,
             side,
@@ -193,12 +193,12 @@ impl Connection {
             merging: settings.merging,
             is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
+            congestion: Controller::new(algorithm, settings.datagram_bytes_max),
             settings,
             handshake: None,
             received: Received::default(),
             ledger: Ledger::default(),
             rtt: Rtt::new(),
-            congestion: Controller::new(algorithm),
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,

@@ -8,6 +8,7 @@ use crate::channel::incoming::Arrival;
 use crate::channel::lanes::{Cursor, Lanes};
 use crate::channel::outgoing::Receipt;
 use crate::channel::window_cost;
+use crate::congestion::{AckSample, LossSample, Stamp};
 use crate::recovery::ledger::Acked;
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
@@ -194,7 +195,6 @@ impl Connection {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, number: u64, ack: &Ack<'_>) {
         let largest = ack.largest.resolve(self.ledger.next());
-        let in_flight_before = self.ledger.bytes_in_flight();
         let mut acked = Acked::default();
         for range in ack.ranges(largest).flatten() {
             self.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
@@ -207,11 +207,16 @@ impl Connection {
             self.window_from = number;
             self.lanes.on_window(ack.window.unwrap_or(u64::from(self.settings.window_bytes)));
         }
-        self.congestion.on_ack(
-            u64::from(acked.bytes),
-            u64::from(in_flight_before),
-            u64::from(self.settings.datagram_bytes_max),
-        );
+        let sent_at = acked.rtt_sample.map_or(cx.now, |rtt| cx.now - rtt);
+        self.congestion.on_ack(&AckSample {
+            now: cx.now,
+            bytes: acked.bytes,
+            sent_at,
+            stamp: Stamp::default(),
+            rtt: acked.rtt_sample,
+            smoothed: self.rtt.smoothed(),
+            bytes_in_flight: self.ledger.bytes_in_flight(),
+        });
         self.stats.packets_spurious += u64::from(acked.spurious);
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
@@ -240,7 +245,8 @@ impl Connection {
         let (packets, last_sent) = self.ledger.detect_losses(cx.now, &self.rtt, &mut cx.scratch.resolved);
         if packets > 0 {
             self.stats.packets_lost += u64::from(packets);
-            self.congestion.on_loss(cx.now, last_sent);
+            let bytes = packets * u32::from(self.settings.datagram_bytes_max);
+            self.congestion.on_loss(cx.now, LossSample { bytes, sent_at: last_sent });
             self.take_back(cx, Lanes::on_lost);
         }
     }

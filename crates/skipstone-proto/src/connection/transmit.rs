@@ -182,6 +182,9 @@ impl Connection {
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
         let length = self.security.seal(buffer, HEADER_BYTES..length);
+        if is_ack_eliciting {
+            self.congestion.on_sent(now, length as u32, self.ledger.bytes_in_flight());
+        }
         self.ledger.commit(now, length, is_ack_eliciting);
         if is_ack_eliciting {
             self.pending.probes = self.pending.probes.saturating_sub(1);

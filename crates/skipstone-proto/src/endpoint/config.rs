@@ -1,6 +1,7 @@
 //! What an endpoint is told when it is made.
 
 use super::ids::Shard;
+use crate::congestion::Algorithm;
 use crate::time::Duration;
 use crate::wire::frame;
 use crate::wire::settings::{Merging, Settings};
@@ -18,6 +19,8 @@ pub struct Config {
     pub handshake_timeout: Duration,
     /// Connections at once; further clients are refused.
     pub connections_max: u32,
+    /// What decides how much may be in flight, on carriers that lose datagrams.
+    pub congestion: Algorithm,
     /// Which of several endpoints behind one port this is.
     pub shard: Shard,
 }
@@ -36,6 +39,7 @@ impl Config {
             merging: None,
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
+            congestion: Algorithm::default(),
             shard: Shard::default(),
         }
     }
