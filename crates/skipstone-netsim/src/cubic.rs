@@ -58,7 +58,8 @@ struct Epoch {
     start: Duration,
     /// Seconds until the window is back at its old maximum.
     k: f64,
-    /// What a Reno flow would have.
+    /// The window at the plateau, and what a Reno flow would have.
+    plateau: f64,
     reno: f64,
 }
 
@@ -172,8 +173,11 @@ impl CubicFlow {
             return;
         }
         self.timeouts += 1;
-        self.threshold = (self.window * DECREASE).max(2.0);
-        self.window_max = self.window;
+        // Further timeouts of the same silence say nothing new (RFC 5681, section 3.1).
+        if self.backoff == 0 {
+            self.threshold = (self.window * DECREASE).max(2.0);
+            self.window_max = self.window;
+        }
         self.window = 1.0;
         self.epoch = None;
         for (index, sent) in self.segments.iter_mut().enumerate() {
@@ -254,17 +258,18 @@ impl CubicFlow {
             return;
         }
         let window = self.window;
-        let window_max = self.window_max.max(window);
+        let plateau = self.window_max.max(window);
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             start: now,
-            k: cube_root((window_max - window) / C),
+            k: cube_root((plateau - window) / C),
+            plateau,
             reno: window,
         });
-        let reno_increase = if epoch.reno < window_max { 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE) } else { 1.0 };
+        let reno_increase = if epoch.reno < epoch.plateau { 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE) } else { 1.0 };
         epoch.reno += reno_increase * arrived / window;
         let rtt = self.rtt.map_or(0.0, |(smoothed, _)| smoothed.as_secs_f64());
         let apart = now.saturating_sub(epoch.start).as_secs_f64() + rtt - epoch.k;
-        let target = (C * apart * apart * apart + window_max).clamp(window, 1.5 * window);
+        let target = (C * apart * apart * apart + epoch.plateau).clamp(window, 1.5 * window);
         self.window = (window + (target - window) * arrived / window).max(epoch.reno);
     }
 

@@ -232,6 +232,13 @@ impl Connection {
         &mut self.stats
     }
 
+    /// Chooses the controller of a connection that has sent nothing yet. A reliable carrier has its own.
+    pub(crate) fn set_congestion(&mut self, algorithm: Algorithm) {
+        if !self.path.carrier.is_reliable {
+            self.congestion = Controller::new(algorithm, self.settings.datagram_bytes_max);
+        }
+    }
+
     /// What waits for the end of the old merging leaves at once.
     pub(crate) fn set_merging(&mut self, merging: Merging) {
         self.merging = merging;

@@ -1,6 +1,6 @@
 //! One link that several flows share, in virtual time: model senders with the controller under test (packets with
 //! stamps, acknowledgements per packet, losses by time, probes), and CUBIC flows.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use skipstone_netsim::cubic::{CubicFlow, CubicReceiver, Segment};
 use skipstone_netsim::{Link, LinkConfig, QueueLimit};
