@@ -49,7 +49,8 @@ impl Endpoint {
         let nonce = self.rng.next_u64();
         let token = Bytes::copy_from_slice(token);
         let timeout = self.config.handshake_timeout;
-        let connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
+        let mut connection = Connection::new_client(now, peer, path, id, nonce, token, timeout);
+        connection.set_congestion(self.config.congestion);
         self.adopt(connection);
         Ok(peer)
     }

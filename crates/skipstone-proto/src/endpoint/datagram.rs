@@ -152,6 +152,7 @@ impl Endpoint {
         let ids = Ids { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
+        connection.set_congestion(self.config.congestion);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         connection.handle_packet(cx, bytes, OPEN_HEADER_BYTES);
         if !connection.is_requested() {
