@@ -29,7 +29,8 @@ impl Cubic {
         let (window_u64, step) = (u64::from(window.max(datagram)), u64::from(acked) * u64::from(datagram));
         // Reno's share beside a decrease by 0.3 is 0.53 datagrams per round trip, and 1 once the loss is made good.
         let per_mille = if self.reno < self.plateau { 530 } else { 1_000 };
-        self.reno += (step * u64::from(flows) * per_mille / 1_000 / window_u64) as u32;
+        let growth = (step * u64::from(flows) * per_mille / 1_000 / window_u64) as u32;
+        self.reno = self.reno.saturating_add(growth);
         let elapsed_ms = (now.since(self.epoch).as_micros() as u64 + u64::from(rtt_us)) / 1_000;
         let apart = (elapsed_ms as i64 - i64::from(self.plateau_ms)).clamp(-1_000_000, 1_000_000);
         let above = apart.pow(3) / 1_000 * 4 / 10_000 * i64::from(datagram * flows) / 1_000;

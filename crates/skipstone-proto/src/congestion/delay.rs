@@ -75,6 +75,7 @@ const WINDOW_DATAGRAMS_MIN: u32 = 2;
 const WINDOW_MAX: u32 = 1 << 30;
 /// Datagrams that leave at once while nothing waits.
 const BURST_DATAGRAMS: u64 = 10;
+const RTT_MAX_US: u32 = 20_000_000;
 const SMOOTHED_INITIAL_US: u32 = 100_000;
 /// Growth is such that what is sent before the queue shows is a queue of about half of this.
 const OVERSHOOT_US: u32 = 120_000;
@@ -193,9 +194,9 @@ impl DelayAware {
 
     pub(super) fn on_ack(&mut self, ack: &AckSample) {
         let now = ack.now;
-        self.smoothed = (ack.smoothed.as_micros() as u32).max(1);
+        self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
-            self.queue.on_sample(now, (rtt.as_micros() as u32).max(1), self.smoothed);
+            self.queue.on_sample(now, in_range(rtt), self.smoothed);
         }
         if !self.queue.is_measured() {
             return;
@@ -506,7 +507,9 @@ impl DelayAware {
             if now >= self.limited_until {
                 self.limited_from = now;
             }
-            self.limited_until = now + micros(2 * self.smoothed);
+            // Before the first answer nobody knows how long a round trip is.
+            let span = if self.queue.is_measured() { 2 * self.smoothed } else { RTT_MAX_US };
+            self.limited_until = now + micros(span);
         } else if in_flight + 2 * datagram < self.window / 2 {
             self.limited_until = self.limited_until.min(now);
         }
@@ -515,6 +518,11 @@ impl DelayAware {
     fn window_min(&self) -> u32 {
         WINDOW_DATAGRAMS_MIN * u32::from(self.datagram)
     }
+}
+
+/// A round-trip time in microseconds with which sums cannot overflow, whatever the peer does.
+fn in_range(rtt: Duration) -> u32 {
+    rtt.as_micros().clamp(1, RTT_MAX_US.into()) as u32
 }
 
 fn micros(span: u32) -> Duration {

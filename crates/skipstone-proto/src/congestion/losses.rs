@@ -65,7 +65,8 @@ impl Losses {
         self.lost = self.lost.saturating_add(bytes);
         if sent_at >= self.counted_at {
             self.counted_at = now;
-            self.side(wait_us)[0] += 1;
+            let lost = &mut self.side(wait_us)[0];
+            *lost = lost.saturating_add(1);
         }
     }
 

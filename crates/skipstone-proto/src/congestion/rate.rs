@@ -34,6 +34,10 @@ struct Train {
 
 /// What left within this many microseconds left together.
 const TOGETHER_US: u32 = 50;
+/// What one acknowledgement answers may have arrived over this long.
+const HELD_TOGETHER_US: u32 = 2_000;
+/// The first datagram of a train does not count, about.
+const DATAGRAM_BYTES: u32 = 1_500;
 /// Bytes after the first of a train that is long enough to tell something.
 const TRAIN_BYTES_MIN: u32 = 2_000;
 
@@ -102,16 +106,19 @@ impl DeliveryRate {
 impl Train {
     fn on_ack(&mut self, now: u32, bytes: u32, sent_at: u32) {
         if sent_at.wrapping_sub(self.sent_at) <= TOGETHER_US {
-            self.bytes += bytes;
+            self.bytes = self.bytes.saturating_add(bytes);
             self.last_at = now;
             return;
         }
-        let span = self.last_at.wrapping_sub(self.first_at);
-        if self.bytes >= TRAIN_BYTES_MIN && span > 0 {
+        let span = match self.last_at.wrapping_sub(self.first_at) {
+            0 => HELD_TOGETHER_US,
+            span => span,
+        };
+        if self.bytes >= TRAIN_BYTES_MIN {
             let rate = (u64::from(self.bytes) * 1_000_000 / u64::from(span)).min(u64::from(u32::MAX)) as u32;
             self.rate = if self.rate == 0 { rate } else { self.rate - self.rate / 4 + rate / 4 };
         }
-        *self = Train { sent_at, first_at: now, last_at: now, bytes: 0, ..*self };
+        *self = Train { sent_at, first_at: now, last_at: now, bytes: bytes.saturating_sub(DATAGRAM_BYTES), ..*self };
     }
 }
 
