@@ -12,7 +12,7 @@ const RANKS: &[&[&str]] = &[
     &["connection"],
     &["channel"],
     &["fec", "recovery", "congestion", "mtu", "security"],
-    &["wire", "rtt", "loss"],
+    &["wire", "rtt", "loss", "delivery"],
     &["ranges"],
     &["time", "seq", "rng", "path"],
 ];

@@ -77,6 +77,7 @@
 mod bottleneck;
 mod config;
 mod corrupt;
+pub mod cubic;
 mod duplex;
 mod flight;
 mod link;

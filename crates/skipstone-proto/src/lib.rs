@@ -8,6 +8,7 @@
 pub mod channel;
 pub mod congestion;
 pub mod connection;
+pub mod delivery;
 pub mod endpoint;
 pub mod fec;
 pub mod loss;

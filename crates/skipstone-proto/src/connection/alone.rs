@@ -5,7 +5,7 @@ use super::roaming::Errand;
 use super::transmit::OVERTAKING_MAX;
 use super::{Connection, State};
 use crate::path::Path;
-use crate::recovery::{Control, Leaving, Record};
+use crate::recovery::{Control, Record};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, HEADER_BYTES};
@@ -80,7 +80,7 @@ impl Connection {
             self.ledger.record(Record::Control(control));
         }
         let is_ack_eliciting = fate != Fate::Unasked;
-        self.ledger.commit(now, Leaving { bytes: length, is_ack_eliciting, age_ms: 0 });
+        self.commit(now, length, is_ack_eliciting, 0);
         self.count_sent(length);
         Some(length)
     }

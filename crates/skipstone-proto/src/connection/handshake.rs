@@ -9,7 +9,7 @@ use super::{Connection, Context, Ids, Side, State};
 use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
-use crate::recovery::{Control, Leaving, Record};
+use crate::recovery::{Control, Record};
 use crate::security::{Plain, Protection, Security, Session};
 use crate::time::{Duration, Time};
 use crate::wire::cursor::Writer;
@@ -169,7 +169,7 @@ impl Connection {
         if is_first {
             let mut packet = Packet::new(Writer::new(&mut []), &mut self.ledger, 0);
             packet.record(Record::Control(Control::Connect));
-            self.ledger.commit(now, Leaving { bytes: length, is_ack_eliciting: true, age_ms: 0 });
+            self.commit(now, length, true, 0);
         }
         self.security = Security::Plain(plain);
     }

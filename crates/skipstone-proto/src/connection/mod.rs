@@ -136,6 +136,8 @@ pub(crate) struct Connection {
     window_from: u64,
     /// New messages wait because the congestion window is full.
     is_limited: bool,
+    /// When the pace lets the next packet leave, if one waits for it.
+    pace_due: Time,
     timers: Timers,
     ending: Option<Box<Ending>>,
     stats: Stats,
@@ -199,7 +201,7 @@ impl Connection {
         settings: Arc<Settings>,
         timers: Timers,
     ) -> Self {
-        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::Aimd };
+        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::default() };
         Connection {
             peer,
             side,
@@ -211,18 +213,19 @@ impl Connection {
             is_merging_own: false,
             lanes: Lanes::new(settings.window_bytes),
             redundancy: Redundant::new(settings.redundancy),
+            congestion: Controller::new(algorithm, settings.datagram_bytes_max),
             settings,
             handshake: None,
             received: Received::default(),
             ledger: Ledger::default(),
             rtt: Rtt::new(),
-            congestion: Controller::new(algorithm),
             mtu: Mtu::default(),
             roaming: Roaming::default(),
             pending: Pending::default(),
             receive_window: ReceiveWindow::default(),
             window_from: 0,
             is_limited: false,
+            pace_due: Time::NEVER,
             timers,
             ending: None,
             stats: Stats::default(),
@@ -251,6 +254,13 @@ impl Connection {
 
     pub(crate) fn stats_mut(&mut self) -> &mut Stats {
         &mut self.stats
+    }
+
+    /// Chooses the controller of a connection that has sent nothing yet. A reliable carrier has its own.
+    pub(crate) fn set_congestion(&mut self, algorithm: Algorithm) {
+        if !self.path.carrier.is_reliable {
+            self.congestion = Controller::new(algorithm, self.settings.datagram_bytes_max);
+        }
     }
 
     /// What waits for the end of the old merging leaves at once.

@@ -8,6 +8,7 @@ use crate::channel::incoming::Arrival;
 use crate::channel::lanes::{Cursor, Lanes};
 use crate::channel::outgoing::Receipt;
 use crate::channel::window_cost;
+use crate::congestion::{AckSample, LossSample};
 use crate::recovery::ledger::{Acked, Lost};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
@@ -235,7 +236,6 @@ impl Connection {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, number: u64, ack: &Ack<'_>) {
         let largest = ack.largest.resolve(self.ledger.next());
-        let in_flight_before = self.ledger.bytes_in_flight();
         let mut acked = Acked::default();
         for range in ack.ranges(largest).flatten() {
             self.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
@@ -248,11 +248,17 @@ impl Connection {
             self.window_from = number;
             self.lanes.on_window(ack.window.unwrap_or(u64::from(self.settings.window_bytes)));
         }
-        self.congestion.on_ack(
-            u64::from(acked.bytes),
-            u64::from(in_flight_before),
-            u64::from(self.settings.datagram_bytes_max),
-        );
+        if let Some((sent_at, stamp)) = acked.latest {
+            self.congestion.on_ack(&AckSample {
+                now: cx.now,
+                bytes: acked.bytes,
+                sent_at,
+                stamp,
+                rtt: acked.rtt_sample.map(|_| self.rtt.latest()),
+                smoothed: self.rtt.smoothed(),
+                bytes_in_flight: self.ledger.bytes_in_flight(),
+            });
+        }
         self.stats.packets_spurious += u64::from(acked.spurious);
         self.note_sizes_acked(&cx.scratch.resolved);
         self.settle_arrived(cx);
@@ -273,7 +279,7 @@ impl Connection {
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_saved += u64::from(lost.packets);
-            self.congestion.on_loss(cx.now, lost.last_sent);
+            self.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });
         }
         self.settle_arrived(cx);
     }
@@ -304,7 +310,7 @@ impl Connection {
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
-                self.congestion.on_loss(cx.now, lost.last_sent);
+                self.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });
             }
             let copies = self.copy_count() - 1;
             self.take_back(cx, copies, Lanes::on_lost);

@@ -106,9 +106,10 @@ impl Redundant {
         u16::try_from(now.since(self.late_since).as_millis()).unwrap_or(u16::MAX)
     }
 
-    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst) -> Plan {
+    /// On a path that is full, repairs would only take the place of what they repair.
+    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> Plan {
         self.policy.update(losses);
-        let plan = self.policy.plan(losses, burst);
+        let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;
@@ -117,6 +118,19 @@ impl Redundant {
             self.drop_repairs();
         }
         plan
+    }
+
+    /// Repairs that are due cannot leave, because the path is full: it needs none then.
+    pub(super) fn drop_repairs_due(&mut self, now: Time) {
+        if self.has_repairs(now) {
+            self.drop_repairs();
+        }
+    }
+
+    /// Repairs leave at the pace of everything else.
+    pub(super) fn defer_repairs(&mut self, until: Time) {
+        self.repairs.later += core::mem::take(&mut self.repairs.now);
+        self.repairs.later_at = if self.repairs.later > 0 { self.repairs.later_at.max(until) } else { Time::NEVER };
     }
 
     fn drop_repairs(&mut self) {
@@ -163,7 +177,7 @@ impl Connection {
 
     /// New messages are about to leave: makes the plan for their burst, if there is none yet, and returns the size that
     /// the next packet aims at.
-    pub(super) fn burst_target(&mut self, overhead: usize, capacity: usize) -> usize {
+    pub(super) fn burst_target(&mut self, now: Time, overhead: usize, capacity: usize) -> usize {
         if self.redundancy.mode != RedundancyMode::Adaptive || self.path.carrier.is_reliable {
             return usize::MAX;
         }
@@ -172,10 +186,9 @@ impl Connection {
             Some(plan) => plan,
             None => {
                 let packet_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
-                self.redundancy.begin_burst(
-                    self.ledger.losses(),
-                    &Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity },
-                )
+                let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
+                let yields = self.congestion.is_congested(now);
+                self.redundancy.begin_burst(self.ledger.losses(), &burst, yields)
             }
         };
         let packets = plan.packets.saturating_sub(1).max(1);
@@ -248,7 +261,7 @@ impl Connection {
         let spacing = self.spacing(COPIES_PER_RTT);
         let redundancy = &mut self.redundancy;
         let wanted = if resent { redundancy.copies } else { fresh };
-        if !redundancy.sends_copies() || wanted == 0 {
+        if !redundancy.sends_copies() || wanted == 0 || self.congestion.is_congested(now) {
             return;
         }
         let cost = bytes as u64 + u64::from(self.path.carrier.overhead_bytes);

@@ -114,6 +114,7 @@ impl Connection {
             .min(self.received.ack_due())
             .min(self.recovery_due())
             .min(self.redundancy.due())
+            .min(self.pace_due)
             .min(merge)
             .min(self.timers.expire_due)
             .min(self.roaming.due())
@@ -234,6 +235,7 @@ impl Connection {
             self.pending.probes = 2;
             self.mtu.on_silence();
             self.ledger.copies().clear();
+            self.congestion.on_silence(cx.now);
         }
         let copies = if doubted.is_silent { 0 } else { self.copy_count() - 1 };
         self.take_back(cx, copies, Lanes::on_doubted);

@@ -4,6 +4,7 @@ use super::close::Answer;
 use super::redundancy::{LATE_ROOM, PACKET_BYTES, write_repair};
 use super::{Connection, State};
 use crate::channel::packet::Packet;
+use crate::delivery::Stamp;
 use crate::recovery::{Control, Leaving, Record};
 use crate::time::Time;
 use crate::wire::ack;
@@ -63,6 +64,7 @@ impl Connection {
     /// Writes what is due into `buffer`; `None` if nothing is.
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
         let max = usize::from(self.datagram_bytes()).min(buffer.len());
+        self.congestion.set_datagram_bytes(max as u16);
         self.timers.merge.on_write(now);
         if let Some(bytes) = self.poll_crypto(now, buffer) {
             self.count_sent(bytes);
@@ -100,6 +102,19 @@ impl Connection {
         (written.bytes > 0).then_some(written)
     }
 
+    /// Numbers the packet that was written.
+    pub(super) fn commit(&mut self, now: Time, bytes: usize, is_ack_eliciting: bool, age_ms: u16) {
+        let in_flight = self.ledger.bytes_in_flight();
+        let stamp = match is_ack_eliciting {
+            true => self.congestion.on_sent(now, bytes as u32, in_flight),
+            false => {
+                self.congestion.on_sent_untracked(now, bytes as u32);
+                Stamp::default()
+            }
+        };
+        self.ledger.commit(now, Leaving { bytes, is_ack_eliciting, age_ms, stamp });
+    }
+
     pub(super) fn count_sent(&mut self, bytes: usize) {
         self.stats.sent.datagrams += 1;
         self.stats.sent.datagram_bytes += bytes as u64;
@@ -114,8 +129,18 @@ impl Connection {
     fn wants(&mut self, now: Time) -> Wants {
         let is_open = matches!(self.state, State::Established | State::Lingering);
         let in_flight = u64::from(self.ledger.bytes_in_flight());
-        let may_send = self.pending.probes > 0 || in_flight < self.congestion.window() && self.ledger.has_room();
         let has_new = is_open && self.lanes.has_new() && self.is_merged(now);
+        let has_room = in_flight < self.congestion.window() && self.ledger.has_room();
+        let pace = self.congestion.next_send(now, u32::from(self.datagram_bytes()));
+        let may_send = self.pending.probes > 0 || has_room && pace <= now;
+        if !has_room {
+            self.redundancy.drop_repairs_due(now);
+        } else if pace > now {
+            self.redundancy.defer_repairs(pace);
+        }
+        let has_repairs = is_open && self.redundancy.has_repairs(now);
+        let has_any = has_new || is_open && self.lanes.has_lost() || has_repairs;
+        self.pace_due = if has_any && has_room && pace > now { pace } else { Time::NEVER };
         self.is_limited = has_new && !may_send;
         Wants {
             ack: self.received.has_news(),
@@ -123,7 +148,7 @@ impl Connection {
             control: self.pending.accept || self.pending.connect || self.pending.ping,
             lost: is_open && may_send && self.lanes.has_lost(),
             new: has_new && may_send,
-            repair: is_open && self.redundancy.has_repairs(now),
+            repair: has_repairs && may_send,
         }
     }
 
@@ -163,7 +188,7 @@ impl Connection {
         let (reserve, late_age_ms) = (self.redundancy.reserve(), self.redundancy.age_ms(now));
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
         let capacity_max = max.saturating_sub(overhead + PACKET_BYTES + reserve);
-        let target = if wants.new { self.burst_target(overhead + PACKET_BYTES, capacity_max) } else { usize::MAX };
+        let target = if wants.new { self.burst_target(now, overhead + PACKET_BYTES, capacity_max) } else { usize::MAX };
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.ids.remote);
         writer.truncated(number);
@@ -269,7 +294,7 @@ impl Connection {
         if let Some(record) = self.size_record(sealed).filter(|_| is_ack_eliciting) {
             self.ledger.record(record);
         }
-        self.ledger.commit(now, Leaving { bytes: sealed, is_ack_eliciting, age_ms });
+        self.commit(now, sealed, is_ack_eliciting, age_ms);
         if has_new && !self.path.carrier.is_reliable {
             let content = if age_ms == 0 { content } else { 0..0 };
             self.on_source(now, number, content, &buffer[..length]);

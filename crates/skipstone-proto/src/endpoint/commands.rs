@@ -65,7 +65,8 @@ impl Endpoint {
         let nonce = self.rng.next_u64();
         let token = Bytes::copy_from_slice(token);
         let request = Request { nonce, token, protection, timeout: self.config.handshake_timeout };
-        let connection = Connection::new_client(now, peer, path, id, request);
+        let mut connection = Connection::new_client(now, peer, path, id, request);
+        connection.set_congestion(self.config.congestion);
         self.adopt(connection);
         Ok(peer)
     }

@@ -1,6 +1,7 @@
 //! What an endpoint is told when it is made.
 
 use super::ids::Shard;
+use crate::congestion::Algorithm;
 use crate::mtu::BASE_BYTES;
 use crate::security::Suites;
 use crate::time::Duration;
@@ -21,6 +22,8 @@ pub struct Config {
     pub handshake_timeout: Duration,
     /// Connections at once; further clients are refused.
     pub connections_max: u32,
+    /// What decides how much may be in flight, on carriers that lose datagrams.
+    pub congestion: Algorithm,
     /// Which of several endpoints behind one port this is.
     pub shard: Shard,
     /// Encrypted suites: those that a server lets clients choose from, and what [`super::Endpoint::connect`] asks for.
@@ -43,6 +46,7 @@ impl Config {
             merging: None,
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
+            congestion: Algorithm::default(),
             shard: Shard::default(),
             suites: None,
             allows_plain: true,

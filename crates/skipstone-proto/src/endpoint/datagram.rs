@@ -175,6 +175,7 @@ impl Endpoint {
         let ids = Ids { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
+        connection.set_congestion(self.config.congestion);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let opened = connection.handle_open(cx, open, bytes);
         if opened.is_err() || !connection.is_opened() {

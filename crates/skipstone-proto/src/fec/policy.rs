@@ -63,10 +63,10 @@ impl Policy {
 
     /// What to make of a burst on a path that loses so much.
     pub fn plan(&self, losses: &LossEstimate, burst: &Burst) -> Plan {
-        let least = burst.bytes.div_ceil(burst.packet_bytes_max.max(1)).max(1);
         if !self.is_active {
-            return Plan { packets: least, repairs: 0 };
+            return burst.unprotected();
         }
+        let least = burst.least();
         let mut plan = Plan { packets: burst.cheapest(least, 1), repairs: 1 };
         while late(losses.rate(), plan) > LATE_MAX {
             let repairs = plan.repairs + 1;
@@ -81,6 +81,15 @@ impl Policy {
 }
 
 impl Burst {
+    /// As few packets as hold it, and no repairs.
+    pub fn unprotected(&self) -> Plan {
+        Plan { packets: self.least(), repairs: 0 }
+    }
+
+    fn least(&self) -> usize {
+        self.bytes.div_ceil(self.packet_bytes_max.max(1)).max(1)
+    }
+
     /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
     fn cheapest(&self, least: usize, repairs: usize) -> usize {
         let message = self.bytes.div_ceil(self.messages.max(1));

@@ -7,6 +7,7 @@
 mod doubt;
 
 use super::copies::Copies;
+use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
 use crate::rtt::Rtt;
 use crate::seq::Seq;
@@ -80,6 +81,8 @@ pub struct Leaving {
     pub is_ack_eliciting: bool,
     /// How late its content is already, in ms.
     pub age_ms: u16,
+    /// The congestion controller's note.
+    pub stamp: Stamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +104,7 @@ struct Sent {
     record_count: u16,
     bytes: u16,
     age_ms: u16,
+    stamp: Stamp,
     state: State,
     is_doubted: bool,
     /// Whether its fate counts in what is known of the path's losses.
@@ -118,6 +122,8 @@ pub struct Acked {
     pub spurious: u32,
     /// Time since the greatest number left, if it was acknowledged for the first time.
     pub rtt_sample: Option<Duration>,
+    /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
+    pub latest: Option<(Time, Stamp)>,
 }
 
 /// Packets that turned out to be lost.
@@ -273,7 +279,7 @@ impl Ledger {
     pub fn commit(&mut self, now: Time, leaving: Leaving) {
         let record_count = core::mem::take(&mut self.records_open);
         let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
-        let Leaving { bytes, is_ack_eliciting, age_ms } = leaving;
+        let Leaving { bytes, is_ack_eliciting, age_ms, stamp } = leaving;
         let bytes = bytes as u16;
         // Its loss is what it is for.
         let is_size_probe =
@@ -290,6 +296,7 @@ impl Ledger {
             record_count,
             bytes,
             age_ms,
+            stamp,
             state,
             is_doubted: false,
             is_measured: is_ack_eliciting && !is_size_probe,
@@ -334,6 +341,9 @@ impl Ledger {
                     self.eliciting_in_flight -= 1;
                     acked.bytes += u32::from(packet.bytes);
                     acked.packets += 1;
+                    if acked.latest.is_none_or(|(at, _)| at <= packet.at) {
+                        acked.latest = Some((packet.at, packet.stamp));
+                    }
                 }
                 State::Lost => acked.spurious += 1,
             }
@@ -478,7 +488,7 @@ mod tests {
     }
 
     fn packet() -> Leaving {
-        Leaving { bytes: 100, is_ack_eliciting: true, age_ms: 0 }
+        Leaving { bytes: 100, is_ack_eliciting: true, ..Leaving::default() }
     }
 
     fn ms(millis: u64) -> Time {

@@ -90,7 +90,7 @@ pub struct Sizes {
 /// DTLS 1.2 with ChaCha20-Poly1305.
 pub const DTLS_1_2: Sizes =
     Sizes { hello: 112, answer: &[611], finish: 125, confirm: 67, record_overhead: 29, is_early: false };
-/// DTLS 1.3 with AES-128-GCM; the record has no length field (WIRE.md section 3).
+/// DTLS 1.3 with ChaCha20-Poly1305; the record has no length field (WIRE.md section 3).
 pub const DTLS_1_3: Sizes =
     Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
 

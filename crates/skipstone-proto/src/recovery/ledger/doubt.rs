@@ -169,7 +169,7 @@ mod tests {
 
     fn send(ledger: &mut Ledger, at: Time, sequence: u32) {
         ledger.record(Record::Messages { channel: 1, first: Seq(sequence), count: 1 });
-        ledger.commit(at, Leaving { bytes: 100, is_ack_eliciting: true, age_ms: 0 });
+        ledger.commit(at, Leaving { bytes: 100, is_ack_eliciting: true, ..Leaving::default() });
     }
 
     #[test]

@@ -1,0 +1,110 @@
+//! The window of a flow that competes with others which only loss slows down: CUBIC (RFC 9438) in whole numbers, weighed
+//! as if it were several flows.
+
+use crate::time::Time;
+
+/// Where a CUBIC window comes from and goes to. The window itself is its owner's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cubic {
+    /// When this epoch of growth began.
+    epoch: Time,
+    /// Where the window was at the last loss, in bytes: the plateau.
+    plateau: u32,
+    /// When the window comes back there, in milliseconds of the epoch.
+    plateau_ms: u32,
+    /// What a Reno flow would have by now, in bytes.
+    reno: u32,
+}
+
+impl Cubic {
+    /// Begins to grow from `window` towards `plateau`, which the last loss left behind.
+    pub(super) fn new(now: Time, window: u32, plateau: u32, datagram: u32, flows: u32) -> Self {
+        // K = cbrt((W_max - cwnd) / C), C = 0.4 datagrams per second cubed, for each flow.
+        let missing = u64::from(plateau.saturating_sub(window)) * 2_500_000_000 / u64::from(datagram * flows);
+        Cubic { epoch: now, plateau: plateau.max(window), plateau_ms: cube_root(missing), reno: window }
+    }
+
+    /// The window after `acked` bytes were acknowledged.
+    pub(super) fn grown(&mut self, now: Time, window: u32, acked: u32, rtt_us: u32, datagram: u32, flows: u32) -> u32 {
+        let (window_u64, step) = (u64::from(window.max(datagram)), u64::from(acked) * u64::from(datagram));
+        // Reno's share beside a decrease by 0.3 is 0.53 datagrams per round trip, and 1 once the loss is made good.
+        let per_mille = if self.reno < self.plateau { 530 } else { 1_000 };
+        let growth = (step * u64::from(flows) * per_mille / 1_000 / window_u64) as u32;
+        self.reno = self.reno.saturating_add(growth);
+        let elapsed_ms = (now.since(self.epoch).as_micros() as u64 + u64::from(rtt_us)) / 1_000;
+        let apart = (elapsed_ms as i64 - i64::from(self.plateau_ms)).clamp(-1_000_000, 1_000_000);
+        let above = apart.pow(3) / 1_000 * 4 / 10_000 * i64::from(datagram * flows) / 1_000;
+        let target = (i64::from(self.plateau) + above).clamp(i64::from(window), i64::from(window) * 3 / 2) as u64;
+        let cubic = window_u64 + (target - u64::from(window)).min(window_u64 / 2) * u64::from(acked) / window_u64;
+        (cubic as u32).max(self.reno)
+    }
+}
+
+/// The window that a loss leaves: 0.7 of it for one flow (RFC 9438, section 4.6).
+pub(super) fn reduced(window: u32, flows: u32) -> u32 {
+    window - (u64::from(window) * 3 / (10 * u64::from(flows))) as u32
+}
+
+/// The greatest whole number whose cube is not above `value`.
+fn cube_root(value: u64) -> u32 {
+    let mut root = 0u64;
+    for bit in (0..=20).rev() {
+        let candidate = root | 1 << bit;
+        if candidate.pow(3) <= value {
+            root = candidate;
+        }
+    }
+    root as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATAGRAM: u32 = 1_200;
+
+    /// The window in datagrams after each second, acknowledged in full each 100 ms.
+    fn seconds(plateau: u32, flows: u32, seconds: u64) -> Vec<u32> {
+        let mut window = reduced(plateau * DATAGRAM, flows);
+        let mut cubic = Cubic::new(Time::ZERO, window, plateau * DATAGRAM, DATAGRAM, flows);
+        let mut after = Vec::new();
+        for tenth in 1..=10 * seconds {
+            let now = Time::from_micros(tenth * 100_000);
+            window = cubic.grown(now, window, window, 100_000, DATAGRAM, flows);
+            if tenth % 10 == 0 {
+                after.push(window / DATAGRAM);
+            }
+        }
+        after
+    }
+
+    #[test]
+    fn it_comes_back_to_the_plateau_after_k_seconds() {
+        // K = cbrt(1000 * 0.3 / 0.4) = 9.09 s; RFC 9438, section 4.2.
+        let after = seconds(1_000, 1, 12);
+        assert!((990..=1_000).contains(&after[8]), "{after:?}");
+        // W(t) = 0.4 * (12.1 - 9.09)^3 + 1000, a round trip ahead.
+        assert!((1_008..=1_014).contains(&after[11]), "{after:?}");
+    }
+
+    #[test]
+    fn a_small_window_grows_as_reno_does() {
+        // 0.53 datagrams per round trip from 14 to 20, then one.
+        let after = seconds(20, 1, 3);
+        assert!((19..=20).contains(&after[0]) && (36..=41).contains(&after[2]), "{after:?}");
+    }
+
+    #[test]
+    fn several_flows_give_up_less_and_take_more() {
+        assert_eq!((reduced(1_000, 1), reduced(1_000, 3)), (700, 900));
+        assert!(seconds(100, 3, 3)[2] > seconds(100, 1, 3)[2]);
+    }
+
+    #[test]
+    fn a_cube_root_is_whole_and_not_above() {
+        for value in [0, 1, 7, 8, 26, 27, 999_999, 1_000_000, u64::MAX >> 1] {
+            let root = u128::from(cube_root(value));
+            assert!(root.pow(3) <= u128::from(value) && (root + 1).pow(3) > u128::from(value));
+        }
+    }
+}

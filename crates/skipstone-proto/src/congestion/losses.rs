@@ -1,0 +1,157 @@
+//! How much is lost at present, and how much usually is on this path.
+
+use crate::time::Time;
+
+/// Loss of the present stretch of packets, and the usual one. Both in parts of 65,536.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Losses {
+    acked: u32,
+    lost: u32,
+    from: Time,
+    usual: u16,
+    /// The longest wait of late.
+    longest: u32,
+    /// Losses and acknowledged datagrams of late, halved now and then: while the wait was near its longest, and otherwise.
+    at_longest: [u16; 2],
+    otherwise: [u16; 2],
+    counted_at: Time,
+}
+
+/// A stretch holds at least so many datagrams, or chance alone would make a high loss.
+const DATAGRAMS_MIN: u32 = 48;
+/// Losses at the longest queue before they tell of an overflow.
+const OVERFLOWS_MIN: u64 = 5;
+const ONE: u64 = 65_536;
+/// 5%: what radio paths lose.
+const USUAL_INITIAL: u16 = 3_277;
+/// 10%: more than this is not taken for granted, however long it lasts.
+const USUAL_MAX: u64 = 6_554;
+
+impl Losses {
+    pub(super) const fn new() -> Self {
+        Losses {
+            acked: 0,
+            lost: 0,
+            from: Time::ZERO,
+            usual: USUAL_INITIAL,
+            longest: 0,
+            at_longest: [0; 2],
+            otherwise: [0; 2],
+            counted_at: Time::ZERO,
+        }
+    }
+
+    /// Losses come when the queue is at its longest, and hardly otherwise: somebody lets it overflow.
+    pub(super) fn follow_queue(&self) -> bool {
+        let [lost, acked] = self.at_longest.map(u64::from);
+        let [lost_otherwise, acked_otherwise] = self.otherwise.map(u64::from);
+        lost >= OVERFLOWS_MIN && lost * acked_otherwise > 4 * (lost_otherwise + 1) * acked
+    }
+
+    /// Forgets what was seen of overflows.
+    pub(super) fn forget_overflows(&mut self) {
+        (self.at_longest, self.otherwise) = ([0; 2], [0; 2]);
+    }
+
+    /// Forgets half.
+    pub(super) fn fade(&mut self) {
+        self.at_longest = self.at_longest.map(|count| count / 2);
+        self.otherwise = self.otherwise.map(|count| count / 2);
+        self.longest = self.longest / 4 * 3;
+    }
+
+    /// Losses of one round trip count once where overflows are told from chance.
+    pub(super) fn on_lost(&mut self, now: Time, bytes: u32, sent_at: Time, wait_us: u32) {
+        self.lost = self.lost.saturating_add(bytes);
+        if sent_at >= self.counted_at {
+            self.counted_at = now;
+            let lost = &mut self.side(wait_us)[0];
+            *lost = lost.saturating_add(1);
+        }
+    }
+
+    /// The counts for packets that waited so long.
+    fn side(&mut self, wait_us: u32) -> &mut [u16; 2] {
+        self.longest = self.longest.max(wait_us);
+        if wait_us > self.longest / 4 * 3 { &mut self.at_longest } else { &mut self.otherwise }
+    }
+
+    /// A stretch ends after a round trip and enough packets. One that `tells_usual` shows what the path itself loses.
+    pub(super) fn on_acked(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        rtt_us: u32,
+        datagram: u32,
+        wait_us: u32,
+        tells_usual: bool,
+    ) {
+        let acked = &mut self.side(wait_us)[1];
+        *acked = acked.saturating_add((bytes / datagram).max(1) as u16);
+        self.acked = self.acked.saturating_add(bytes);
+        let is_long = now.since(self.from).as_micros() >= u128::from(rtt_us);
+        if !is_long || self.acked.saturating_add(self.lost) < DATAGRAMS_MIN * datagram {
+            return;
+        }
+        if tells_usual {
+            let present = self.present(0).min(USUAL_MAX);
+            self.usual = ((u64::from(self.usual) * 15 + present) / 16) as u16;
+        }
+        self.begin(now);
+    }
+
+    /// Whether more is lost than twice the usual and so many per cent.
+    pub(super) fn is_excessive(&self, datagram: u32, percent: u32) -> bool {
+        self.present(DATAGRAMS_MIN * datagram) > 2 * u64::from(self.usual) + ONE * u64::from(percent) / 100
+    }
+
+    /// Begins a new stretch.
+    pub(super) fn begin(&mut self, now: Time) {
+        (self.acked, self.lost, self.from) = (0, 0, now);
+    }
+
+    /// Loss of this stretch, as if it held so many bytes at least.
+    fn present(&self, bytes_min: u32) -> u64 {
+        u64::from(self.lost) * ONE / u64::from(self.acked.saturating_add(self.lost).max(bytes_min).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1,000 datagrams of which some are lost, each after a wait.
+    fn run(fate: impl Fn(u64) -> (u32, bool)) -> Losses {
+        let mut losses = Losses::new();
+        for number in 0..1_000 {
+            let (now, (wait, is_lost)) = (Time::from_micros(number * 10_000), fate(number));
+            if is_lost {
+                losses.on_lost(now, 1_200, now, wait);
+            } else {
+                losses.on_acked(now, 1_200, 100_000, 1_200, wait, true);
+            }
+        }
+        losses
+    }
+
+    #[test]
+    fn losses_that_come_with_the_longest_queue_alone_follow_it() {
+        assert!(run(|number| (number as u32 % 100 * 1_000, number % 100 == 99)).follow_queue());
+    }
+
+    #[test]
+    fn losses_at_any_time_do_not() {
+        assert!(!run(|number| (number as u32 % 100 * 1_000, number % 19 == 0)).follow_queue());
+    }
+
+    #[test]
+    fn what_is_usual_is_not_excessive() {
+        let mut losses = run(|number| (0, number % 20 == 0));
+        for number in 0..48 {
+            losses.on_lost(Time::NEVER, if number % 10 == 0 { 1_200 } else { 0 }, Time::NEVER, 0);
+        }
+        assert!(!losses.is_excessive(1_200, 10));
+        losses.on_lost(Time::NEVER, 20 * 1_200, Time::NEVER, 0);
+        assert!(losses.is_excessive(1_200, 10));
+    }
+}

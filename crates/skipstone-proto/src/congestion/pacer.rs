@@ -1,0 +1,102 @@
+//! When the next datagram may leave: a token bucket, kept as the time at which its debt is paid (the "virtual scheduling"
+//! form of the generic cell rate algorithm, ITU-T I.371), so that it needs no refilling and one number.
+
+use crate::time::Time;
+
+/// Spaces datagrams at a rate that the caller names with each call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacer {
+    /// When everything sent so far would have left at the pacing rate, in nanoseconds.
+    paid_at: u64,
+}
+
+/// Bytes per second, and bytes that may leave at once after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    pub(super) rate: u64,
+    pub(super) burst: u64,
+}
+
+const NANOS_PER_MICRO: u64 = 1_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+impl Pacer {
+    /// So many bytes leave now.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u64, pace: Pace) {
+        self.paid_at = self.paid_at.max(nanos(now)).saturating_add(span(bytes, pace.rate));
+    }
+
+    /// When so many bytes may leave; `now` or earlier if they may at once. What is longer than the burst waits until the
+    /// debt is paid, not for ever.
+    pub(super) fn next_send(&self, now: Time, bytes: u64, pace: Pace) -> Time {
+        let credit = span(pace.burst.saturating_sub(bytes), pace.rate);
+        let from = self.paid_at.saturating_sub(credit);
+        if from <= nanos(now) { now } else { Time::from_micros(from.div_ceil(NANOS_PER_MICRO)) }
+    }
+}
+
+fn nanos(time: Time) -> u64 {
+    time.as_micros().saturating_mul(NANOS_PER_MICRO)
+}
+
+/// How long so many bytes take at a rate.
+fn span(bytes: u64, rate: u64) -> u64 {
+    bytes.saturating_mul(NANOS_PER_SECOND) / rate.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1,200 bytes each 3 ms.
+    const PACE: Pace = Pace { rate: 400_000, burst: 2_400 };
+
+    fn at(millis: u64) -> Time {
+        Time::from_micros(millis * 1_000)
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_then_one_datagram_per_interval() {
+        let mut pacer = Pacer::default();
+        let mut left = Vec::new();
+        let mut now = at(1_000);
+        for _ in 0..6 {
+            now = pacer.next_send(now, 1_200, PACE);
+            pacer.on_sent(now, 1_200, PACE);
+            left.push(now);
+        }
+        assert_eq!(left, [1_000, 1_000, 1_003, 1_006, 1_009, 1_012].map(at));
+    }
+
+    #[test]
+    fn a_pause_gives_one_burst_back_and_no_more() {
+        let mut pacer = Pacer::default();
+        for _ in 0..3 {
+            pacer.on_sent(at(0), 1_200, PACE);
+        }
+        assert!(pacer.next_send(at(0), 1_200, PACE) == at(6));
+        for expected in [at(10_000), at(10_000), at(10_003)] {
+            assert_eq!(pacer.next_send(at(10_000), 1_200, PACE), expected);
+            pacer.on_sent(at(10_000), 1_200, PACE);
+        }
+    }
+
+    #[test]
+    fn rounding_does_not_add_up() {
+        // 1,237 bytes at 1 Gbit/s: 9.896 us, on a clock of microseconds that wakes late; a second datagram's credit makes
+        // up for that.
+        let pace = Pace { rate: 125_000_000, burst: 2 * 1_237 };
+        let (mut pacer, mut now) = (Pacer::default(), Time::ZERO);
+        for _ in 0..100_002 {
+            now = pacer.next_send(now, 1_237, pace);
+            pacer.on_sent(now, 1_237, pace);
+        }
+        assert_eq!(now, Time::from_micros(989_600));
+    }
+
+    #[test]
+    fn what_is_longer_than_the_burst_still_leaves() {
+        let pacer = Pacer::default();
+        assert_eq!(pacer.next_send(at(5), 65_000, PACE), at(5));
+    }
+}

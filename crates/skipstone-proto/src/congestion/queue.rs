@@ -1,0 +1,117 @@
+//! What the round-trip times tell of the queue: the path without a queue, the standing queue, and how much they jump.
+
+use crate::time::Time;
+
+/// Windowed extremes of the round-trip time, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueDelay {
+    /// Least of this long window, and of the one before: the path without a queue.
+    base: [u32; 2],
+    base_from: Time,
+    /// Least and greatest of this short window, and of the one before.
+    low: [u32; 2],
+    high: [u32; 2],
+    short_from: Time,
+    /// Least since the queue was drained last, and when.
+    dip: u32,
+    dip_at: Time,
+    latest: u32,
+    /// How far the samples of a short window are apart, smoothed.
+    noise: u32,
+}
+
+/// A longer path looks like a standing queue until this, or twice this, has passed.
+const BASE_WINDOW_US: u64 = 30_000_000;
+/// The short windows are half a round trip (Copa, section 2.2), so that a single late acknowledgement is not a queue.
+const SHORT_WINDOW_US_MIN: u32 = 2_000;
+/// On a long path a queue that grows must not look like noise.
+const SHORT_WINDOW_US_MAX: u32 = 60_000;
+
+impl QueueDelay {
+    pub(super) const fn new() -> Self {
+        QueueDelay {
+            base: [u32::MAX; 2],
+            base_from: Time::ZERO,
+            low: [u32::MAX; 2],
+            high: [0; 2],
+            short_from: Time::ZERO,
+            dip: u32::MAX,
+            dip_at: Time::ZERO,
+            latest: 0,
+            noise: 0,
+        }
+    }
+
+    pub(super) fn on_sample(&mut self, now: Time, rtt: u32, smoothed: u32) {
+        if rtt < self.dip {
+            (self.dip, self.dip_at) = (rtt, now);
+        }
+        self.latest = rtt;
+        if age(now, self.base_from) > BASE_WINDOW_US {
+            self.base = [u32::MAX, self.base[0]];
+            self.base_from = now;
+        }
+        self.base[0] = self.base[0].min(rtt);
+        if age(now, self.short_from) > u64::from((smoothed / 2).clamp(SHORT_WINDOW_US_MIN, SHORT_WINDOW_US_MAX)) {
+            let apart = self.high[0].saturating_sub(self.low[0]);
+            self.noise = if self.low[1] == u32::MAX || apart > self.noise {
+                self.noise / 2 + apart / 2
+            } else {
+                self.noise - (self.noise - apart) / 16
+            };
+            (self.low, self.high) = ([u32::MAX, self.low[0]], [0, self.high[0]]);
+            self.short_from = now;
+        }
+        self.low[0] = self.low[0].min(rtt);
+        self.high[0] = self.high[0].max(rtt);
+    }
+
+    /// When the queue was at its shortest. All who share it see that at about the same time.
+    pub(super) fn dip_at(&self) -> Time {
+        self.dip_at
+    }
+
+    /// Begins to look for the next dip.
+    pub(super) fn begin_dip(&mut self) {
+        self.dip = u32::MAX;
+    }
+
+    /// Whether there was a sample.
+    pub(super) fn is_measured(&self) -> bool {
+        self.latest > 0
+    }
+
+    /// The path without a queue.
+    pub(super) fn base(&self) -> u32 {
+        self.base[0].min(self.base[1])
+    }
+
+    /// The least round-trip time of late.
+    pub(super) fn standing(&self) -> u32 {
+        self.low[0].min(self.low[1])
+    }
+
+    /// How long the queue stands.
+    pub(super) fn delay(&self) -> u32 {
+        self.standing().saturating_sub(self.base())
+    }
+
+    /// How long the last packet waited.
+    pub(super) fn latest_delay(&self) -> u32 {
+        self.latest.saturating_sub(self.base())
+    }
+
+    /// The longest that a packet waited of late.
+    pub(super) fn longest_delay(&self) -> u32 {
+        self.high[0].max(self.high[1]).saturating_sub(self.base())
+    }
+
+    /// How far round-trip times are apart that follow each other.
+    pub(super) fn noise(&self) -> u32 {
+        self.noise
+    }
+}
+
+fn age(now: Time, from: Time) -> u64 {
+    now.since(from).as_micros() as u64
+}
