@@ -73,3 +73,29 @@ fn fixed_blocks_repair_any_m_losses() {
         assert_eq!(world.server.overview().stats.redundancy.packets_repaired, lost_sources.get(), "seed {seed}");
     }
 }
+
+/// Packets of all sizes, several at a time, both ways: acknowledgements leave with them, and no block goes without its
+/// repairs.
+#[test]
+fn every_block_gets_its_repairs() {
+    for (seed, (burst, bytes)) in [(1, 100), (1, 1_150), (2, 1_300), (3, 700), (35, 1_100)].into_iter().enumerate() {
+        let mut world = world(seed as u64);
+        for _ in 0..200 {
+            let now = world.now;
+            for _ in 0..burst {
+                world.clients[0].send(now, 1, vec![1; bytes]);
+                world.server.send(now, 1, vec![2; bytes]);
+            }
+            world.run_for(ms(7));
+        }
+        world.run_for(ms(500));
+        for node in [&mut world.server, &mut world.clients[0]] {
+            let stats = node.overview().stats;
+            let blocks = stats.redundancy.repairs_sent / u64::from(REPAIRS);
+            // At these lengths a packet holds one message, and some two; messages that are cut are a packet more.
+            let packets = stats.sent.payload_bytes / 1_472;
+            let expected = packets / u64::from(SOURCES);
+            assert!(blocks + 2 >= expected, "{burst} of {bytes}: {blocks} blocks of at least {packets} packets");
+        }
+    }
+}

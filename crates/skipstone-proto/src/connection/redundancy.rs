@@ -77,6 +77,11 @@ impl Redundant {
         self.repairs.now > 0 || self.due() <= now
     }
 
+    /// Whether new messages wait for the repairs: those that follow belong to another block.
+    pub(super) fn repairs_come_first(&self) -> bool {
+        matches!(self.mode, RedundancyMode::Fixed { .. })
+    }
+
     /// Whether repairs shall repeat the acknowledgement of their burst.
     pub(super) fn repeats_ack(&self, now: Time) -> bool {
         self.repairs.repeat_ack && self.has_repairs(now)

@@ -41,7 +41,7 @@ struct Wants {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
     Allowed,
-    /// It leaves no room for the message that is next.
+    /// It leaves no room for the message, or the repair, that is next.
     InTheWay,
 }
 
@@ -175,7 +175,7 @@ impl Connection {
         let is_standing = matches!(self.state, State::Established | State::Lingering);
         // What is late travels alone, so that its copies are small.
         let is_late = wants.lost && self.redundancy.sends_copies();
-        wants.new &= !is_late;
+        wants.new &= !is_late && !(wants.repair && self.redundancy.repairs_come_first());
         // Messages that wait for the peer's window must not keep repairs waiting.
         let has_ack_news = wants.ack;
         if repeat == Repeat::Allowed {
@@ -257,24 +257,24 @@ impl Connection {
         let is_repair = wants.repair
             && !packet.is_ack_eliciting
             && answer.is_none()
-            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0);
+            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0 && acked_up_to.is_none());
         // Nothing fits, or an acknowledgement that was said before would be all: the window is full, or the budget spent.
         let is_void = !is_repair && !has_ack_news && answer.is_none();
         if !packet.is_ack_eliciting && (is_void || packet.room() == capacity) {
-            let is_in_the_way = is_full && acked_up_to.is_some() && repeat == Repeat::Allowed;
-            return if is_in_the_way {
-                self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay)
-            } else {
-                None
-            };
+            let is_in_the_way = (is_full || wants.repair) && acked_up_to.is_some() && repeat == Repeat::Allowed;
+            let are_repairs_dropped = wants.repair && !self.redundancy.has_repairs(now);
+            let again = is_in_the_way || are_repairs_dropped;
+            return if again { self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay) } else { None };
         }
         if let Some(number) = acked_up_to {
             packet.ledger.record(Record::Control(Control::AckUpTo(number)));
         }
         if is_full && let Some(length) = equal_to {
             let missing = (length - overhead).saturating_sub(packet.writer.len());
+            // Padding is covered by repairs, too, and must leave them as much room as messages do.
+            let room = packet.room().saturating_sub(reserve.saturating_sub(beyond));
             if missing <= length / PADDING_PART_MAX {
-                packet.writer.zeros(missing.min(packet.room()));
+                packet.writer.zeros(missing.min(room));
             }
         }
         let length = packet.writer.len();
