@@ -38,8 +38,6 @@ struct Repairs {
     later_at: Time,
     /// The burst began with an acknowledgement, which its repairs repeat.
     repeat_ack: bool,
-    /// The next message is too long to stand beside an acknowledgement.
-    is_crowded: bool,
 }
 
 /// Losses in a row, on average, from which on the second repair of a burst keeps away from the first.
@@ -63,7 +61,7 @@ impl Redundant {
             encoder: None,
             decoder: None,
             burst: None,
-            repairs: Repairs { now: 0, later: 0, later_at: Time::NEVER, repeat_ack: false, is_crowded: false },
+            repairs: Repairs { now: 0, later: 0, later_at: Time::NEVER, repeat_ack: false },
             late_since: Time::NEVER,
             copies: 0,
         }
@@ -77,6 +75,11 @@ impl Redundant {
     /// Whether a repair is due.
     pub(super) fn has_repairs(&self, now: Time) -> bool {
         self.repairs.now > 0 || self.due() <= now
+    }
+
+    /// Whether new messages wait for the repairs: those that follow belong to another block.
+    pub(super) fn repairs_come_first(&self) -> bool {
+        matches!(self.mode, RedundancyMode::Fixed { .. })
     }
 
     /// Whether repairs shall repeat the acknowledgement of their burst.
@@ -120,11 +123,6 @@ impl Redundant {
             self.drop_repairs();
         }
         plan
-    }
-
-    /// A message does not fit beside a repeated acknowledgement. False if none is repeated already.
-    pub(super) fn stop_repeating_acks(&mut self) -> bool {
-        !core::mem::replace(&mut self.repairs.is_crowded, true)
     }
 
     /// Repairs that are due cannot leave, because the path is full: it needs none then.
@@ -252,15 +250,12 @@ impl Connection {
     pub(super) fn repeats_ack(&self) -> bool {
         let redundancy = &self.redundancy;
         let is_first = redundancy.burst.is_none() && redundancy.sends_copies();
-        let is_allowed = is_first && !redundancy.repairs.is_crowded;
-        is_allowed && redundancy.policy.is_active() && self.received.is_unconfirmed()
+        is_first && redundancy.policy.is_active() && self.received.is_unconfirmed()
     }
 
     /// A packet of a burst left, with or without an acknowledgement.
     pub(super) fn note_burst_packet(&mut self, has_ack: bool) {
-        let repairs = &mut self.redundancy.repairs;
-        repairs.is_crowded = false;
-        repairs.repeat_ack |= has_ack && self.redundancy.burst.is_some();
+        self.redundancy.repairs.repeat_ack |= has_ack && self.redundancy.burst.is_some();
     }
 
     /// Whether the first copies of what is late, and of what it is answered with, are to be followed by more.

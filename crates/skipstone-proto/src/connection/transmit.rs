@@ -37,6 +37,14 @@ struct Wants {
     repair: bool,
 }
 
+/// Whether an acknowledgement that was said before may be said again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeat {
+    Allowed,
+    /// It leaves no room for the message, or the repair, that is next.
+    InTheWay,
+}
+
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
 /// Packets that may overtake one before its truncated number stands for another.
@@ -63,8 +71,9 @@ impl Connection {
             return Some(Segments { bytes, segment_bytes: bytes });
         }
         if matches!(self.state, State::Hello | State::Opening) {
-            let bytes =
-                self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
+            let bytes = self
+                .poll_handshake(now, buffer)
+                .or_else(|| self.write_datagram(now, &mut buffer[..max], max, None, Repeat::Allowed))?;
             self.count_sent(bytes);
             return Some(Segments { bytes, segment_bytes: bytes });
         }
@@ -77,7 +86,7 @@ impl Connection {
             }
             let equal_to = (segments_max > 1).then_some(written.segment_bytes);
             let segment_buffer = &mut rest[..written.segment_bytes];
-            let Some(bytes) = self.write_datagram(now, segment_buffer, max, equal_to) else { break };
+            let Some(bytes) = self.write_datagram(now, segment_buffer, max, equal_to, Repeat::Allowed) else { break };
             self.count_sent(bytes);
             written.bytes += bytes;
             if segment == 0 {
@@ -145,7 +154,14 @@ impl Connection {
 
     /// Writes one datagram and returns its length; with `equal_to`, one that more shall follow is padded to that length
     /// if little is missing. A message that `max` bytes would hold is not cut because this datagram is to be shorter.
-    fn write_datagram(&mut self, now: Time, buffer: &mut [u8], max: usize, equal_to: Option<usize>) -> Option<usize> {
+    fn write_datagram(
+        &mut self,
+        now: Time,
+        buffer: &mut [u8],
+        max: usize,
+        equal_to: Option<usize>,
+        repeat: Repeat,
+    ) -> Option<usize> {
         if !self.security.is_established() {
             return None;
         }
@@ -159,11 +175,13 @@ impl Connection {
         let is_standing = matches!(self.state, State::Established | State::Lingering);
         // What is late travels alone, so that its copies are small.
         let is_late = wants.lost && self.redundancy.sends_copies();
-        wants.new &= !is_late;
+        wants.new &= !is_late && !(wants.repair && self.redundancy.repairs_come_first());
         // Messages that wait for the peer's window must not keep repairs waiting.
         let has_ack_news = wants.ack;
-        wants.ack |= wants.repair && !wants.lost && !wants.new && self.redundancy.repeats_ack(now);
-        wants.ack |= wants.new && self.repeats_ack();
+        if repeat == Repeat::Allowed {
+            wants.ack |= wants.repair && !wants.lost && !wants.new && self.redundancy.repeats_ack(now);
+            wants.ack |= wants.new && self.repeats_ack();
+        }
         let distance = self.ledger.distance() + OVERTAKING_MAX;
         let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
         let overhead = self.security.overhead();
@@ -236,13 +254,14 @@ impl Connection {
         let is_repair = wants.repair
             && !packet.is_ack_eliciting
             && answer.is_none()
-            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0);
+            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0 && acked_up_to.is_none());
         // Nothing fits, or an acknowledgement that was said before would be all: the window is full, or the budget spent.
         let is_void = !is_repair && !has_ack_news && answer.is_none();
         if !packet.is_ack_eliciting && (is_void || packet.room() == capacity) {
-            // A message may be just as long as a packet that repeats no acknowledgement.
-            let is_crowded = is_full && wants.ack && self.redundancy.stop_repeating_acks();
-            return if is_crowded { self.write_datagram(now, buffer, max, equal_to) } else { None };
+            let is_in_the_way = (is_full || wants.repair) && acked_up_to.is_some() && repeat == Repeat::Allowed;
+            let are_repairs_dropped = wants.repair && !self.redundancy.has_repairs(now);
+            let again = is_in_the_way || are_repairs_dropped;
+            return if again { self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay) } else { None };
         }
         if let Some(number) = acked_up_to {
             self.receive_window.told = told;
@@ -250,8 +269,10 @@ impl Connection {
         }
         if is_full && let Some(length) = equal_to {
             let missing = (length - overhead).saturating_sub(packet.writer.len());
+            // Padding is covered by repairs, too, and must leave them as much room as messages do.
+            let room = packet.room().saturating_sub(reserve.saturating_sub(beyond));
             if missing <= length / PADDING_PART_MAX {
-                packet.writer.zeros(missing.min(packet.room()));
+                packet.writer.zeros(missing.min(room));
             }
         }
         let length = packet.writer.len();
