@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::Time;
+use skipstone_proto::wire::datagram::SUITE_DTLS_1_3;
 use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::Settings;
 
@@ -18,7 +21,7 @@ use crate::compare::peer::{Peer, Telemetry, Update};
 /// How packets are sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
-    /// By a stand-in of the encryption's sizes.
+    /// By a stand-in of DTLS 1.3's sizes, which it has of its handshake too.
     Sealed,
     /// In clear, with a tag against damage.
     Plain,
@@ -34,28 +37,20 @@ pub(super) fn ends(suite: Suite, mode: Mode, setup: Setup<'_>) -> Ends {
     let redundancy = Redundancy { mode, ..Redundancy::default() };
     let settings = Settings { redundancy, ..Settings::default() };
     let mut seed = setup.seed;
+    // Both ends have the same stand-in, as both ends of a real connection have the same library.
+    let suites = StandInSuites::new(splitmix(&mut seed)).only(SUITE_DTLS_1_3);
+    let sealed = |config: Config| match suite {
+        Suite::Sealed => config.encrypted(Arc::new(suites)),
+        Suite::Plain => config,
+    };
     let mut end = |config| {
         let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
-        let mut endpoint = Endpoint::new(config, words.try_into().expect("32 bytes")).expect("good settings");
-        seal(&mut endpoint, suite);
-        End::new(endpoint)
+        End::new(Endpoint::new(sealed(config), words.try_into().expect("32 bytes")).expect("good settings"))
     };
     let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
     client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
     Ends { client: Box::new(client), server: Box::new(server) }
 }
-
-/// Puts the stand-in in place of the plain tag.
-fn seal(_endpoint: &mut Endpoint, suite: Suite) {
-    match suite {
-        Suite::Plain => {}
-        // The stand-in is to come; until then it is plain, and `is_sealed` says so.
-        Suite::Sealed => {}
-    }
-}
-
-/// Whether the sizes of encryption are in the figures of `skipstone`.
-pub(super) const IS_SEALED: bool = false;
 
 fn path(remote: SocketAddr) -> Path {
     Path { socket: 0, remote, carrier: Carrier::UDP }
@@ -101,7 +96,7 @@ impl End {
                     self.arrived.push_back(Update { entity: channel, payload, age });
                 }
                 Event::Closed { .. } => self.peer = None,
-                Event::Acknowledged { .. } | Event::GivenUp { .. } => {}
+                Event::Acknowledged { .. } | Event::GivenUp { .. } | Event::PathChanged { .. } => {}
             }
         }
     }
