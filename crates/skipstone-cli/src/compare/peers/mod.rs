@@ -17,8 +17,7 @@ use super::contender::{Contender, Mode, Transport};
 use super::peer::Peer;
 
 /// How rows are encrypted.
-pub(crate) const SEALING: &str =
-    "skipstone is sealed by a stand-in of DTLS 1.3's sizes, skipstone-plain is not; quinn and renet encrypt, KCP does not.";
+pub(crate) const SEALING: &str = "skipstone is sealed by a stand-in of DTLS 1.3's sizes, skipstone-plain is not; quinn and renet encrypt, KCP does not.";
 
 /// A client that has begun to connect, and its server.
 pub(crate) struct Ends {
