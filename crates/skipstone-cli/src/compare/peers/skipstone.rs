@@ -7,7 +7,7 @@ use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::time::Time;
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
+use skipstone_proto::wire::redundancy::Redundancy;
 use skipstone_proto::wire::settings::Settings;
 
 use super::{Ends, Setup};
@@ -25,13 +25,7 @@ pub(super) enum Suite {
 }
 
 pub(super) fn ends(suite: Suite, mode: Mode, setup: Setup<'_>) -> Ends {
-    let mode = match mode {
-        Mode::Off => RedundancyMode::Off,
-        Mode::Lean => RedundancyMode::Lean,
-        Mode::Adaptive => RedundancyMode::Adaptive,
-        Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
-    };
-    let redundancy = Redundancy { mode, ..Redundancy::default() };
+    let redundancy = Redundancy { mode: mode.on_wire(), ..Redundancy::default() };
     let settings = Settings { redundancy, ..Settings::default() };
     let mut seed = setup.seed;
     let mut end = |config| {
@@ -101,7 +95,7 @@ impl End {
                     self.arrived.push_back(Update { entity: channel, payload, age });
                 }
                 Event::Closed { .. } => self.peer = None,
-                Event::Acknowledged { .. } | Event::GivenUp { .. } => {}
+                Event::Acknowledged { .. } | Event::GivenUp { .. } | Event::PathChanged { .. } => {}
             }
         }
     }
