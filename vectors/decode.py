@@ -151,13 +151,13 @@ def packet(data, start, key, references):
     require(zlib.crc32(key + untagged) & 0xFFFFFF == int.from_bytes(tag, "big"))
     r = Reader(untagged[start:])
     number = nearest(truncated(r), references.get("packet", 0))
-    return {"number": number, "frames": frames(r, references)}
+    return {"number": number, "frames": frames(r, number["resolved"], references)}
 
 
 # 4. Frames
 
 
-def frames(r, references):
+def frames(r, number, references):
     found = []
     channel, sequence = 0, None  # of the MESSAGE before
     while r.left():
@@ -178,6 +178,12 @@ def frames(r, references):
             found.append({"frame": "CLOSE", "code": r.varint(), "reason": text(r.prefixed(512))})
         elif kind == 0x07:
             found.append({"frame": "CLOSED"})
+        elif kind == 0x08:
+            found.append(repaired(r, references.get("ack", 0)))
+        elif kind == 0x09:
+            found.append(repair(r, number))
+        elif kind == 0x0A:
+            found.append({"frame": "LATE", "age_ms": r.varint()})
         elif kind == 0x0B:
             found.append({"frame": "PATH_CHALLENGE", "token": r.take(8).hex()})
         elif kind == 0x0C:
@@ -189,23 +195,44 @@ def frames(r, references):
     return found
 
 
-def ack(r, has_window, reference):
+def largest_number(r, reference):
     largest = nearest(truncated(r), reference)
     require(largest["bits"] >= 14)
-    delay, count = r.varint(), r.varint(32)
-    high = largest["resolved"]
+    return largest
+
+
+def packet_ranges(r, high):
+    count = r.varint(32)
     ranges = [[high - r.varint(), high]]
     for _ in range(count):
         high = ranges[-1][0] - 1 - (r.varint() + 1)
         ranges.append([high - r.varint(), high])
     require(all(low >= 0 for low, _ in ranges))
+    return ranges
+
+
+def ack(r, has_window, reference):
+    largest = largest_number(r, reference)
     return {
         "frame": "ACK_WINDOW" if has_window else "ACK",
         "largest": largest,
-        "delay_us": delay,
-        "ranges": ranges,
+        "delay_us": r.varint(),
+        "ranges": packet_ranges(r, largest["resolved"]),
         "window": r.varint() if has_window else None,
     }
+
+
+def repaired(r, reference):
+    largest = largest_number(r, reference)
+    return {"frame": "REPAIRED", "largest": largest, "ranges": packet_ranges(r, largest["resolved"])}
+
+
+def repair(r, number):
+    index, back = r.uint(1), r.varint()
+    require(index <= 63 and back >= 1)
+    ranges, symbol = packet_ranges(r, number - back), r.rest()
+    require(len(symbol) >= 7)
+    return {"frame": "REPAIR", "index": index, "ranges": ranges, "symbol": symbol.hex()}
 
 
 def message(r, flags, channel, before, reference):
@@ -232,6 +259,43 @@ def message(r, flags, channel, before, reference):
     }
 
 
+def content(data, start):
+    """The frames of a PACKET that a REPAIR covers."""
+    r = Reader(data[start:-3])
+    truncated(r)
+    while r.left() and r.data[r.at] in (0x02, 0x03, 0x08):
+        kind = r.uint(1)
+        repaired(r, 1 << 40) if kind == 0x08 else ack(r, kind == 0x03, 1 << 40)
+    return r.rest()
+
+
+def source_symbol(number, data):
+    found = content(data, 4)
+    checksum = zlib.crc32(number.to_bytes(8, "big") + found)
+    return len(found).to_bytes(2, "big") + checksum.to_bytes(4, "big") + found
+
+
+def times(a, b):
+    product = 0
+    for bit in range(8):
+        product ^= (a << bit) * (b >> bit & 1)
+    for bit in range(14, 7, -1):
+        product ^= (0x11D << bit - 8) * (product >> bit & 1)
+    return product
+
+
+def combination(index, sources):
+    """The symbol of a REPAIR over packets with their numbers, from the definition."""
+    symbols = {number: source_symbol(number, data) for number, data in sources.items()}
+    total = [0] * max(map(len, symbols.values()))
+    for number, symbol in symbols.items():
+        divisor = (index % 64) ^ (64 + number % 192)
+        coefficient = next(c for c in range(256) if times(c, divisor) == 1)
+        for at, byte in enumerate(symbol):
+            total[at] ^= times(coefficient, byte)
+    return bytes(total).hex()
+
+
 # 5. Settings
 
 MODES = ["unreliable", "unreliable-sequenced", "reliable-ordered", "reliable-unordered", "reliable-sequenced"]
@@ -241,7 +305,7 @@ FLUSH = (1 << 62) - 1
 NUMBERS = {
     1: ("idle_timeout_ms", 1, DAY_MS, 30_000),
     2: ("keepalive_ms", 1, DAY_MS, 10_000),
-    3: ("ack_delay_us", 0, DAY_MS * 1000, 2_000),
+    3: ("ack_delay_us", 0, DAY_MS * 1000, 1_000),
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
     6: ("datagram_bytes_max", 256, 65_507, 1_472),
@@ -251,6 +315,7 @@ NUMBERS = {
 def settings(r):
     result = {name: default for name, _, _, default in NUMBERS.values()}
     result["merging"] = "immediate"
+    result["redundancy"] = {"mode": "adaptive", "budget_percent": 100}
     result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 00 00 80004000 80800000")))]
     last = -1
     while r.left():
@@ -271,6 +336,8 @@ def settings(r):
             delay = value.varint()
             require(delay <= DAY_MS * 1000 or delay == FLUSH)
             result["merging"] = "flush" if delay == FLUSH else {"after_us": delay} if delay else "immediate"
+        elif number == 9:
+            result["redundancy"] = {"mode": redundancy_mode(value), "budget_percent": value.varint(1 << 16)}
         else:
             value.rest()
         require(value.left() == 0)
@@ -282,7 +349,7 @@ def settings(r):
 def rule(r):
     first, last = r.varint(1 << 16), r.varint(1 << 16)
     mode, priority, weight, overflow, flags = r.take(5)
-    require(first <= last and mode < len(MODES) and weight >= 1 and overflow < len(OVERFLOWS) and flags <= 1)
+    require(first <= last and mode < len(MODES) and weight >= 1 and overflow < len(OVERFLOWS) and flags <= 3)
     return {
         "first": first,
         "last": last,
@@ -290,10 +357,32 @@ def rule(r):
         "priority": priority,
         "weight": weight,
         "overflow": OVERFLOWS[overflow],
-        "receipts": flags == 1,
+        "receipts": bool(flags & 1),
         "queue_messages_max": r.varint(1 << 32),
         "queue_bytes_max": r.varint(1 << 32),
+        "redundancy": redundancy_mode(r) if flags & 2 else None,
     }
+
+
+def redundancy_mode(r):
+    mode = r.uint(1)
+    require(mode <= 3)
+    if mode < 3:
+        return ["off", "lean", "adaptive"][mode]
+    sources, repairs = r.uint(1), r.uint(1)
+    require(sources >= 1 and repairs >= 1 and sources + repairs <= 64)
+    return {"sources": sources, "repairs": repairs}
+
+
+def combines(vector, decoded, vectors):
+    """Whether the symbol is what the vectors that it covers add up to."""
+    if "covers" not in vector:
+        return True
+    found = decoded["frames"][-1]
+    covered = [v for v in vectors if v["name"] in vector["covers"]]
+    sources = {v["expect"]["number"]["resolved"]: bytes.fromhex(v["hex"]) for v in covered}
+    numbers = {number for low, high in found["ranges"] for number in range(low, high + 1)}
+    return numbers == set(sources) and combination(found["index"], sources) == found["symbol"]
 
 
 def main():
@@ -307,7 +396,7 @@ def main():
             decoded = decode(data, key, vector.get("references", {}))
         except Malformed:
             decoded = "malformed"
-        differs = check and decoded != vector["expect"]
+        differs = check and (decoded != vector["expect"] or not combines(vector, decoded, vectors))
         wrong += differs
         if differs or not check:
             print(vector["name"])

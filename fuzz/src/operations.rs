@@ -13,6 +13,8 @@ use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
+use skipstone_proto::wire::repair::encode_repair_header;
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
 use std::collections::BTreeSet;
 
@@ -54,6 +56,15 @@ pub fn operations(bytes: &[u8]) {
 
 const STEPS_MAX: usize = 2_000;
 const SOURCE: u32 = 0x00a1_b2c3;
+/// Choices from this on are repairs.
+const REPAIR_FROM: u8 = 248;
+
+const REDUNDANCIES: [RedundancyMode; 4] = [
+    RedundancyMode::Adaptive,
+    RedundancyMode::Off,
+    RedundancyMode::Lean,
+    RedundancyMode::Fixed { sources: 3, repairs: 2 },
+];
 
 fn settings(input: &mut Input<'_>) -> Settings {
     let modes = [
@@ -71,12 +82,17 @@ fn settings(input: &mut Input<'_>) -> Settings {
         queue_bytes_max: 20_000,
         ..ChannelRule::new(at as u16 * 10..=at as u16 * 10 + 9, *mode)
     };
+    let choice = input.u8();
     Settings {
         message_bytes_max: 4_000,
-        window_bytes: 5_000 + 100 * u32::from(input.u8()),
+        window_bytes: 5_000 + 100 * u32::from(choice),
         datagram_bytes_max: [256, 1_200, 1_500][input.below(3)],
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         channels: modes.iter().enumerate().map(rule).collect(),
+        redundancy: Redundancy {
+            mode: REDUNDANCIES[usize::from(choice) % REDUNDANCIES.len()],
+            ..Redundancy::default()
+        },
         ..Settings::default()
     }
 }
@@ -135,6 +151,9 @@ impl World {
 
     fn step(&mut self, input: &mut Input<'_>) {
         let choice = input.u8();
+        if choice >= REPAIR_FROM {
+            return self.send_repair(input);
+        }
         match choice % 20 {
             0 => self.now += Duration::from_micros(u64::from(input.u16())),
             1 => self.now += Duration::from_millis(u64::from(input.u16())),
@@ -180,22 +199,54 @@ impl World {
 
     /// A packet of the client's with any frames in it.
     fn send_sealed(&mut self, input: &mut Input<'_>) {
-        let Some(client) = &mut self.client else { return };
         let skip = input.u8();
-        client.number += if skip < 250 { u64::from(skip % 4) } else { u64::from(input.u16()) };
-        let mut packet = vec![0; 400];
+        let skipped = if skip < 250 { u64::from(skip % 4) } else { u64::from(input.u16()) };
+        // Mostly from where it is; it answers the last challenge, or another one, where it likes.
+        let path = (skip % 8 == 7).then(|| path(input.below(4), false));
+        self.seal(skipped, path, |client, writer| {
+            if skip % 4 == 3 {
+                frame::encode_path_response(writer, client.challenge);
+            }
+            writer.bytes(input.bytes());
+        });
+    }
+
+    /// A well-formed repair of any of the client's packets so far, or of such as never were. It may well be right: a
+    /// symbol over one packet whose content is known.
+    fn send_repair(&mut self, input: &mut Input<'_>) {
+        let (index, count, is_right) = (input.u8() % 64, 1 + input.below(32), input.u8() % 4 == 0);
+        self.seal(1 + u64::from(input.u8() % 4), None, |client, writer| {
+            let mut ranges = Vec::new();
+            let Some(mut top) = client.number.checked_sub(1 + u64::from(input.u8() % 8)) else { return };
+            for _ in 0..count {
+                let start = top.saturating_sub(u64::from(input.u8() % 16));
+                ranges.push(start..=top);
+                let Some(below) = start.checked_sub(2 + u64::from(input.u8() % 4)) else { break };
+                top = below;
+            }
+            let first = *ranges[0].start();
+            if is_right {
+                ranges = vec![first..=first];
+            }
+            encode_repair_header(writer, client.number, index, ranges.into_iter());
+            let mut symbol = if is_right { symbol(index, first, input.bytes()) } else { input.bytes().to_vec() };
+            symbol.resize(symbol.len().max(7), 0);
+            writer.bytes(&symbol);
+        });
+    }
+
+    /// The client's next packet, after so many that it seems to have sent.
+    fn seal(&mut self, skipped: u64, path: Option<Path>, frames: impl FnOnce(&Client, &mut Writer<'_>)) {
+        let Some(client) = &mut self.client else { return };
+        client.number += skipped;
+        let mut packet = vec![0; 800];
         let mut writer = Writer::new(&mut packet);
         datagram::encode_packet_header(&mut writer, client.to);
         writer.truncated(Truncated::new(client.number, 1 << 20));
-        if skip % 4 == 3 {
-            frame::encode_path_response(&mut writer, client.challenge);
-        }
-        writer.bytes(input.bytes());
+        frames(client, &mut writer);
         let end = writer.len();
         let end = client.plain.seal(&mut packet, datagram::HEADER_BYTES..end);
-        // Mostly from where it is; it answers the last challenge, or another one, where it likes.
-        let path = if skip % 8 == 7 { path(input.below(4), false) } else { client.path };
-        self.endpoint.handle_datagram(self.now, path, &mut packet[..end]);
+        self.endpoint.handle_datagram(self.now, path.unwrap_or(client.path), &mut packet[..end]);
     }
 
     fn peer(&self, input: &mut Input<'_>) -> Option<PeerId> {
@@ -312,4 +363,14 @@ fn server_id(datagram: &mut [u8], client: &mut Client) -> Option<u32> {
         frame::Frame::Accept { source, .. } => Some(source),
         _ => None,
     })
+}
+
+/// The symbol of a repair over one packet with this content.
+fn symbol(index: u8, number: u64, content: &[u8]) -> Vec<u8> {
+    let mut symbol = (content.len() as u16).to_be_bytes().to_vec();
+    let checksum = crc32fast::hash(&[&number.to_be_bytes()[..], content].concat());
+    symbol.extend_from_slice(&checksum.to_be_bytes());
+    symbol.extend_from_slice(content);
+    skipstone_gf256::scale(&mut symbol, skipstone_gf256::coefficient(index, number));
+    symbol
 }

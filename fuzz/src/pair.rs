@@ -5,7 +5,12 @@ use core::net::SocketAddr;
 use skipstone_proto::channel::MessageId;
 use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId};
 use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::cursor::Reader;
+use skipstone_proto::wire::datagram::{self, Datagram};
+use skipstone_proto::wire::frame::{Frame, Frames};
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Settings};
 use std::collections::VecDeque;
 
@@ -27,6 +32,10 @@ struct End {
     path: Path,
     peer: Option<PeerId>,
     inbox: VecDeque<Vec<u8>>,
+    /// Of so many datagrams on their way here, one is lost; none if 0.
+    loses_one_of: usize,
+    /// Datagrams on their way here so far.
+    coming: usize,
     /// By channel: what this end sent, and what of the other's arrived here.
     sent: Vec<Vec<usize>>,
     got: Vec<Vec<u32>>,
@@ -41,9 +50,12 @@ pub fn pair(bytes: &[u8]) {
     let mut ends = [End::new(Config::client(), 1), End::new(Config::server(settings), 2)];
     let peer = ends[0].endpoint.connect(now, ends[0].path, b"token").expect("it may connect");
     ends[0].peer = Some(peer);
+    let mut plain = None;
     for _ in 0..20 {
         exchange(&mut now, &mut ends, Duration::from_millis(20));
+        plain = plain.or_else(|| ends[0].inbox.iter().find_map(|datagram| key(datagram)));
     }
+    let mut plain = plain.expect("the server has sent a CHALLENGE");
     let mut buffer = vec![0; 1 << 16];
     let mut budget = BUDGET;
     for _ in 0..STEPS_MAX {
@@ -72,6 +84,12 @@ pub fn pair(bytes: &[u8]) {
             80..100 => now += Duration::from_micros(u64::from(input.u16())),
             100..105 => ends[at].endpoint.flush(now),
             105 => ends[at].inbox.clear(),
+            106..110 => {
+                let (byte, flip) = (usize::from(input.u16()), input.u8().max(1));
+                let _ = ends[at].inbox.iter_mut().any(|datagram| lie(&mut plain, datagram, byte, flip));
+            }
+            // Of so many datagrams to this end, one is lost from now on.
+            110..114 => ends[at].loses_one_of = 2 + usize::from(input.u8() % 32),
             _ => {
                 ends[at].endpoint.handle_timeout(now);
                 transmit(now, at, &mut ends, &mut buffer);
@@ -79,6 +97,7 @@ pub fn pair(bytes: &[u8]) {
             }
         }
     }
+    ends.iter_mut().for_each(|end| end.loses_one_of = 0);
     let standing = (0..4_000).any(|_| {
         exchange(&mut now, &mut ends, Duration::from_millis(20));
         ends.iter_mut().all(End::is_quiet)
@@ -97,9 +116,20 @@ fn settings(input: &mut Input<'_>) -> Settings {
         let first = (at * CHANNELS) as u16;
         ChannelRule { receipts: at % 2 == 1, ..ChannelRule::new(first..=first + CHANNELS as u16 - 1, *mode) }
     };
+    let choice = input.u8();
+    let redundancies = [
+        RedundancyMode::Adaptive,
+        RedundancyMode::Off,
+        RedundancyMode::Lean,
+        RedundancyMode::Fixed { sources: 1 + choice % 7, repairs: 1 + choice % 3 },
+    ];
     Settings {
+        redundancy: Redundancy {
+            mode: redundancies[usize::from(choice) % redundancies.len()],
+            budget_percent: [100, 20, 400][usize::from(choice) % 3],
+        },
         message_bytes_max: 4_000,
-        window_bytes: 4_400 + 100 * u32::from(input.u8()),
+        window_bytes: 4_400 + 100 * u32::from(choice),
         datagram_bytes_max: [256, 600, 1_472][input.below(3)],
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         idle_timeout: Duration::from_secs(3_600),
@@ -128,9 +158,43 @@ fn exchange(now: &mut Time, ends: &mut [End; 2], step: Duration) {
 
 fn transmit(now: Time, at: usize, ends: &mut [End; 2], buffer: &mut [u8]) {
     while let Some(transmit) = ends[at].endpoint.poll_transmit(now, buffer) {
-        let datagrams = buffer[..transmit.bytes].chunks(transmit.segment_bytes);
-        ends[1 - at].inbox.extend(datagrams.map(<[u8]>::to_vec));
+        for datagram in buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
+            let to = &mut ends[1 - at];
+            to.coming += 1;
+            if to.loses_one_of == 0 || !to.coming.is_multiple_of(to.loses_one_of) {
+                to.inbox.push_back(datagram.to_vec());
+            }
+        }
     }
+}
+
+/// The suite that a CHALLENGE leads to.
+fn key(datagram: &[u8]) -> Option<Plain> {
+    match datagram::decode(datagram) {
+        Ok(Datagram::Challenge(challenge)) => Some(Plain::new(challenge.nonce, challenge.cookie)),
+        _ => None,
+    }
+}
+
+/// A packet with a REPAIR becomes another, authentic one: a byte of the frame is changed. False if it has none.
+fn lie(plain: &mut Plain, datagram: &mut [u8], byte: usize, flip: u8) -> bool {
+    let Some(opened) = plain.open(datagram, datagram::HEADER_BYTES) else { return false };
+    let mut reader = Reader::new(&datagram[opened.clone()]);
+    if reader.truncated().is_err() {
+        return false;
+    }
+    let mut frames = Frames::new(reader.rest());
+    let mut before = frames.remaining();
+    while let Some(frame) = frames.next() {
+        if let Ok(Frame::Repair(_)) = frame {
+            // It reaches to the end; its type stays.
+            datagram[opened.end - before + 1 + byte % (before - 1)] ^= flip;
+            plain.seal(datagram, opened);
+            return true;
+        }
+        before = frames.remaining();
+    }
+    false
 }
 
 impl End {
@@ -142,6 +206,8 @@ impl End {
             path: Path { socket: 0, remote, carrier: Carrier::UDP },
             peer: None,
             inbox: VecDeque::new(),
+            loses_one_of: 0,
+            coming: 0,
             sent: vec![Vec::new(); all],
             got: vec![Vec::new(); all],
             fates: vec![Vec::new(); all],

@@ -1,12 +1,13 @@
 //! Whatever parses bytes: it never panics, and what it understood it can write and understand again.
 
 use core::ops::RangeInclusive;
-use skipstone_proto::wire::ack::encode_ack;
+use skipstone_proto::wire::ack::{PacketRanges, encode_ack, encode_repaired};
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{FragmentHeader, Run, Sequence};
 use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::repair::{encode_repair_header, repair_header_len};
 use skipstone_proto::wire::settings::Settings;
 
 /// Any bytes as a datagram, as frames, as settings and as numbers: no panic.
@@ -14,11 +15,17 @@ pub fn decode(bytes: &[u8]) {
     let _ = datagram::decode(bytes);
     let _ = Settings::decode(bytes);
     for frame in Frames::new(bytes).flatten() {
-        if let Frame::Ack(ack) = frame {
-            let _ = ack.ranges(ack.largest.resolve(u64::from(u32::MAX))).count();
-        }
-        if let Frame::Accept { settings, .. } = frame {
-            let _ = Settings::decode(settings);
+        let reference = u64::from(u32::MAX);
+        match frame {
+            Frame::Ack(ack) => drop(ack.ranges(ack.largest.resolve(reference)).count()),
+            Frame::Repaired(repaired) => drop(repaired.ranges(repaired.largest.resolve(reference)).count()),
+            Frame::Repair(repair) => {
+                for number in [0, 5, reference] {
+                    let _ = repair.covers(number).map(Iterator::count);
+                }
+            }
+            Frame::Accept { settings, .. } => drop(Settings::decode(settings)),
+            _ => {}
         }
     }
     let mut reader = Reader::new(bytes);
@@ -75,8 +82,16 @@ fn encode_datagram(writer: &mut Writer<'_>, datagram: &Datagram<'_>) -> usize {
 #[derive(Debug, PartialEq, Eq)]
 enum Item<'a> {
     Plain(Frame<'a>),
-    Ack { largest: u64, bits: u8, ranges: Vec<(u64, u64)>, delay_us: u64, window: Option<u64> },
+    Ack { largest: u64, bits: u8, ranges: Ranges, delay_us: u64, window: Option<u64> },
+    Repaired { largest: u64, bits: u8, ranges: Ranges },
+    Repair { index: u8, ranges: Ranges, symbol: &'a [u8] },
     Message { channel: u16, sequence: Option<(u32, Truncated)>, fragment: Option<FragmentHeader>, payload: &'a [u8] },
+}
+
+type Ranges = Vec<(u64, u64)>;
+
+fn whole(ranges: PacketRanges<'_>) -> Option<Ranges> {
+    ranges.map(|range| range.ok().map(RangeInclusive::into_inner)).collect()
 }
 
 /// Far enough from 0 that every number has a place below it.
@@ -90,15 +105,25 @@ fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
             Some(match frame.ok()? {
                 Frame::Ack(ack) => {
                     let largest = ack.largest.resolve(REFERENCE);
-                    let ranges = ack.ranges(largest).map(|range| range.ok().map(RangeInclusive::into_inner));
                     Item::Ack {
                         largest,
                         bits: ack.largest.bits,
-                        ranges: ranges.collect::<Option<_>>()?,
+                        ranges: whole(ack.ranges(largest))?,
                         delay_us: ack.delay_us,
                         window: ack.window,
                     }
                 }
+                Frame::Repaired(repaired) => {
+                    let largest = repaired.largest.resolve(REFERENCE);
+                    Item::Repaired { largest, bits: repaired.largest.bits, ranges: whole(repaired.ranges(largest))? }
+                }
+                Frame::Repair(repair) => Item::Repair {
+                    index: repair.index,
+                    ranges: whole(repair.covers(REFERENCE).ok()?)?,
+                    symbol: repair.symbol,
+                },
+                // What an encoder would not say.
+                Frame::Late { age_ms } if age_ms > u64::from(u16::MAX) => return None,
                 Frame::Message(message) => {
                     let whole = match message.sequence {
                         Sequence::None => None,
@@ -132,11 +157,25 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             Item::Plain(Frame::Closed) => frame::encode_closed(writer),
             Item::Plain(Frame::PathChallenge { token }) => frame::encode_path_challenge(writer, *token),
             Item::Plain(Frame::PathResponse { token }) => frame::encode_path_response(writer, *token),
-            Item::Plain(Frame::Ack(_) | Frame::Message(_)) => unreachable!("they have items of their own"),
+            Item::Plain(Frame::Late { age_ms }) => frame::encode_late(writer, *age_ms as u16),
+            Item::Plain(Frame::Ack(_) | Frame::Repaired(_) | Frame::Repair(_) | Frame::Message(_)) => {
+                unreachable!("they have items of their own")
+            }
             Item::Ack { bits, ranges, delay_us, window, .. } => {
-                let ranges = ranges.iter().map(|(start, end)| *start..=*end);
                 let distance = (1 << (bits - 1)) - 1;
-                assert!(encode_ack(writer, ranges, distance, *delay_us, *window), "there is room");
+                assert!(encode_ack(writer, inclusive(ranges), distance, *delay_us, *window), "there is room");
+            }
+            Item::Repaired { bits, ranges, .. } => {
+                let distance = (1 << (bits - 1)) - 1;
+                assert!(encode_repaired(writer, inclusive(ranges), distance), "there is room");
+            }
+            Item::Repair { index, ranges, symbol } => {
+                let ranges: Vec<_> = inclusive(ranges).collect();
+                let from = writer.len();
+                encode_repair_header(writer, REFERENCE, *index, ranges.iter().cloned());
+                let announced = repair_header_len(REFERENCE, &ranges);
+                assert!(writer.len() - from <= announced, "the header is not longer than was announced");
+                writer.bytes(symbol);
             }
             Item::Message { channel, sequence, fragment, payload } => {
                 let expected = run.header_len(*channel, *sequence, *fragment, payload.len());
@@ -147,4 +186,8 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             }
         }
     }
+}
+
+fn inclusive(ranges: &Ranges) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+    ranges.iter().map(|(start, end)| *start..=*end)
 }

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use skipstone_proto::wire::Malformed;
-use skipstone_proto::wire::ack::{Ack, encode_ack};
+use skipstone_proto::wire::ack::{Ack, PacketRanges, encode_ack, encode_repaired};
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{Message, Run, Sequence};
 use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::redundancy::RedundancyMode;
+use skipstone_proto::wire::repair::encode_repair_header;
 use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/golden.json");
@@ -114,7 +116,7 @@ impl Context {
             Datagram::Packet { to } => {
                 let (number, frames) = self.open(bytes, datagram::HEADER_BYTES)?;
                 json!({"kind": "PACKET", "to": id(to), "number": number_json(number, self.packet),
-                    "frames": self.frames(frames)?})
+                    "frames": self.frames(number, frames)?})
             }
             Datagram::Hello(hello) => json!({"kind": "HELLO", "source": id(hello.source),
                 "nonce": nonce(hello.nonce), "suites": hello.suites,
@@ -129,7 +131,7 @@ impl Context {
                 if open.suite == datagram::SUITE_PLAIN {
                     let (number, frames) = self.open(bytes, datagram::OPEN_HEADER_BYTES)?;
                     value["number"] = number_json(number, self.packet);
-                    value["frames"] = self.frames(frames)?;
+                    value["frames"] = self.frames(number, frames)?;
                 } else {
                     value["bytes"] = json!(hex(&bytes[datagram::OPEN_HEADER_BYTES..]));
                 }
@@ -158,21 +160,28 @@ impl Context {
         Ok((number, reader.rest()))
     }
 
-    fn frames(&self, frames: &[u8]) -> Result<Value, Malformed> {
+    fn frames(&self, number: Truncated, frames: &[u8]) -> Result<Value, Malformed> {
         let mut before = None;
+        let number = number.resolve(self.packet);
         let frames: Result<Vec<Value>, Malformed> =
-            Frames::new(frames).map(|frame| self.frame(frame?, &mut before)).collect();
+            Frames::new(frames).map(|frame| self.frame(number, frame?, &mut before)).collect();
         Ok(json!(frames?))
     }
 
-    fn frame(&self, frame: Frame<'_>, before: &mut Option<u32>) -> Result<Value, Malformed> {
+    fn frame(&self, number: u64, frame: Frame<'_>, before: &mut Option<u32>) -> Result<Value, Malformed> {
         Ok(match frame {
             Frame::Padding => json!({"frame": "PADDING"}),
             Frame::Ping => json!({"frame": "PING"}),
             Frame::Ack(ack) => json!({
                 "frame": if ack.window.is_some() { "ACK_WINDOW" } else { "ACK" },
                 "largest": number_json(ack.largest, self.ack), "delay_us": ack.delay_us,
-                "ranges": self.ranges(&ack)?, "window": ack.window}),
+                "ranges": ranges_json(ack.ranges(ack.largest.resolve(self.ack)))?, "window": ack.window}),
+            Frame::Repaired(repaired) => json!({"frame": "REPAIRED",
+                "largest": number_json(repaired.largest, self.ack),
+                "ranges": ranges_json(repaired.ranges(repaired.largest.resolve(self.ack)))?}),
+            Frame::Repair(repair) => json!({"frame": "REPAIR", "index": repair.index,
+                "ranges": ranges_json(repair.covers(number)?)?, "symbol": hex(repair.symbol)}),
+            Frame::Late { age_ms } => json!({"frame": "LATE", "age_ms": age_ms}),
             Frame::Connect { token } => json!({"frame": "CONNECT", "token": hex(token)}),
             Frame::Accept { source, settings } => json!({"frame": "ACCEPT", "source": id(source),
                 "settings": settings_json(&Settings::decode(settings)?)}),
@@ -190,11 +199,6 @@ impl Context {
                     "fragment": fragment, "payload": hex(message.payload)})
             }
         })
-    }
-
-    fn ranges(&self, ack: &Ack<'_>) -> Result<Vec<[u64; 2]>, Malformed> {
-        let ranges = ack.ranges(ack.largest.resolve(self.ack));
-        ranges.map(|range| range.map(|range| [*range.start(), *range.end()])).collect()
     }
 
     fn sequence(&self, message: &Message<'_>, before: &mut Option<u32>) -> Value {
@@ -256,6 +260,7 @@ impl Context {
     fn encode_sealed(&self, w: &mut Writer<'_>, bytes: &[u8], from: usize) {
         let (number, frames) = self.open(bytes, from).expect("it opened before");
         w.truncated(number);
+        let number = number.resolve(self.packet);
         let mut run = Run::default();
         let mut before = None;
         for frame in Frames::new(frames) {
@@ -263,6 +268,19 @@ impl Context {
                 Frame::Padding => w.zeros(1),
                 Frame::Ping => frame::encode_ping(w),
                 Frame::Ack(ack) => self.encode_ack(w, &ack),
+                Frame::Repaired(repaired) => {
+                    let ranges = repaired.ranges(repaired.largest.resolve(self.ack));
+                    let ranges = ranges.map(|range| range.expect("valid"));
+                    assert!(encode_repaired(w, ranges, distance(repaired.largest)), "there is room");
+                }
+                Frame::Repair(repair) => {
+                    let ranges = repair.covers(number).expect("valid").map(|range| range.expect("valid"));
+                    encode_repair_header(w, number, repair.index, ranges);
+                    w.bytes(repair.symbol);
+                }
+                Frame::Late { age_ms } => {
+                    frame::encode_late(w, age_ms.try_into().expect("no longer than an encoder would have it"));
+                }
                 Frame::Connect { token } => frame::encode_connect(w, token),
                 Frame::Accept { source, settings } => {
                     let settings = Settings::decode(settings).expect("it decoded before");
@@ -290,16 +308,23 @@ impl Context {
     }
 
     fn encode_ack(&self, w: &mut Writer<'_>, ack: &Ack<'_>) {
-        // The greatest distance that these bits are enough for.
-        let distance = (1 << (ack.largest.bits - 1)) - 1;
         let ranges = ack.ranges(ack.largest.resolve(self.ack)).map(|range| range.expect("valid"));
-        assert!(encode_ack(w, ranges, distance, ack.delay_us, ack.window), "there is room");
+        assert!(encode_ack(w, ranges, distance(ack.largest), ack.delay_us, ack.window), "there is room");
     }
+}
+
+/// The greatest distance that these bits are enough for.
+fn distance(number: Truncated) -> u64 {
+    (1 << (number.bits - 1)) - 1
 }
 
 fn tag(key: [u8; 4], untagged: &[u8]) -> [u8; 3] {
     let [_, tag @ ..] = crc32fast::hash(&[&key[..], untagged].concat()).to_be_bytes();
     tag
+}
+
+fn ranges_json(ranges: PacketRanges<'_>) -> Result<Vec<[u64; 2]>, Malformed> {
+    ranges.map(|range| range.map(|range| [*range.start(), *range.end()])).collect()
 }
 
 fn number_json(number: Truncated, reference: u64) -> Value {
@@ -320,7 +345,18 @@ fn settings_json(settings: &Settings) -> Value {
             Merging::Flush => json!("flush"),
         },
         "channels": settings.channels.iter().map(rule_json).collect::<Vec<_>>(),
+        "redundancy": {"mode": mode_json(settings.redundancy.mode),
+            "budget_percent": settings.redundancy.budget_percent},
     })
+}
+
+fn mode_json(mode: RedundancyMode) -> Value {
+    match mode {
+        RedundancyMode::Off => json!("off"),
+        RedundancyMode::Lean => json!("lean"),
+        RedundancyMode::Adaptive => json!("adaptive"),
+        RedundancyMode::Fixed { sources, repairs } => json!({"sources": sources, "repairs": repairs}),
+    }
 }
 
 fn rule_json(rule: &ChannelRule) -> Value {
@@ -340,7 +376,7 @@ fn rule_json(rule: &ChannelRule) -> Value {
             Overflow::Disconnect => "disconnect",
         },
         "receipts": rule.receipts, "queue_messages_max": rule.queue_messages_max,
-        "queue_bytes_max": rule.queue_bytes_max,
+        "queue_bytes_max": rule.queue_bytes_max, "redundancy": rule.redundancy.map(mode_json),
     })
 }
 

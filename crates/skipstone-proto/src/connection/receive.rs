@@ -68,7 +68,7 @@ impl Connection {
             return Err(Drop::Replay);
         }
         let frames = reader.rest();
-        let summary = self.check(frames)?;
+        let summary = self.check(number, frames)?;
         self.timers.last_received = cx.now;
         // Nobody takes messages any more, so nothing may be acknowledged.
         if !matches!(self.state, State::Closing | State::Drained) {
@@ -96,7 +96,7 @@ impl Connection {
     }
 
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.
-    pub(super) fn check(&self, bytes: &[u8]) -> Result<Summary, Drop> {
+    pub(super) fn check(&self, number: u64, bytes: &[u8]) -> Result<Summary, Drop> {
         let mut summary = Summary { is_ack_eliciting: bytes.is_empty(), ..Summary::default() };
         let mut frames = Frames::new(bytes);
         let mut is_behind_acks = false;
@@ -110,7 +110,11 @@ impl Connection {
             match frame {
                 Frame::Ack(ack) => self.check_ack(&ack)?,
                 Frame::Repaired(repaired) => self.check_repaired(&repaired)?,
-                Frame::Repair(_) => summary.has_repair = true,
+                Frame::Repair(repair) => {
+                    let mut covers = repair.covers(number).map_err(|_| Drop::BadFrame)?;
+                    covers.all(|range| range.is_ok()).then_some(()).ok_or(Drop::BadFrame)?;
+                    summary.has_repair = true;
+                }
                 Frame::Late { age_ms } => summary.age = Duration::from_millis(age_ms.min(AGE_MS_MAX)),
                 Frame::Accept { settings, .. } => {
                     Settings::decode(settings).map_err(|_| Drop::BadFrame)?;
@@ -183,11 +187,7 @@ impl Connection {
         match frame {
             Frame::Padding | Frame::Ping | Frame::Late { .. } => {}
             Frame::Repaired(repaired) => self.on_repaired(cx, &repaired),
-            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => {
-                if let Err(reason) = self.on_repair(number, &repair) {
-                    self.stats.drops.count(reason);
-                }
-            }
+            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => self.on_repair(number, &repair),
             Frame::Repair(_) => {}
             Frame::Ack(ack) => self.on_ack(cx, number, &ack),
             Frame::Connect { token } => self.on_connect(cx, token),

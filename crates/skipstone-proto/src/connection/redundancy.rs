@@ -286,16 +286,12 @@ impl Connection {
         }
     }
 
-    /// The repair came in the packet with this number; `Err` if it makes no sense.
-    pub(super) fn on_repair(&mut self, number: u64, repair: &Repair<'_>) -> Result<(), Drop> {
-        let covers = repair.covers(number).map_err(|_| Drop::BadFrame)?;
-        if covers.clone().any(|range| range.is_err()) {
-            return Err(Drop::BadFrame);
-        }
+    /// The repair came in the packet with this number, and covers no packet below 0.
+    pub(super) fn on_repair(&mut self, number: u64, repair: &Repair<'_>) {
+        let Ok(covers) = repair.covers(number) else { return };
         let received = &self.received;
         let decoder = self.redundancy.decoder.get_or_insert_default();
         decoder.on_repair(repair.index, covers, repair.symbol, |number| !received.is_new(number));
-        Ok(())
     }
 
     /// A packet came whose frames, without acknowledgements, a later repair may cover.
@@ -315,7 +311,7 @@ impl Connection {
             if !is_open || !self.received.is_new(repaired.number) {
                 continue;
             }
-            let Ok(summary) = self.check(&repaired.content) else {
+            let Ok(summary) = self.check(repaired.number, &repaired.content) else {
                 self.stats.drops.count(Drop::BadRepair);
                 continue;
             };

@@ -160,8 +160,9 @@ impl Connection {
         // What is late travels alone, so that its copies are small.
         let is_late = wants.lost && self.redundancy.sends_copies();
         wants.new &= !is_late;
-        wants.repair &= !wants.lost && !wants.new;
-        wants.ack |= wants.repair && self.redundancy.repeats_ack(now);
+        // Messages that wait for the peer's window must not keep repairs waiting.
+        let has_ack_news = wants.ack;
+        wants.ack |= wants.repair && !wants.lost && !wants.new && self.redundancy.repeats_ack(now);
         wants.ack |= wants.new && self.repeats_ack();
         let distance = self.ledger.distance() + OVERTAKING_MAX;
         let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
@@ -211,6 +212,8 @@ impl Connection {
         }
         let mut is_full = false;
         packet.reserve = if is_late { LATE_ROOM } else { reserve.saturating_sub(beyond) };
+        // What would only fit without the reserve is cut, or it would wait for ever.
+        packet.capacity = packet.capacity.saturating_sub(if is_late { LATE_ROOM } else { reserve });
         if wants.lost {
             is_full = !self.lanes.resend(&mut packet);
         }
@@ -237,8 +240,9 @@ impl Connection {
             && !packet.is_ack_eliciting
             && answer.is_none()
             && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, beyond == 0);
-        let has_only_repeated_ack = wants.repair && !is_repair && !wants.ack_is_due && !packet.is_ack_eliciting;
-        if !packet.is_ack_eliciting && packet.room() == capacity || has_only_repeated_ack && answer.is_none() {
+        // Nothing fits, or an acknowledgement that was said before would be all: the window is full, or the budget spent.
+        let is_void = !is_repair && !has_ack_news && answer.is_none();
+        if !packet.is_ack_eliciting && (is_void || packet.room() == capacity) {
             return None;
         }
         if let Some(number) = acked_up_to {

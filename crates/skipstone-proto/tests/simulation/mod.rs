@@ -47,6 +47,8 @@ pub(crate) struct World {
     pub(crate) strays: Vec<(SocketAddr, Vec<u8>)>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
+    /// The present millisecond, and how many moments of it were played.
+    steps: (u64, u32),
 }
 
 /// Looks at a datagram on its way: when, which client's, whether towards the server, its bytes.
@@ -209,6 +211,7 @@ impl World {
             strays: Vec::new(),
             buffer: vec![0; BUFFER_BYTES],
             arrived: Vec::new(),
+            steps: (0, 0),
         };
         world.sent = vec![(0, 0); world.clients.len()];
         for at in 0..world.clients.len() {
@@ -314,7 +317,20 @@ impl World {
                 self.now = end;
                 return;
             }
-            self.now = self.now.max(next);
+            self.step_to(next);
+        }
+    }
+
+    /// Time moves on. It may not crawl: somebody who wants to be woken again and again without need would keep a real
+    /// processor busy.
+    fn step_to(&mut self, next: Time) {
+        self.now = self.now.max(next);
+        let millisecond = self.now.as_micros() / 1_000;
+        self.steps = if self.steps.0 == millisecond { (millisecond, self.steps.1 + 1) } else { (millisecond, 0) };
+        if self.steps.1 > 900 {
+            let wakes = |node: &Node| node.endpoint.poll_timeout();
+            let clients: Vec<Time> = self.clients.iter().map(wakes).collect();
+            panic!("time crawls at {:?}: server {:?}, clients {clients:?}", self.now, wakes(&self.server));
         }
     }
 
@@ -331,7 +347,8 @@ impl World {
             if condition(self) {
                 return;
             }
-            self.now = self.next_time().max(self.now).min(end);
+            let next = self.next_time().min(end);
+            self.step_to(next);
         }
     }
 
