@@ -10,7 +10,7 @@ use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::Time;
 use skipstone_proto::wire::datagram::SUITE_DTLS_1_3;
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
+use skipstone_proto::wire::redundancy::Redundancy;
 use skipstone_proto::wire::settings::Settings;
 
 use super::{Ends, Setup};
@@ -29,13 +29,7 @@ pub(super) enum Suite {
 }
 
 pub(super) fn ends(suite: Suite, mode: Mode, setup: Setup<'_>) -> Ends {
-    let mode = match mode {
-        Mode::Off => RedundancyMode::Off,
-        Mode::Lean => RedundancyMode::Lean,
-        Mode::Adaptive => RedundancyMode::Adaptive,
-        Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
-    };
-    let redundancy = Redundancy { mode, ..Redundancy::default() };
+    let redundancy = Redundancy { mode: mode.on_wire(), ..Redundancy::default() };
     let mut settings = Settings { redundancy, ..Settings::default() };
     if let Some(messages) = setup.condition.waiting_max {
         settings.channels.iter_mut().for_each(|rule| rule.queue_messages_max = messages);
