@@ -32,12 +32,14 @@ pub struct Burst {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     is_active: bool,
+    /// Parts of a repair that earlier bursts had too few.
+    owed: f32,
 }
 
 /// Redundancy begins above this share of packets lost, and ends below half of it.
 const LOSS_MIN: f32 = 0.001;
 /// The share of packets, of those in one direction, that may miss their tick for want of a repair.
-const LATE_MAX: f32 = 5e-4;
+const LATE_MAX: f32 = 4e-5;
 /// Packets into which a burst is cut for the sake of repairs. More would be cheaper in bytes, but a packet costs its
 /// peers and the air between them more than its bytes.
 const PACKETS_MAX: usize = 6;
@@ -46,7 +48,7 @@ const REPAIRS_PER_FIVE: usize = 2;
 
 impl Default for Policy {
     fn default() -> Self {
-        Policy { is_active: true }
+        Policy { is_active: true, owed: 0.0 }
     }
 }
 
@@ -61,8 +63,9 @@ impl Policy {
         self.is_active = losses.rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
     }
 
-    /// What to make of a burst on a path that loses so much.
-    pub fn plan(&self, losses: &LossEstimate, burst: &Burst) -> Plan {
+    /// What to make of a burst on a path that loses so much. Where one repair is too few and two are too many, some bursts
+    /// get one and some two.
+    pub fn plan(&mut self, losses: &LossEstimate, burst: &Burst) -> Plan {
         if !self.is_active {
             return burst.unprotected();
         }
@@ -74,6 +77,11 @@ impl Policy {
             if more.repairs * 5 > more.packets * REPAIRS_PER_FIVE {
                 break;
             }
+            self.owed += owed(late(losses.rate(), plan), late(losses.rate(), more));
+            if self.owed < 1.0 {
+                break;
+            }
+            self.owed -= 1.0;
             plan = more;
         }
         plan
@@ -102,6 +110,13 @@ impl Burst {
         };
         (least..=least.max(PACKETS_MAX.min(self.messages))).min_by_key(cost).unwrap_or(least)
     }
+}
+
+/// Which part of another repair is wanted, if without it so many packets are late, and with it so many: lateness falls by
+/// about the same factor with each.
+fn owed(without: f32, with: f32) -> f32 {
+    let factor = (without / with.max(f32::MIN_POSITIVE)).ln();
+    ((without / LATE_MAX).ln() / factor).clamp(0.0, 1.0)
 }
 
 /// The share of packets that are lost and not made again from their burst's own repairs, if losses are independent: one
@@ -149,6 +164,14 @@ mod tests {
         assert_eq!(plan(50, 1_375), (5, 2));
         let (packets, repairs) = plan(50, 80_000);
         assert!(packets == 58 && (6..=12).contains(&repairs), "{repairs}");
+    }
+
+    #[test]
+    fn some_bursts_get_a_repair_more_where_one_is_too_few_and_two_are_too_many() {
+        let burst = Burst { messages: 25, bytes: 1_375, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let (mut policy, losses) = (Policy::default(), losses(5));
+        let repairs: usize = (0..100).map(|_| policy.plan(&losses, &burst).repairs).sum();
+        assert!((110..150).contains(&repairs), "{repairs}");
     }
 
     #[test]
