@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn more_loss_gets_more_repairs_over_more_packets() {
-        assert_eq!(plan(5, 1_375), (4, 1));
+        assert_eq!(plan(5, 1_375), (5, 1));
         assert_eq!(plan(5, 2_750), (6, 1));
         assert_eq!(plan(20, 1_375), (5, 2));
         assert_eq!(plan(50, 1_375), (5, 2));
