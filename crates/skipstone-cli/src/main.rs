@@ -6,6 +6,7 @@ mod compare;
 mod console;
 mod measure;
 mod report;
+mod resilience;
 mod serve;
 mod stress;
 mod trust;

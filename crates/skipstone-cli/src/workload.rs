@@ -1,6 +1,6 @@
 //! What the tool's server and its clients say to each other: the channel table, the tokens, the words of control.
 
-use skipstone::{ChannelRule, Mode, Overflow, Settings};
+use skipstone::{ChannelRule, Mode, Overflow, Redundancy, Settings};
 
 /// Lines: what is sent here comes to everybody, the sender included.
 pub(crate) const LINES: u16 = 0;
@@ -9,7 +9,7 @@ pub(crate) const CONTROL: u16 = 1;
 
 /// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when so
 /// many bytes wait for it.
-pub(crate) fn settings(queue_bytes_max: u32) -> Settings {
+pub(crate) fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
     let rule = |channel: u16, priority| ChannelRule {
         priority,
         overflow: Overflow::Disconnect,
@@ -17,7 +17,7 @@ pub(crate) fn settings(queue_bytes_max: u32) -> Settings {
         queue_bytes_max,
         ..ChannelRule::new(channel..=channel, Mode::ReliableOrdered)
     };
-    Settings { channels: vec![rule(LINES, 1), rule(CONTROL, 0)], ..Settings::default() }
+    Settings { channels: vec![rule(LINES, 1), rule(CONTROL, 0)], redundancy, ..Settings::default() }
 }
 
 /// Who a client says that it is, in its token.

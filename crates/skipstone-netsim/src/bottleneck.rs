@@ -34,10 +34,15 @@ impl Bottleneck {
         } else if self.is_full(now, bytes, limit) {
             return None;
         } else {
-            self.wait(bytes);
+            self.enqueue(bytes);
         }
         self.busy_until = self.busy_until.saturating_add(self.serialise(bytes, rate));
         Some(self.busy_until)
+    }
+
+    /// How long what comes now waits before it is serialised.
+    pub(crate) fn wait(&self, now: Duration) -> Duration {
+        self.busy_until.saturating_sub(now)
     }
 
     /// The rate has changed: what waits keeps its times, what comes next takes the new rate.
@@ -67,7 +72,7 @@ impl Bottleneck {
         }
     }
 
-    fn wait(&mut self, bytes: usize) {
+    fn enqueue(&mut self, bytes: usize) {
         self.waiting.push_back(Waiting { starts: self.busy_until, bytes });
         self.waiting_bytes += bytes;
         self.bytes_peak = self.bytes_peak.max(self.waiting_bytes);

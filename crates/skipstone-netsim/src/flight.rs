@@ -9,6 +9,7 @@ pub(crate) struct Flight {
     pub(crate) arrives: Duration,
     pub(crate) sent: Duration,
     pub(crate) tag: u64,
+    pub(crate) waited: Duration,
     pub(crate) corrupted: bool,
     pub(crate) copy: bool,
     pub(crate) bytes: Vec<u8>,
@@ -107,7 +108,7 @@ mod tests {
 
     fn flight(arrives: u64, bytes: Vec<u8>) -> Flight {
         let arrives = Duration::from_millis(arrives);
-        Flight { arrives, sent: Duration::ZERO, tag: 0, corrupted: false, copy: false, bytes }
+        Flight { arrives, sent: Duration::ZERO, tag: 0, waited: Duration::ZERO, corrupted: false, copy: false, bytes }
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct Arrival {
     pub sent: Duration,
     /// When it arrived, which may be some time before it is received.
     pub arrived: Duration,
+    /// How long it waited for the rate before it was serialised.
+    pub waited: Duration,
     /// Whether some of its bits were flipped on the way.
     pub corrupted: bool,
 }
@@ -101,11 +103,11 @@ impl Link {
 
         let (fate, transit) = match self.enter(now, datagram.len()) {
             Err(cause) => (Fate::Lost(cause), None),
-            Ok(departs) => {
+            Ok(Serialised { waited, departs }) => {
                 // Also for what is lost, so that loss does not change when others arrive.
                 let in_order = self.in_order_arrival(departs, draws.jitter);
                 let fate = loss.map_or(Fate::Queued, Fate::Lost);
-                (fate, (fate == Fate::Queued).then_some(Transit { sent: now, tag, departs, in_order }))
+                (fate, (fate == Fate::Queued).then_some(Transit { sent: now, tag, waited, departs, in_order }))
             }
         };
         self.stats.on_fate(fate);
@@ -122,7 +124,7 @@ impl Link {
     /// `None`, and `out` untouched, if there is none yet.
     pub fn receive(&mut self, now: Duration, out: &mut Vec<u8>) -> Option<Arrival> {
         let (number, flight) = self.flights.pop(now)?;
-        let Flight { arrives: arrived, sent, tag, corrupted, copy, bytes } = flight;
+        let Flight { arrives: arrived, sent, tag, waited, corrupted, copy, bytes } = flight;
         out.clear();
         out.extend_from_slice(&bytes);
         self.flights.recycle(bytes);
@@ -132,7 +134,7 @@ impl Link {
             self.on_delivered(number);
         }
         self.trace.record(arrived, tag, TraceEvent::Arrived { sent });
-        Some(Arrival { tag, sent, arrived, corrupted })
+        Some(Arrival { tag, sent, arrived, waited, corrupted })
     }
 
     /// When the next datagram arrives; `None` if nothing is on its way.
@@ -180,7 +182,7 @@ impl Link {
     }
 
     /// The stages before the wire: when has it been serialised, or why does it not get there?
-    fn enter(&mut self, now: Duration, datagram_bytes: usize) -> Result<Duration, LossCause> {
+    fn enter(&mut self, now: Duration, datagram_bytes: usize) -> Result<Serialised, LossCause> {
         if self.config.datagram_bytes_max.is_some_and(|bytes_max| datagram_bytes > bytes_max) {
             return Err(LossCause::TooLarge);
         }
@@ -188,10 +190,12 @@ impl Link {
             return Err(LossCause::Outage);
         }
         let Some(rate) = self.config.rate_bits_per_second else {
-            return Ok(now);
+            return Ok(Serialised { waited: Duration::ZERO, departs: now });
         };
         let bytes = datagram_bytes.saturating_add(self.config.header_bytes);
-        self.bottleneck.accept(now, bytes, rate, self.config.queue).ok_or(LossCause::Queue)
+        let waited = self.bottleneck.wait(now);
+        let departs = self.bottleneck.accept(now, bytes, rate, self.config.queue).ok_or(LossCause::Queue)?;
+        Ok(Serialised { waited, departs })
     }
 
     /// When a datagram arrives that is not held back.
@@ -222,6 +226,7 @@ impl Link {
             arrives: transit.in_order.saturating_add(held.unwrap_or_default()),
             sent: transit.sent,
             tag: transit.tag,
+            waited: transit.waited,
             corrupted,
             copy: false,
             bytes,
@@ -266,11 +271,19 @@ impl Link {
     }
 }
 
+/// What the rate did to a datagram.
+#[derive(Clone, Copy, Debug)]
+struct Serialised {
+    waited: Duration,
+    departs: Duration,
+}
+
 /// A datagram on the wire: when it got there, and when it arrives if it is not held back.
 #[derive(Clone, Copy, Debug)]
 struct Transit {
     sent: Duration,
     tag: u64,
+    waited: Duration,
     departs: Duration,
     in_order: Duration,
 }

@@ -1,10 +1,12 @@
-//! A lost message is missed as soon as a later packet has arrived and a short while has passed; the last one after a
-//! probe timeout.
+//! A lost message is missed as soon as its acknowledgement is overdue, or a later packet has arrived and a short while has
+//! passed.
 
 mod simulation;
 
-use simulation::{World, link, ms};
+use simulation::{World, link, ms, no_redundancy};
+use skipstone_proto::endpoint::Config;
 use skipstone_proto::time::Duration;
+use skipstone_proto::wire::settings::Settings;
 
 /// When each message arrived at the server, counted from when it was sent.
 fn latencies(world: &World, sent: &[skipstone_proto::time::Time]) -> Vec<Duration> {
@@ -19,7 +21,8 @@ fn latencies(world: &World, sent: &[skipstone_proto::time::Time]) -> Vec<Duratio
 
 /// Sends messages 1 ms apart over 10 ms each way, of which these packets are lost.
 fn run(count: u8, lost: &'static [u32]) -> Vec<Duration> {
-    let mut world = World::pair(1, link(10));
+    let settings = Settings { redundancy: no_redundancy(), ..Settings::default() };
+    let mut world = World::new(1, Config::server(settings), &[link(10)]);
     world.connect();
     // Round-trip times become known.
     for _ in 0..20 {

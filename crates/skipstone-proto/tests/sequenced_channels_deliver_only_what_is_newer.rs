@@ -2,7 +2,7 @@
 
 mod simulation;
 
-use simulation::{World, link, ms, server_of};
+use simulation::{World, link, ms, no_redundancy, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::endpoint::Drop;
 use skipstone_proto::wire::settings::Mode;
@@ -42,7 +42,9 @@ fn in_order_and_the_newest_if_reliable() {
 
 #[test]
 fn an_older_message_is_not_sent_again() {
-    let mut world = World::new(1, server_of(Mode::ReliableSequenced), &[link(10)]);
+    let mut server = server_of(Mode::ReliableSequenced);
+    server.settings.redundancy = no_redundancy();
+    let mut world = World::new(1, server, &[link(10)]);
     world.connect();
     let mut count = 0;
     world.lose(move |is_up, _| {

@@ -44,7 +44,8 @@ fn large_messages_cost_little() {
     world.run_for(ms(5_000));
     let sent = world.clients[0].endpoint.totals().sent;
     assert_eq!((sent.messages, sent.payload_bytes), (1, 1 << 20));
-    assert!(sent.overhead_percent() < 5.0, "{}", sent.overhead_percent());
+    // A path of which little is known gets repairs.
+    assert!(sent.overhead_percent() < 8.0, "{}", sent.overhead_percent());
 }
 
 #[test]

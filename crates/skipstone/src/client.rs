@@ -7,6 +7,7 @@ use crate::security::{DtlsVersion, Trust};
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};
+use skipstone_proto::congestion::Algorithm;
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::Duration;
@@ -25,6 +26,8 @@ pub struct ClientConfig {
     pub threading: Threading,
     /// A bad network to play around the socket.
     pub impairment: Option<Impairment>,
+    /// What decides how much this client may have in flight.
+    pub congestion: Algorithm,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
     /// The one version of DTLS to offer; `None` for all.
@@ -38,6 +41,7 @@ impl Default for ClientConfig {
             handshake_timeout: Duration::from_secs(10),
             threading: Threading::default(),
             impairment: None,
+            congestion: Algorithm::default(),
             trust: Trust::default(),
             dtls: None,
         }
@@ -70,6 +74,7 @@ impl Client {
         let mut driver = Driver::new(Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
+            congestion: config.congestion,
             ..Config::client()
         })?;
         let protection = protection(&target, &config.trust, config.dtls)?;

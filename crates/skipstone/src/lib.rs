@@ -53,11 +53,13 @@ pub use server::{Server, ServerConfig};
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::channel::lanes::Depth;
 pub use skipstone_proto::channel::{GivenUp, MessageId};
+pub use skipstone_proto::congestion::Algorithm as Congestion;
 pub use skipstone_proto::endpoint::{
     Close, ClosedBy, ConfigError, ConnectError, Drop as DropReason, Drops, Event, Flow, Group, Overview, PeerId, Stats,
     code,
 };
 pub use skipstone_proto::path::{Carrier, Path};
 pub use skipstone_proto::rtt::Rtt;
+pub use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 pub use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
 pub use url::{Scheme, Target, UrlError};

@@ -9,6 +9,7 @@ use crate::url::Target;
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::channel::MessageId;
+use skipstone_proto::congestion::Algorithm;
 use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, SendError, Stats};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::Duration;
@@ -24,6 +25,8 @@ pub struct PoolConfig {
     pub merging: Option<Merging>,
     /// How long a handshake may take.
     pub handshake_timeout: Duration,
+    /// What decides how much each client may have in flight.
+    pub congestion: Algorithm,
     /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
     /// The one version of DTLS to offer; `None` for all.
@@ -32,7 +35,13 @@ pub struct PoolConfig {
 
 impl Default for PoolConfig {
     fn default() -> Self {
-        PoolConfig { merging: None, handshake_timeout: Duration::from_secs(10), trust: Trust::default(), dtls: None }
+        PoolConfig {
+            merging: None,
+            handshake_timeout: Duration::from_secs(10),
+            congestion: Algorithm::default(),
+            trust: Trust::default(),
+            dtls: None,
+        }
     }
 }
 
@@ -53,6 +62,7 @@ impl Pool {
         let driver = Driver::new(Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
+            congestion: config.congestion,
             ..Config::client()
         })?;
         Ok(Pool { driver, next_id: 0, trust: config.trust, dtls: config.dtls, protections: BTreeMap::new() })

@@ -6,6 +6,7 @@ use crate::security::{Fingerprint, Identity, Security};
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};
+use skipstone_proto::congestion::Algorithm;
 use skipstone_proto::endpoint::{Config, Event, Group, Overview, PeerId, Stats};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::{Merging, Settings};
@@ -29,6 +30,8 @@ pub struct ServerConfig {
     pub connections_max: u32,
     /// Who drives.
     pub threading: Threading,
+    /// What decides how much the server may have in flight towards each native client.
+    pub congestion: Algorithm,
     /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
     /// [`Server::url`] tells the fingerprint.
     pub security: Option<Security>,
@@ -45,6 +48,7 @@ impl ServerConfig {
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
             threading: Threading::default(),
+            congestion: Algorithm::default(),
             security: None,
         }
     }
@@ -72,6 +76,7 @@ impl Server {
             merging: Some(config.merging),
             handshake_timeout: config.handshake_timeout,
             connections_max: config.connections_max,
+            congestion: config.congestion,
             ..Config::server(config.settings)
         })?;
         if let Some(identity) = security.identity() {

@@ -1,7 +1,7 @@
 //! Real sockets: a client's port changes under load, and nothing is lost; a stranger who repeats its packets from elsewhere,
-//! faster than they arrive themselves, gets nothing but a challenge.
+//! faster than they arrive themselves, gets nothing but a challenge. Encrypted, and in clear.
 
-use skipstone::{Client, ClientConfig, Event, PeerId, Server, ServerConfig, Threading};
+use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Threading};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,12 @@ struct Echo {
 
 impl Echo {
     fn start() -> Echo {
-        let config =
-            ServerConfig { threading: STEPPED, ..ServerConfig::new("127.0.0.1:0".parse().expect("an address")) };
+        let security = Security::with(Identity::self_signed().expect("a key")).allowing_plain();
+        let config = ServerConfig {
+            threading: STEPPED,
+            security: Some(security),
+            ..ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
+        };
         Echo { server: Server::start(config).expect("a port is free"), peer: None, moves: 0, closed: 0 }
     }
 
@@ -41,9 +45,22 @@ impl Echo {
     }
 }
 
-fn client_of(address: SocketAddr) -> Client {
+/// How packets are protected.
+#[derive(Clone, Copy, Debug)]
+enum Suite {
+    Encrypted,
+    Plain,
+}
+
+/// A client of this server that finds it at `address`: its own, or that of whoever stands between.
+fn client_of(echo: &Echo, address: SocketAddr, suite: Suite) -> Client {
     let config = ClientConfig { threading: STEPPED, ..ClientConfig::default() };
-    Client::connect(&format!("skip+plain://{address}"), b"", config).expect("it begins")
+    let own = echo.server.local_addr().to_string();
+    let url = match suite {
+        Suite::Encrypted => echo.server.url().replace(&own, &address.to_string()),
+        Suite::Plain => format!("skip+plain://{address}"),
+    };
+    Client::connect(&url, b"", config).expect("it begins")
 }
 
 /// Sends `count` numbers, which must come back in order; `between` happens before each round.
@@ -76,8 +93,13 @@ fn talk(client: &mut Client, echo: &mut Echo, count: u32, mut between: impl FnMu
 
 #[test]
 fn every_message_arrives_though_the_port_changes_again_and_again() {
+    every_message_arrives(Suite::Encrypted);
+    every_message_arrives(Suite::Plain);
+}
+
+fn every_message_arrives(suite: Suite) {
     let mut echo = Echo::start();
-    let mut client = client_of(echo.server.local_addr());
+    let mut client = client_of(&echo, echo.server.local_addr(), suite);
     assert!(!client.rebind().expect("a socket"), "it is not connected yet");
     let mut moved_at = 0;
     talk(&mut client, &mut echo, 2_000, |client, sent| {
@@ -93,6 +115,11 @@ fn every_message_arrives_though_the_port_changes_again_and_again() {
 
 #[test]
 fn a_stranger_who_repeats_packets_from_elsewhere_takes_nothing_over() {
+    a_stranger_takes_nothing_over(Suite::Encrypted);
+    a_stranger_takes_nothing_over(Suite::Plain);
+}
+
+fn a_stranger_takes_nothing_over(suite: Suite) {
     let mut echo = Echo::start();
     let server = echo.server.local_addr();
     let open = || {
@@ -102,7 +129,7 @@ fn a_stranger_who_repeats_packets_from_elsewhere_takes_nothing_over() {
     };
     // The client talks through `inside`; the server sees `outside`, and now and then `stranger`, who is faster.
     let (inside, outside, stranger) = (open(), open(), open());
-    let mut client = client_of(inside.local_addr().expect("it is bound"));
+    let mut client = client_of(&echo, inside.local_addr().expect("it is bound"), suite);
     let (mut home, mut brought, mut taken, mut packets) = (None, 0, 0, 0_u32);
     let mut buffer = vec![0; 65_536];
     talk(&mut client, &mut echo, 1_000, |_, _| {

@@ -5,7 +5,7 @@ use crate::chat::plain;
 use crate::chat::session::Session;
 use crate::report::exit::Exit;
 use crate::workload::{self, CONTROL, Guest, LINES, WHO, Word};
-use skipstone::{Event, Group, PeerId, Server, ServerConfig, Trust, code};
+use skipstone::{Event, Group, PeerId, Redundancy, Server, ServerConfig, Trust, code};
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,7 +19,7 @@ fn chat(
     mut on_line: impl FnMut(&mut Server, PeerId, &str) + Send,
 ) -> (Ending, String) {
     let config = ServerConfig {
-        settings: workload::settings(4 << 20),
+        settings: workload::settings(4 << 20, Redundancy::default()),
         ..ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
     };
     let mut server = Server::start(config).expect("a port is free");

@@ -1,13 +1,14 @@
 //! The condition of a run: a plan with what the command line says otherwise, checked.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use skipstone::netsim::{LinkConfig, Loss, QueueLimit};
 
-use super::beside;
+use super::beside::Flow;
 use super::payload;
-use super::plan::{Flow, Plan};
+use super::plan::{Beside, Kind, Plan};
 use crate::units::bit_rate::BitRate;
 use crate::units::burst::Burst;
 use crate::units::percent::Percent;
@@ -74,11 +75,17 @@ pub(crate) struct Condition {
     /// One direction; both are alike, with chances of their own. Outages count from the first update.
     pub(crate) link: LinkConfig,
     pub(crate) roam_every: Option<Duration>,
+    /// Updates of each entity that may wait at a sender; what does not fit is refused.
+    pub(crate) waiting_max: Option<u32>,
+    /// Updates that have not come back so long after the last was sent are lost.
+    pub(crate) patience: Duration,
     pub(crate) beside: Vec<Flow>,
     /// As text, for people and results.
     pub(crate) words: BTreeMap<&'static str, String>,
 }
 
+/// As a plan has it that does not say.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// IPv4 and UDP.
 pub(crate) const HEADER_BYTES: usize = 28;
 const MTU_DEFAULT: usize = 1_500;
@@ -105,21 +112,30 @@ impl Condition {
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
             return Err("an address that changes more often than every 100ms is no use to anybody".into());
         }
-        let flows: Vec<Flow> = plan.beside.iter().map(|beside| beside.flow).collect();
-        beside::check(&flows, &link)?;
+        let lasting = Duration::from_micros((minutes * 60e6).round() as u64);
+        let beside: Result<Vec<Flow>, String> = plan.beside.iter().map(|beside| flow(beside, &link, lasting)).collect();
+        let beside = beside?;
+        if plan.waiting_max == Some(0) {
+            return Err("a queue of 0 updates: at least 1 must be able to wait".into());
+        }
         let mut words = given.words();
         if let Some(every) = roam_every {
             words.insert("roam_every", Span(every).to_string());
         }
+        if !beside.is_empty() {
+            words.insert("beside", beside.iter().map(told).collect::<Vec<_>>().join(" and "));
+        }
         Ok(Condition {
             plan: plan.name.clone(),
-            lasting: Duration::from_micros((minutes * 60e6).round() as u64),
+            lasting,
             entities,
             ticks_per_second,
             payload_bytes,
             link,
             roam_every,
-            beside: flows,
+            waiting_max: plan.waiting_max,
+            patience: plan.patience.map_or(PATIENCE, |span| span.0),
+            beside,
             words,
         })
     }
@@ -137,9 +153,51 @@ impl Condition {
         }
     }
 
+    /// When the first update leaves: so long after the connection stands.
+    pub(crate) fn ahead(&self) -> Duration {
+        self.beside.iter().map(|flow| flow.ahead).max().unwrap_or_default()
+    }
+
+    /// Between these moments after the first update everything that shall share the link does, and shares are counted.
+    pub(crate) fn counted(&self) -> Range<Duration> {
+        let starts = self.beside.iter().map(|flow| flow.starts).max().unwrap_or_default();
+        starts..self.beside.iter().map(|flow| flow.stops).min().unwrap_or(self.lasting)
+    }
+
     /// What no update can beat: there and back.
     pub(crate) fn floor(&self) -> Duration {
         self.link.delay * 2
+    }
+}
+
+/// A flow beside, if there can be such a one.
+fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, String> {
+    if link.rate_bits_per_second.is_none() {
+        return Err("a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s".into());
+    }
+    let of = |span: Option<Span>| span.map(|span| span.0);
+    if beside.ahead.is_some() && beside.starts.is_some() {
+        return Err("a flow beside begins ahead of the first update or starts after it; choose one".into());
+    }
+    let (ahead, starts) = (of(beside.ahead).unwrap_or_default(), of(beside.starts).unwrap_or_default());
+    let stops = of(beside.stops).unwrap_or(lasting).min(lasting);
+    if ahead > AHEAD_MAX {
+        return Err(format!("{} ahead: a flow beside begins at most {} ahead", Span(ahead), Span(AHEAD_MAX)));
+    }
+    if starts >= stops {
+        return Err(format!("a flow beside starts at {} and stops at {}", Span(starts), Span(stops)));
+    }
+    Ok(Flow { kind: beside.flow, ahead, starts, stops })
+}
+
+/// Connections keep themselves alive for longer, those of all transports.
+const AHEAD_MAX: Duration = Duration::from_secs(20);
+
+fn told(flow: &Flow) -> String {
+    let Kind::Cubic = flow.kind;
+    match flow.ahead {
+        Duration::ZERO => format!("cubic from {} to {}", Span(flow.starts), Span(flow.stops)),
+        ahead => format!("cubic from {} before to {}", Span(ahead), Span(flow.stops)),
     }
 }
 

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use skipstone_proto::wire::redundancy::RedundancyMode;
-
 use crate::units::nearest::nearest;
+pub(crate) use crate::units::redundancy::Mode;
 
 /// A transport of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,53 +91,6 @@ impl FromStr for Transport {
     }
 }
 
-/// What Skipstone does against loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Mode {
-    /// One retransmission.
-    Off,
-    /// Copies of what was lost.
-    Lean,
-    /// Repair packets as the loss asks for.
-    Adaptive,
-    /// A block code: so many repairs for so many packets.
-    Fixed { sources: u8, repairs: u8 },
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mode::Off => f.pad("off"),
-            Mode::Lean => f.pad("lean"),
-            Mode::Adaptive => f.pad("adaptive"),
-            Mode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
-        }
-    }
-}
-
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Mode, String> {
-        match text.trim() {
-            "off" => Ok(Mode::Off),
-            "lean" => Ok(Mode::Lean),
-            "adaptive" => Ok(Mode::Adaptive),
-            other => fixed(other).ok_or_else(|| {
-                format!("there is no mode \"{other}\"; there are off, lean, adaptive and fixed:K+M such as fixed:10+3")
-            }),
-        }
-    }
-}
-
-fn fixed(text: &str) -> Option<Mode> {
-    let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
-    let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
-    // The protocol says which blocks there can be.
-    let mode = RedundancyMode::Fixed { sources, repairs };
-    mode.is_valid().then_some(Mode::Fixed { sources, repairs })
-}
-
 /// A transport and, where it has them, its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Contender {
@@ -179,18 +131,11 @@ mod tests {
                 assert_eq!(transport.to_string().parse(), Ok(transport));
             }
         }
-        for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1"] {
-            assert_eq!(mode.parse::<Mode>().unwrap().to_string(), mode);
-        }
     }
 
     #[test]
     fn a_wrong_name_is_answered_with_the_right_ones() {
         let error = "quin".parse::<Transport>().unwrap_err();
         assert!(error.contains("did you mean quinn?") && error.contains("kcp-msg-fec"), "{error}");
-        for mode in ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5", "fast"] {
-            let error = mode.parse::<Mode>().unwrap_err();
-            assert!(error.contains(mode) && error.contains("fixed:10+3"), "{error}");
-        }
     }
 }

@@ -162,7 +162,8 @@ fn three_decimals(number: f64) -> String {
 }
 
 /// Figures that are in ms.
-const TIMES: [&str; 7] = ["p50", "p99", "p998", "p9999", "max", "connect", "queue_delay_p95"];
+const TIMES: [&str; 9] =
+    ["p50", "p99", "p998", "p9999", "max", "connect", "queue_delay_p50", "queue_delay_p95", "queue_delay_max"];
 
 #[cfg(test)]
 mod tests {
@@ -171,7 +172,16 @@ mod tests {
 
     fn row(transport: &'static str, mode: Option<&str>, seed: u64, p998: f64) -> Row {
         let figures = Figures { p998: Some(p998), bytes_per_payload: Some(1.5), ..Figures::default() };
-        Row { transport, mode: mode.map(str::to_owned), plan: "p".into(), entities: 1, loss: 0.0, seed, figures }
+        Row {
+            transport,
+            mode: mode.map(str::to_owned),
+            plan: "p".into(),
+            entities: 1,
+            loss: 0.0,
+            seed,
+            gave_up: false,
+            figures,
+        }
     }
 
     fn missed(threshold: &str) -> Vec<String> {

@@ -20,11 +20,16 @@ pub(crate) trait Peer {
     /// Writes the next datagram, in place of what the buffer held, and says where it goes.
     fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr>;
 
+    /// What the datagram that was just written holds; `None`, if it does not tell.
+    fn contents(&self) -> Option<Contents> {
+        None
+    }
+
     /// Whether updates can be sent.
     fn is_connected(&self) -> bool;
 
-    /// Queues an update, reliable and in order with others of its entity.
-    fn send(&mut self, now: Time, update: Update);
+    /// Queues an update, reliable and in order with others of its entity. False if the queue is full: it was refused.
+    fn send(&mut self, now: Time, update: Update) -> bool;
 
     /// The next update that arrived.
     fn poll_message(&mut self, now: Time) -> Option<Update>;
@@ -42,6 +47,16 @@ pub(crate) struct Update {
     pub(crate) payload: Bytes,
     /// How much later than planned it is already, as far as the transport told. An echo passes it on.
     pub(crate) age: Duration,
+}
+
+/// What a datagram holds, in IP bytes with its headers' part. The rest is of no use to the application:
+/// acknowledgements alone, probes, repairs and further copies, the handshake.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Payload that never left before, and all that goes with it.
+    pub(crate) first: usize,
+    /// Payload that left before and was lost.
+    pub(crate) again: usize,
 }
 
 /// What a peer tells of its own doings.

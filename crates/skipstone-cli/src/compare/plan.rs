@@ -32,6 +32,11 @@ pub(crate) struct Plan {
     pub(crate) ticks_per_second: u32,
     /// Bytes of an update.
     pub(crate) payload_bytes: usize,
+    /// Updates of each entity that may wait at a sender; what does not fit is refused. As it comes, if it does not say.
+    pub(crate) waiting_max: Option<u32>,
+    /// How long updates may take after the last was sent.
+    #[serde(default, deserialize_with = "written")]
+    pub(crate) patience: Option<Span>,
     /// The client's address changes so often.
     #[serde(default, deserialize_with = "written")]
     pub(crate) roam_every: Option<Span>,
@@ -98,13 +103,22 @@ pub(crate) struct Outage {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Beside {
-    pub(crate) flow: Flow,
+    pub(crate) flow: Kind,
+    /// So long before the first update.
+    #[serde(default, deserialize_with = "written")]
+    pub(crate) ahead: Option<Span>,
+    /// So long after the first update.
+    #[serde(default, deserialize_with = "written")]
+    pub(crate) starts: Option<Span>,
+    /// So long after the first update; with the last one, if it does not say.
+    #[serde(default, deserialize_with = "written")]
+    pub(crate) stops: Option<Span>,
 }
 
 /// Kinds of flows beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Flow {
+pub(crate) enum Kind {
     /// A TCP-like transfer without end.
     Cubic,
 }

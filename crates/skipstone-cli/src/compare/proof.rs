@@ -11,6 +11,7 @@ pub(crate) struct Proof {
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
     delivered: u64,
+    refused: u64,
     duplicated: u64,
     reordered: u64,
     corrupted: u64,
@@ -30,6 +31,8 @@ struct Entity {
 pub(crate) struct Counts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
+    /// A full queue took them not, at either end.
+    pub(crate) refused: u64,
     pub(crate) lost: u64,
     pub(crate) duplicated: u64,
     /// Came back after a newer one of the same entity.
@@ -43,6 +46,7 @@ impl Proof {
             entities: vec![Entity::default(); entities.into()],
             latencies: Vec::new(),
             delivered: 0,
+            refused: 0,
             duplicated: 0,
             reordered: 0,
             corrupted: 0,
@@ -54,6 +58,11 @@ impl Proof {
         let own = &mut self.entities[usize::from(entity)];
         own.sent += 1;
         Stamp { entity, sequence: own.sent - 1, due }
+    }
+
+    /// A full queue refused an update, or its echo.
+    pub(crate) fn on_refused(&mut self) {
+        self.refused += 1;
     }
 
     /// An echo was delivered on an entity's channel.
@@ -81,9 +90,9 @@ impl Proof {
         self.latencies.push((now - stamp.due).as_micros() as u32);
     }
 
-    /// Whether everything that was sent has come back.
+    /// Whether everything has come back that was not refused.
     pub(crate) fn is_complete(&self) -> bool {
-        self.delivered == self.sent()
+        self.delivered + self.refused == self.sent()
     }
 
     pub(crate) fn delivered(&self) -> u64 {
@@ -101,7 +110,8 @@ impl Proof {
         let counts = Counts {
             sent,
             delivered: self.delivered,
-            lost: sent - self.delivered,
+            refused: self.refused,
+            lost: sent - self.delivered - self.refused,
             duplicated: self.duplicated,
             reordered: self.reordered,
             corrupted: self.corrupted,
@@ -139,6 +149,8 @@ mod tests {
         let mut proof = Proof::new(2);
         let sent: Vec<_> = (0..4).map(|_| proof.send(1, at(100)).encode(50)).collect();
         proof.send(0, at(100));
+        proof.send(0, at(100));
+        proof.on_refused();
         proof.on_echo(at(120), 1, &sent[0]);
         proof.on_echo(at(130), 1, &sent[2]);
         proof.on_echo(at(131), 1, &sent[1]);
@@ -147,7 +159,7 @@ mod tests {
         proof.on_echo(at(134), 1, &Stamp { entity: 1, sequence: 9, due: at(0) }.encode(50));
         assert!(!proof.is_complete());
         let (counts, latencies) = proof.finish();
-        let expected = Counts { sent: 5, delivered: 3, lost: 2, duplicated: 1, reordered: 1, corrupted: 2 };
+        let expected = Counts { sent: 6, delivered: 3, refused: 1, lost: 2, duplicated: 1, reordered: 1, corrupted: 2 };
         assert_eq!((counts, latencies), (expected, vec![20_000, 30_000, 31_000]));
     }
 }

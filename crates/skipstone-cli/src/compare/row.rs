@@ -18,6 +18,8 @@ pub(crate) struct Row {
     /// The share of datagrams that the link loses, of 1.
     pub(crate) loss: f64,
     pub(crate) seed: u64,
+    /// It wanted more datagrams than a run may take, and was stopped; what it had not delivered is lost.
+    pub(crate) gave_up: bool,
     #[serde(flatten)]
     pub(crate) figures: Figures,
 }
@@ -32,6 +34,9 @@ pub(crate) struct Figures {
     pub(crate) max: Option<f64>,
     #[serde(serialize_with = "whole")]
     pub(crate) lost: Option<f64>,
+    /// Updates, and echoes, that a full queue did not take.
+    #[serde(serialize_with = "whole")]
+    pub(crate) refused: Option<f64>,
     #[serde(serialize_with = "whole")]
     pub(crate) reordered: Option<f64>,
     /// IP bytes of both directions per payload byte that was delivered, there and back.
@@ -54,15 +59,19 @@ pub(crate) struct Figures {
     #[serde(serialize_with = "whole")]
     pub(crate) ip_bytes: Option<f64>,
     /// How long datagrams waited for the link's rate towards the server.
+    pub(crate) queue_delay_p50: Option<f64>,
     pub(crate) queue_delay_p95: Option<f64>,
+    pub(crate) queue_delay_max: Option<f64>,
     /// Of what the link carries towards the server: the contender's bytes, headers included.
     pub(crate) link_share: Option<f64>,
-    /// The same without what was sent again and without redundancy.
+    /// Of these, first copies of payload, with their headers.
     pub(crate) useful_share: Option<f64>,
     /// The same, of payload that came back before the end of sending.
     pub(crate) goodput_share: Option<f64>,
-    /// The same, of flows beside.
+    /// As `link_share`, of flows beside.
     pub(crate) beside_share: Option<f64>,
+    /// The same, of their own data that arrived.
+    pub(crate) beside_goodput_share: Option<f64>,
     #[serde(serialize_with = "whole")]
     pub(crate) resent: Option<f64>,
     #[serde(serialize_with = "whole")]
@@ -84,6 +93,8 @@ pub(crate) struct Summary {
     pub(crate) worst: Figures,
     /// The smallest.
     pub(crate) best: Figures,
+    /// How many of its runs gave up.
+    pub(crate) gave_up: usize,
 }
 
 impl Row {
@@ -95,6 +106,7 @@ impl Row {
             entities: condition.entities,
             loss: condition.loss(),
             seed,
+            gave_up: measured.gave_up,
             figures: Figures::of(condition, measured),
         }
     }
@@ -107,10 +119,11 @@ impl Figures {
         let count = |count: u64| Some(count as f64);
         let counts = &measured.counts;
         let payload_bytes = counts.delivered * 2 * condition.payload_bytes as u64;
-        let capacity =
-            condition.link.rate_bits_per_second.map(|rate| rate as f64 / 8.0 * condition.lasting.as_secs_f64());
+        let capacity = condition.link.rate_bits_per_second.map(|rate| rate as f64 / 8.0 * seconds_counted(condition));
         let share = |bytes: u64| capacity.map(|capacity| bytes as f64 / capacity);
-        let telemetry = &measured.telemetry;
+        let queue_delay =
+            |basis_points| capacity.and_then(|_| percentile(&measured.queue_delays, basis_points)).map(millis);
+        let (telemetry, carried, has_company) = (&measured.telemetry, &measured.carried, !condition.beside.is_empty());
         Figures {
             p50: latency(5_000),
             p99: latency(9_900),
@@ -118,6 +131,7 @@ impl Figures {
             p9999: latency(9_999),
             max: latency(10_000),
             lost: count(counts.lost),
+            refused: count(counts.refused),
             reordered: count(counts.reordered),
             bytes_per_payload: (payload_bytes > 0).then(|| measured.ip_bytes as f64 / payload_bytes as f64),
             sent: count(counts.sent),
@@ -129,11 +143,14 @@ impl Figures {
             datagrams_lost: count(measured.datagrams_lost),
             datagrams_overflowed: capacity.and(count(measured.datagrams_overflowed)),
             ip_bytes: count(measured.ip_bytes),
-            queue_delay_p95: percentile(&measured.queue_delays, 9_500).map(millis),
-            link_share: share(measured.link_bytes),
-            useful_share: useful_bytes(condition, measured).and_then(share),
-            goodput_share: share(measured.goodput_bytes),
-            beside_share: (!condition.beside.is_empty()).then(|| share(measured.beside_bytes)).flatten(),
+            queue_delay_p50: queue_delay(5_000),
+            queue_delay_p95: queue_delay(9_500),
+            queue_delay_max: queue_delay(10_000),
+            link_share: share(carried.own),
+            useful_share: carried.useful.and_then(share),
+            goodput_share: share(carried.goodput),
+            beside_share: share(carried.beside).filter(|_| has_company),
+            beside_goodput_share: share(carried.beside_goodput).filter(|_| has_company),
             resent: telemetry.resent.and_then(count),
             spurious: telemetry.spurious.and_then(count),
             repaired: telemetry.repaired.and_then(count),
@@ -153,19 +170,17 @@ impl Figures {
             };
         }
         figures! {
-            p50 p99 p998 p9999 max lost reordered bytes_per_payload sent delivered duplicated corrupted connect datagrams
-            datagrams_lost datagrams_overflowed ip_bytes queue_delay_p95 link_share useful_share goodput_share
-            beside_share resent spurious repaired redundancy_bytes
+            p50 p99 p998 p9999 max lost refused reordered bytes_per_payload sent delivered duplicated corrupted connect datagrams
+            datagrams_lost datagrams_overflowed ip_bytes queue_delay_p50 queue_delay_p95 queue_delay_max link_share
+            useful_share goodput_share beside_share beside_goodput_share resent spurious repaired redundancy_bytes
         }
     }
 }
 
-/// Bytes that came out of the link towards the server but for copies and redundancy, which are taken to be half of both
-/// directions'. Copies of messages are counted with their own bytes only.
-fn useful_bytes(condition: &Condition, measured: &Measured) -> Option<u64> {
-    let resent = measured.telemetry.resent? * condition.payload_bytes as u64;
-    let redundancy = measured.telemetry.redundancy_bytes.unwrap_or(0);
-    Some(measured.link_bytes.saturating_sub((resent + redundancy) / 2))
+/// For how long shares were counted.
+fn seconds_counted(condition: &Condition) -> f64 {
+    let counted = condition.counted();
+    (counted.end - counted.start).as_secs_f64()
 }
 
 impl Summary {
@@ -180,6 +195,7 @@ impl Summary {
                 median: Figures::each(&figures, |values| values.get(values.len() / 2).copied()),
                 worst: Figures::each(&figures, |values| values.last().copied()),
                 best: Figures::each(&figures, |values| values.first().copied()),
+                gave_up: of_one.iter().filter(|row| row.gave_up).count(),
             });
         }
         summaries
@@ -198,7 +214,7 @@ mod tests {
 
     fn row(transport: &'static str, seed: u64, p50: f64) -> Row {
         let figures = Figures { p50: Some(p50), lost: Some(seed as f64), ..Figures::default() };
-        Row { transport, mode: None, plan: "p".into(), entities: 1, loss: 0.0, seed, figures }
+        Row { transport, mode: None, plan: "p".into(), entities: 1, loss: 0.0, seed, gave_up: false, figures }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use skipstone_proto::time::{Duration, Time};
 use super::beside::{Neighbours, OWN_TAG};
 use super::condition::{Condition, HEADER_BYTES};
 use super::contender::Contender;
-use super::peer::{Peer, Telemetry, Update};
+use super::peer::{Contents, Peer, Telemetry, Update};
 use super::peers::{Ends, Setup, ends};
 use super::proof::{Counts, Proof};
 
@@ -31,21 +31,37 @@ pub(crate) struct Measured {
     pub(crate) datagrams_overflowed: u64,
     /// How long datagrams waited for the rate towards the server, in µs, sorted.
     pub(crate) queue_delays: Vec<u32>,
-    /// IP bytes that came out of the link towards the server while updates were sent, the contender's own.
-    pub(crate) link_bytes: u64,
-    /// The same, of all flows beside.
-    pub(crate) beside_bytes: u64,
-    /// Updates that had come back by the end of sending, in bytes.
-    pub(crate) goodput_bytes: u64,
+    /// What the link carried towards the server while shares were counted.
+    pub(crate) carried: Carried,
     pub(crate) telemetry: Telemetry,
+    /// It wanted more than a run may take, and was stopped.
+    pub(crate) gave_up: bool,
+}
+
+/// Bytes that came out of the link towards the server.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Carried {
+    /// IP bytes of the contender's.
+    pub(crate) own: u64,
+    /// Of those that the rate took in, lost later or not: first copies of payload with their headers. `None` if the
+    /// transport does not tell.
+    pub(crate) useful: Option<u64>,
+    /// Payload of updates that came back.
+    pub(crate) goodput: u64,
+    /// IP bytes of all flows beside, and their own data.
+    pub(crate) beside: u64,
+    pub(crate) beside_goodput: u64,
 }
 
 /// The run was told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stopped;
 
-/// Updates that have not come back so long after the last was sent are lost.
-const DRAIN: Duration = Duration::from_secs(5);
+/// Datagrams for each update, both directions', after which a transport gives up. One datagram for each update, echo and
+/// acknowledgement are four.
+const DATAGRAMS_PER_UPDATE_MAX: u64 = 12;
+/// However few updates there are.
+const DATAGRAMS_MAX_MIN: u64 = 100_000;
 /// A connection that does not stand after so long never will.
 const CONNECT_MAX: Duration = Duration::from_secs(60);
 /// When the client begins to connect.
@@ -78,11 +94,13 @@ struct World<'a> {
     /// The client's present port.
     port: u16,
     roams_at: Time,
-    /// When the first update was sent, once it was.
+    /// When updates could be sent, and when the first was.
+    connected: Option<Time>,
     first: Option<Time>,
     ticks_sent: u64,
     proof: Proof,
-    payload_delivered_in_time: u64,
+    /// What was counted before and after shares are.
+    counted: [Option<Carried>; 2],
     traffic: Traffic,
     datagram: Vec<u8>,
 }
@@ -94,7 +112,19 @@ struct Traffic {
     lost: u64,
     overflowed: u64,
     queue_delays: Vec<u32>,
+    is_sending: bool,
     link_bytes: u64,
+    useful_bytes: Option<u64>,
+    /// First copies that found the queue full: what is sent again is the first that the link carries.
+    owed: u64,
+}
+
+/// Moments of a run after which something else is counted.
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    counted: [Time; 2],
+    end: Time,
+    deadline: Time,
 }
 
 impl<'a> World<'a> {
@@ -108,13 +138,14 @@ impl<'a> World<'a> {
             now: BEGIN,
             ends: ends(contender, setup),
             links: Duplex::symmetric(link, seed).expect("it was checked"),
-            neighbours: Neighbours::new(&condition.beside, &condition.link, seed),
+            neighbours: Neighbours::default(),
             port: CLIENT_PORT,
             roams_at: Time::NEVER,
+            connected: None,
             first: None,
             ticks_sent: 0,
             proof: Proof::new(condition.entities),
-            payload_delivered_in_time: 0,
+            counted: [None; 2],
             traffic: Traffic::default(),
             datagram: Vec::new(),
         }
@@ -138,31 +169,54 @@ impl<'a> World<'a> {
         if !self.ends.client.is_connected() {
             return Ok(());
         }
-        let first = self.now;
+        self.connected = Some(self.now);
+        let first = self.now + self.condition.ahead();
         self.first = Some(first);
         self.set_outages(first);
-        self.neighbours.begin();
+        self.neighbours = Neighbours::new(&self.condition.beside, &self.condition.link, first);
         self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
         let end = self.tick_at(self.condition.ticks());
-        let deadline = end + DRAIN;
-        let mut has_ended = false;
-        while self.now < deadline {
-            if self.now >= end && !std::mem::replace(&mut has_ended, true) {
-                self.payload_delivered_in_time = self.proof.delivered();
-                self.neighbours.end();
+        let counted = self.condition.counted();
+        let moments = Moments {
+            counted: [first + counted.start, (first + counted.end).min(end)],
+            end,
+            deadline: end + self.condition.patience,
+        };
+        let mut turns = 0_u64;
+        while self.now < moments.deadline && !self.has_given_up() {
+            self.traffic.is_sending = (first..end).contains(&self.now);
+            for (at, counted) in moments.counted.into_iter().zip(0..) {
+                if self.now >= at && self.counted[counted].is_none() {
+                    self.counted[counted] = Some(self.carried());
+                }
             }
-            if has_ended && self.proof.is_complete() {
+            if self.now >= end && self.proof.is_complete() {
                 break;
             }
             self.settle();
-            let next = self.next_time();
-            if self.ticks_sent.is_multiple_of(64) {
+            turns += 1;
+            if turns.is_multiple_of(1_024) {
                 check(stop)?;
             }
-            // The end is a moment of its own.
-            self.now = if self.now < end { next.min(end) } else { next.min(deadline) };
+            self.now = self.next_time().min(moments.next_after(self.now));
         }
         Ok(())
+    }
+
+    fn has_given_up(&self) -> bool {
+        let updates = self.condition.ticks() * u64::from(self.condition.entities);
+        self.traffic.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
+    }
+
+    /// What the link has carried so far.
+    fn carried(&self) -> Carried {
+        Carried {
+            own: self.traffic.link_bytes,
+            useful: self.traffic.useful_bytes,
+            goodput: self.proof.delivered() * self.condition.payload_bytes as u64,
+            beside: self.neighbours.bytes(),
+            beside_goodput: self.neighbours.delivered(),
+        }
     }
 
     fn set_outages(&mut self, first: Time) {
@@ -192,7 +246,8 @@ impl<'a> World<'a> {
     fn next_time(&mut self) -> Time {
         let arrival = self.links.next_arrival();
         let arrival = arrival.map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64));
-        let timers = [self.ends.client.poll_timeout(), self.ends.server.poll_timeout(), self.neighbours.poll_timeout()];
+        let timers =
+            [self.ends.client.poll_timeout(), self.ends.server.poll_timeout(), self.neighbours.poll_timeout(self.now)];
         let next = timers.into_iter().chain([arrival, self.next_tick(), self.roams_at]).min().unwrap_or(Time::NEVER);
         // A timer may name a moment that turns out to be early; time moves on all the same.
         next.max(self.now + Duration::from_micros(1))
@@ -232,7 +287,7 @@ impl<'a> World<'a> {
                 continue;
             }
             let from = SocketAddr::from((CLIENT, tag_port(arrival.tag)));
-            self.traffic.on_arrival(self.condition, &arrival, ip_bytes, self.ticks_sent < self.condition.ticks());
+            self.traffic.on_arrival(&arrival, ip_bytes);
             self.ends.server.handle_datagram(self.now, from, &mut self.datagram);
         }
         while let Some(arrival) = self.links.down.receive(now, &mut self.datagram) {
@@ -249,7 +304,9 @@ impl<'a> World<'a> {
     /// The server echoes, the client takes note.
     fn answer(&mut self) {
         while let Some(update) = self.ends.server.poll_message(self.now) {
-            self.ends.server.send(self.now, update);
+            if !self.ends.server.send(self.now, update) {
+                self.proof.on_refused();
+            }
         }
         let now = since_epoch(self.now);
         while let Some(update) = self.ends.client.poll_message(self.now) {
@@ -263,7 +320,9 @@ impl<'a> World<'a> {
             self.ticks_sent += 1;
             for entity in 0..self.condition.entities {
                 let payload = self.proof.send(entity, due).encode(self.condition.payload_bytes);
-                self.ends.client.send(self.now, Update { entity, payload, age: Duration::ZERO });
+                if !self.ends.client.send(self.now, Update { entity, payload, age: Duration::ZERO }) {
+                    self.proof.on_refused();
+                }
             }
         }
     }
@@ -271,28 +330,52 @@ impl<'a> World<'a> {
     fn transmit(&mut self) {
         let (now, port) = (self.now, self.port);
         let Ends { client, server } = &mut self.ends;
-        self.traffic.transmit(&mut **client, now, &mut self.links.up, &mut self.datagram, |_| port);
-        self.traffic.transmit(&mut **server, now, &mut self.links.down, &mut self.datagram, |to| to.port());
+        let (traffic, datagram) = (&mut self.traffic, &mut self.datagram);
+        traffic.transmit(&mut **client, now, &mut self.links.up, datagram, |_| port, true);
+        traffic.transmit(&mut **server, now, &mut self.links.down, datagram, |to| to.port(), false);
         self.neighbours.transmit(now, &mut self.links);
     }
 
     fn finish(mut self) -> Measured {
+        let gave_up = self.has_given_up();
+        let last = self.carried();
+        let [before, after] = self.counted.map(|carried| carried.unwrap_or(last));
         let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
         let (counts, latencies) = self.proof.finish();
         self.traffic.queue_delays.sort_unstable();
         Measured {
             counts,
             latencies,
-            connect: self.first.map(|first| first.since(BEGIN)),
+            connect: self.connected.map(|at| at.since(BEGIN)),
             datagrams: self.traffic.datagrams,
             ip_bytes: self.traffic.ip_bytes,
             datagrams_lost: self.traffic.lost,
             datagrams_overflowed: self.traffic.overflowed,
             queue_delays: self.traffic.queue_delays,
-            link_bytes: self.traffic.link_bytes,
-            beside_bytes: self.neighbours.bytes(),
-            goodput_bytes: self.payload_delivered_in_time * self.condition.payload_bytes as u64,
+            carried: after.since(before),
+            gave_up,
             telemetry,
+        }
+    }
+}
+
+impl Moments {
+    /// Each is a moment of its own.
+    fn next_after(&self, now: Time) -> Time {
+        let all = self.counted.into_iter().chain([self.end, self.deadline]);
+        all.filter(|at| *at > now).min().unwrap_or(self.deadline)
+    }
+}
+
+impl Carried {
+    fn since(self, before: Carried) -> Carried {
+        let useful = self.useful.map(|useful| useful - before.useful.unwrap_or(0));
+        Carried {
+            own: self.own - before.own,
+            useful,
+            goodput: self.goodput - before.goodput,
+            beside: self.beside - before.beside,
+            beside_goodput: self.beside_goodput - before.beside_goodput,
         }
     }
 }
@@ -305,6 +388,7 @@ impl Traffic {
         link: &mut Link,
         datagram: &mut Vec<u8>,
         port: impl Fn(SocketAddr) -> u16,
+        is_to_server: bool,
     ) {
         while let Some(to) = peer.poll_transmit(now, datagram) {
             self.datagrams += 1;
@@ -312,19 +396,30 @@ impl Traffic {
             let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
             self.lost += u64::from(fate != Fate::Queued);
             self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
+            if is_to_server && let Some(contents) = peer.contents() {
+                self.count_useful(contents, fate);
+            }
         }
     }
 
-    fn on_arrival(&mut self, condition: &Condition, arrival: &Arrival, ip_bytes: u64, sending: bool) {
-        if !sending {
-            return;
+    /// Counts what the rate took in. What is lost after it has had its share of the rate, and is not counted again.
+    fn count_useful(&mut self, contents: Contents, fate: Fate) {
+        let (first, again) = (contents.first as u64, contents.again as u64);
+        let useful = self.useful_bytes.get_or_insert(0);
+        match fate {
+            Fate::Queued | Fate::Lost(LossCause::Random | LossCause::Burst) => {
+                let paid = again.min(self.owed);
+                self.owed -= paid;
+                *useful += first + paid;
+            }
+            Fate::Lost(_) => self.owed += first,
         }
+    }
+
+    fn on_arrival(&mut self, arrival: &Arrival, ip_bytes: u64) {
         self.link_bytes += ip_bytes;
-        if let Some(rate) = condition.link.rate_bits_per_second {
-            let serialised = Duration::from_nanos(ip_bytes * 8 * 1_000_000_000 / rate);
-            let on_its_way = arrival.arrived - arrival.sent;
-            let waited = on_its_way.saturating_sub(condition.link.delay + serialised);
-            self.queue_delays.push(waited.as_micros() as u32);
+        if self.is_sending {
+            self.queue_delays.push(arrival.waited.as_micros() as u32);
         }
     }
 }

@@ -44,7 +44,7 @@ const fn share(head: &'static str, of: fn(&Figures) -> Option<f64>, best: Best) 
 }
 
 /// Medians over the seeds.
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 14] = [
     column("p50", |figures| figures.p50, Best::Smallest),
     column("p99", |figures| figures.p99, Best::Smallest),
     column("p99.8", |figures| figures.p998, Best::Smallest),
@@ -52,8 +52,14 @@ const COLUMNS: [Column; 12] = [
     column("max", |figures| figures.max, Best::Smallest),
     column("bytes", |figures| figures.bytes_per_payload, Best::Smallest),
     Column { show: count, ..column("lost", |figures| figures.lost, Best::Zero) },
+    Column {
+        show: count,
+        is_always: false,
+        ..column("refused", |figures| figures.refused.filter(|count| *count > 0.0), Best::Smallest)
+    },
     Column { show: count, ..column("disorder", |figures| figures.reordered, Best::Zero) },
     Column { is_always: false, ..column("queue p95", |figures| figures.queue_delay_p95, Best::Smallest) },
+    share("link", |figures| figures.link_share, Best::Greatest),
     share("useful", |figures| figures.useful_share, Best::Greatest),
     share("goodput", |figures| figures.goodput_share, Best::Greatest),
     share("beside", |figures| figures.beside_share, Best::Greatest),
@@ -63,6 +69,9 @@ const COLUMNS: [Column; 12] = [
 const WORST: [Column; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
+const SHARES: &str = "Shares are of what the link carries towards the server while all flows share it: link, all IP \
+    bytes; useful, first copies of payload with their headers that the rate took in (by what each sender's counters say \
+    of each datagram); goodput, payload that came back; beside, IP bytes of the flows beside.";
 const NAME_COLUMNS: usize = 27;
 const CELL_COLUMNS: usize = 10;
 const TEXT_COLUMNS: usize = 100;
@@ -148,6 +157,16 @@ impl Page {
              delivered there and back."
         ));
         self.note(comparison.sealing);
+        if comparison.summary.iter().any(|summary| summary.median.link_share.is_some()) {
+            self.note(SHARES);
+        }
+        for summary in comparison.summary.iter().filter(|summary| summary.gave_up > 0) {
+            let (who, of) = (name(summary), comparison.seeds.len());
+            self.note(&format!(
+                "{who} gave up in {} of {of}: it wanted more datagrams than a run may take.",
+                counted(summary.gave_up as u64, "run")
+            ));
+        }
         self.blank();
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::result::protocol::{Protocol, Redundancy, Side};
 use crate::report::result::*;
 use crate::units::mix::Carrier;
 
@@ -50,6 +51,9 @@ pub(crate) fn passing() -> StressResult {
             duration_s: 10.0,
             ramp_s: 2.0,
             merge: Some("tick".into()),
+            redundancy: Some("adaptive".into()),
+            redundancy_budget: Some("40%".into()),
+            congestion: Some("aggressive".into()),
         },
         machine: Machine { cpu: "AMD EPYC 7B13".into(), cores: 2, kernel: "linux 6.1.0".into() },
         clients: clients(300),
@@ -81,6 +85,7 @@ pub(crate) fn passing() -> StressResult {
             to_server: Link { sent: 12_345, delivered: 12_098, lost_random: 247, ..Link::default() },
             to_clients: Link { sent: 180_210, delivered: 176_606, lost_random: 3_604, ..Link::default() },
         }),
+        protocol: Protocol { clients: side(120, 31), server: Some(side(1_800, 212)) },
         roaming: Some(Roaming { every_ms: 2_000.0, moves: 1_000, path_changes: Some(998), reconnects: 0 }),
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
         thresholds: vec![ThresholdResult { expression: "latency.p99<50ms".into(), passed: true, actual: Some(4.512) }],
@@ -94,6 +99,7 @@ pub(crate) fn sparse() -> StressResult {
     result.latency_ms = None;
     result.server = None;
     result.impairment = None;
+    result.protocol.server = None;
     result.roaming = None;
     result.stalls = None;
     result.thresholds.clear();
@@ -103,10 +109,28 @@ pub(crate) fn sparse() -> StressResult {
     result.carriers[0].connect_ms = None;
     result.plan.url = Some("skip://example.org:7777".into());
     result.plan.merge = None;
+    result.plan.redundancy = None;
+    result.plan.redundancy_budget = None;
+    result.plan.congestion = None;
     result.generator.cpu_percent = None;
     result.generator.rss_bytes = None;
     result.generator.run_queue_wait_ms = None;
     result
+}
+
+fn side(repairs_sent: u64, packets_repaired: u64) -> Side {
+    Side {
+        packets_lost: 300,
+        redundancy: Redundancy {
+            repairs_sent,
+            copies_sent: repairs_sent / 10,
+            bytes_sent: repairs_sent * 500,
+            packets_saved: 212,
+            packets_repaired,
+        },
+        drops_by_reason: BTreeMap::from([("duplicate_message".into(), repairs_sent / 10), ("replay".into(), 0)]),
+        ..Side::default()
+    }
 }
 
 fn clients(count: u64) -> Clients {

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use crate::report::format::{counted, milliseconds, percent, seconds, thousands};
+use crate::report::format::{bytes, counted, milliseconds, percent, seconds, thousands};
 use crate::report::paint::{Style, Tone};
+use crate::report::result::protocol::Balance;
 
 /// A run at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Snapshot {
     /// What it is doing.
     pub(crate) phase: Phase,
@@ -35,6 +36,12 @@ pub(crate) struct Snapshot {
     pub(crate) latency: Option<RecentLatency>,
     /// What the server did in the last second; `None` when it is remote.
     pub(crate) server: Option<RecentServer>,
+    /// What redundancy cost and saved until now.
+    pub(crate) redundancy: Balance,
+    /// What was dropped of what arrived, by reason, until now; only reasons that occurred.
+    pub(crate) drops: Vec<(String, u64)>,
+    /// Changes of address that the server followed until now.
+    pub(crate) paths_changed: u64,
     /// CPU of the clients' process in the last second, in percent of one core.
     pub(crate) generator_cpu_percent: Option<f64>,
     /// The latest send of the last second, after it was due.
@@ -118,6 +125,8 @@ pub(crate) fn block(snapshot: &Snapshot, style: Style, draw: Draw, columns: usiz
         ("lines", lines(snapshot), None),
         ("delivered", deliveries(snapshot), alarm(snapshot.missing)),
         ("latency", snapshot.latency.map_or("-".into(), |latency| latency.text() + ", last second"), None),
+        ("redundancy", redundancy(snapshot), None),
+        ("drops", drops(snapshot), None),
         ("server", server(snapshot), None),
         ("generator", generator(snapshot), alarm(snapshot.late_sends)),
     ];
@@ -162,7 +171,11 @@ fn time_bar(snapshot: &Snapshot) -> String {
 
 fn clients(snapshot: &Snapshot) -> String {
     let (connected, asked) = (thousands(snapshot.clients_connected), thousands(snapshot.clients_asked));
-    format!("{connected} of {asked} connected, {} dropped", thousands(snapshot.clients_dropped))
+    let moved = match snapshot.paths_changed {
+        0 => String::new(),
+        count => format!(", moved {} times", thousands(count)),
+    };
+    format!("{connected} of {asked} connected, {} dropped{moved}", thousands(snapshot.clients_dropped))
 }
 
 fn lines(snapshot: &Snapshot) -> String {
@@ -173,6 +186,19 @@ fn lines(snapshot: &Snapshot) -> String {
 
 fn deliveries(snapshot: &Snapshot) -> String {
     format!("{}, {} missing", thousands(snapshot.delivered), thousands(snapshot.missing))
+}
+
+fn redundancy(snapshot: &Snapshot) -> String {
+    let Balance { repairs, copies, bytes: cost, packets_made_again } = snapshot.redundancy;
+    let (repairs, copies) = (thousands(repairs), thousands(copies));
+    let saved = counted(packets_made_again, "lost packet");
+    format!("{repairs} repairs, {copies} copies ({}); {saved} made again", bytes(cost))
+}
+
+fn drops(snapshot: &Snapshot) -> String {
+    let all: Vec<String> =
+        snapshot.drops.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
 fn server(snapshot: &Snapshot) -> String {
@@ -208,7 +234,7 @@ fn cut(text: &str, columns: usize) -> &str {
 }
 
 /// How many lines a block has.
-pub(crate) const BLOCK_LINES: usize = 7;
+pub(crate) const BLOCK_LINES: usize = 9;
 
 const LABEL_COLUMNS: usize = 12;
 const BAR_COLUMNS: usize = 40;

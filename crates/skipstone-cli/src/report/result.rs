@@ -11,6 +11,7 @@ pub(crate) use crate::report::result::figures::{LatencyMs, Messages, SpreadMs, W
 
 mod blank;
 mod figures;
+pub(crate) mod protocol;
 
 /// Everything that a stress run found, and what is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,8 @@ pub(crate) struct StressResult {
     pub(crate) timing: Timing,
     /// The simulated link; `None` when there was none.
     pub(crate) impairment: Option<Impairment>,
+    /// What the protocol did beneath the lines.
+    pub(crate) protocol: protocol::Protocol,
     /// Clients that changed their ports; `None` when none was to.
     pub(crate) roaming: Option<Roaming>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
@@ -108,6 +111,12 @@ pub(crate) struct Plan {
     pub(crate) ramp_s: f64,
     /// How messages are merged into packets; `None` when the server decides.
     pub(crate) merge: Option<String>,
+    /// How loss is answered: "lean"; `None` for the default, or as a server decides that is not the run's own.
+    pub(crate) redundancy: Option<String>,
+    /// What that may cost: "40%"; `None` as above.
+    pub(crate) redundancy_budget: Option<String>,
+    /// Who decides how much may be in flight; `None` for the default.
+    pub(crate) congestion: Option<String>,
 }
 
 /// Where a run was made.

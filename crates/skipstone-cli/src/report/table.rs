@@ -3,6 +3,7 @@
 
 use crate::report::format::{bytes, counted, milliseconds, percent, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
+use crate::report::result::protocol::Side;
 use crate::report::result::{Clients, LatencyMs, Messages, StressResult, Verdict, Wire};
 
 /// The final table; ends with a line feed.
@@ -93,6 +94,12 @@ impl Page {
             let sent = impairment.to_server.sent + impairment.to_clients.sent;
             let settings = settings.join(", ");
             self.note("Link", &format!("{settings}; it lost {} of {}", thousands(lost), counted(sent, "datagram")));
+        }
+        self.note("Redundancy", &redundancy(result));
+        for (who, side) in [("clients", Some(&result.protocol.clients)), ("server", result.protocol.server.as_ref())] {
+            if let Some(drops) = side.and_then(drops) {
+                self.note("Dropped", &format!("by the {who}: {drops}"));
+            }
         }
         if let Some(roaming) = &result.roaming {
             let followed = roaming.path_changes.map(|count| format!("the server followed {}, ", thousands(count)));
@@ -198,6 +205,28 @@ fn network(wire: &Wire) -> String {
         thousands(wire.datagrams_received),
         bytes(wire.bytes_received)
     )
+}
+
+fn redundancy(result: &StressResult) -> String {
+    let balance = result.protocol.balance();
+    let mode = result.plan.redundancy.as_ref().map_or(String::new(), |mode| format!("{mode}: "));
+    let all = (result.wire.bytes_sent + result.wire.bytes_received).max(1);
+    let of = if result.protocol.server.is_some() { "" } else { " by the clients" };
+    format!(
+        "{mode}{} and {} ({}, {} of all) sent{of}, {} made again",
+        counted(balance.repairs, "repair"),
+        if balance.copies == 1 { "1 copy".into() } else { format!("{} copies", thousands(balance.copies)) },
+        bytes(balance.bytes),
+        percent(100.0 * balance.bytes as f64 / all as f64),
+        counted(balance.packets_made_again, "lost packet")
+    )
+}
+
+/// What was dropped of what arrived; `None` if nothing was.
+fn drops(side: &Side) -> Option<String> {
+    let drops: Vec<String> =
+        side.drops().into_iter().map(|(reason, count)| format!("{reason} {}", thousands(count))).collect();
+    (!drops.is_empty()).then(|| drops.join(", "))
 }
 
 fn server(result: &StressResult) -> String {

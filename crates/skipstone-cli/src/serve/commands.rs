@@ -5,6 +5,7 @@ use super::game::Game;
 use super::ticks::Ticks;
 use crate::console::{Reply, engine_help};
 use crate::report::format::{bytes, milliseconds, seconds, thousands};
+use crate::report::result::protocol::Side;
 use crate::units::rate::Rate;
 use crate::workload::{Guest, Word};
 use skipstone::{DropReason, Overview, PeerId, Stats, code};
@@ -111,18 +112,18 @@ impl Game {
             shares("received", received),
             row("packets lost", stats.packets_lost, before.stats.packets_lost),
             row("messages resent", stats.resent, before.stats.resent),
+            row("repairs sent", stats.redundancy.repairs_sent, before.stats.redundancy.repairs_sent),
+            row("copies sent", stats.redundancy.copies_sent, before.stats.redundancy.copies_sent),
+            row("redundancy, IP bytes", stats.redundancy.bytes_sent, before.stats.redundancy.bytes_sent),
+            row("lost, repaired there", stats.redundancy.packets_saved, before.stats.redundancy.packets_saved),
+            row("lost, repaired here", stats.redundancy.packets_repaired, before.stats.redundancy.packets_repaired),
             row("addresses changed", stats.paths_changed, before.stats.paths_changed),
             row("queue overflows", stats.queue_overflows, before.stats.queue_overflows),
         ];
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
-        let drops: Vec<String> = DropReason::ALL
-            .into_iter()
-            .filter(|reason| stats.drops.of(*reason) > 0)
-            .map(|reason| format!("{} {}", reason.name(), thousands(stats.drops.of(reason))))
-            .collect();
-        lines.push(format!("drops {}", if drops.is_empty() { "none".into() } else { drops.join(", ") }));
+        lines.push(drops(&stats));
         if let Some(driver) = self.server.driver_stats() {
             lines.push(format!(
                 "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
@@ -143,7 +144,7 @@ impl Game {
             "clients": self.guests(),
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
-            "paths_changed": stats.paths_changed,
+            "protocol": Side::from(&stats),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
         });
@@ -228,6 +229,16 @@ impl Game {
                 thousands(stats.resent),
                 thousands(stats.probes)
             ),
+            format!(
+                "redundancy: {} repairs and {} copies sent ({}), {} packets saved there, {} repaired here",
+                thousands(stats.redundancy.repairs_sent),
+                thousands(stats.redundancy.copies_sent),
+                bytes(stats.redundancy.bytes_sent),
+                thousands(stats.redundancy.packets_saved),
+                thousands(stats.redundancy.packets_repaired)
+            ),
+            format!("addresses changed {}, refused {}", stats.paths_changed, stats.paths_refused),
+            drops(stats),
         ];
         Reply::Text(lines.join("\n"))
     }
@@ -266,6 +277,15 @@ fn shares(name: &str, flow: &skipstone::Flow) -> String {
         bytes(flow.ip_bytes),
         (100.0 - payload - headers).max(0.0)
     )
+}
+
+fn drops(stats: &Stats) -> String {
+    let drops: Vec<String> = DropReason::ALL
+        .into_iter()
+        .filter(|reason| stats.drops.of(*reason) > 0)
+        .map(|reason| format!("{} {}", reason.name(), thousands(stats.drops.of(reason))))
+        .collect();
+    format!("drops {}", if drops.is_empty() { "none".into() } else { drops.join(", ") })
 }
 
 fn loss(seen: &Overview) -> f64 {

@@ -15,6 +15,7 @@ mod ticks;
 use crate::console::{Console, ConsoleConfig};
 use crate::report::exit::Exit;
 use crate::report::format::{counted, seconds};
+use crate::resilience;
 use crate::stress::output;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
@@ -55,6 +56,8 @@ pub(crate) struct Arguments {
     /// Clients at once; further ones are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
+    #[command(flatten)]
+    pub(crate) resilience: resilience::Flags,
     /// Serve native clients only, no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
@@ -122,7 +125,8 @@ fn start(arguments: &Arguments) -> Result<Serving, String> {
         security: Some(security),
         websocket: !arguments.no_websocket,
         connections_max: arguments.clients_max,
-        settings: workload::settings(queue_bytes_max),
+        settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
+        congestion: arguments.resilience.congestion(),
         ..ServerConfig::new(arguments.listen)
     });
     let server = server.map_err(|error| error.to_string())?;

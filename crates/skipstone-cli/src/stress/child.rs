@@ -1,6 +1,7 @@
 //! The server of a stress run without a URL: a process of its own, asked through its pipes, gone with its parent.
 
 use crate::measure::process::Probe;
+use crate::report::result::protocol::Side;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -23,14 +24,14 @@ pub(crate) struct ServerProcess {
 }
 
 /// What the server says of itself.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ServerFigures {
     /// Since the last reset.
     pub(crate) ticks_per_second: f64,
     /// Since the last reset.
     pub(crate) slowest_tick_ms: f64,
-    /// New addresses of clients that it followed, since it began.
-    pub(crate) paths_changed: u64,
+    /// What its protocol did since it began.
+    pub(crate) protocol: Side,
 }
 
 #[derive(Deserialize)]

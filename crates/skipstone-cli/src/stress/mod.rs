@@ -25,6 +25,7 @@ use crate::report::judge::{Ending, judge};
 use crate::report::live::Phase;
 use crate::report::result::{StressResult, Verdict};
 use crate::report::table::table;
+use crate::resilience;
 use crate::trust;
 use crate::units::mix::Mix;
 use crate::units::rate::Rate;
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
     /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) resilience: resilience::Flags,
     #[command(flatten)]
     pub(crate) protection: Protection,
     /// Show the result only
@@ -156,8 +159,9 @@ impl<'p> Run<'p> {
         let (server, address) = match &plan.target {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
-                let extra = if plan.native == Scheme::Plain { vec!["--allow-plain".to_string()] } else { Vec::new() };
-                let server = ServerProcess::start(&extra)?;
+                let mut flags = plan.resilience.words();
+                flags.extend((plan.native == Scheme::Plain).then(|| "--allow-plain".to_owned()));
+                let server = ServerProcess::start(&flags)?;
                 let address = server.address;
                 (Some(server), address)
             }
@@ -282,7 +286,9 @@ impl<'p> Run<'p> {
             let sample = server.probe.sample();
             (usage(server_before, sample), server.figures())
         });
-        let stats = outcome::since(generator.stats_by_carrier(), &generator.wire_before);
+        let stats = generator.stats_by_carrier();
+        let protocol = outcome::protocol(&stats).since(&outcome::protocol(&generator.wire_before));
+        let stats = outcome::since(stats, &generator.wire_before);
         let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
         let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
         let measured = Measured {
@@ -295,6 +301,7 @@ impl<'p> Run<'p> {
             server: server_figures,
             stalls: stalls.stop(),
             stats,
+            protocol,
         };
         let mut result = outcome::result(plan, generator, &measured);
         if plan.waits {

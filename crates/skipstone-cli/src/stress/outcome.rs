@@ -7,6 +7,7 @@ use crate::measure::machine::this_machine;
 use crate::measure::process::{Probe, Usage};
 use crate::measure::stalls::StallLog;
 use crate::report::format::{counted, rfc3339, seconds};
+use crate::report::result::protocol::{Protocol, Side};
 use crate::report::result::{
     CarrierResult, Clients, Generator as GeneratorFigures, Messages, Roaming, Server, SpreadMs, Stalls, StressResult,
     Timing, Transport, Wire,
@@ -28,6 +29,8 @@ pub(crate) struct Measured {
     pub(crate) stalls: StallLog,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
+    /// What the clients' protocol did meanwhile.
+    pub(crate) protocol: Side,
 }
 
 /// The result, save the verdict.
@@ -52,7 +55,10 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result.messages = Messages::from_tally(&tally, sent, measured.elapsed);
     result.latency_ms = generator.proof.latency_all().figures();
     result.wire = wire(&stats);
-    result.server = measured.server.map(|(usage, figures)| server(usage, figures, tally.delivered));
+    let figures = measured.server.as_ref().and_then(|(_, figures)| figures.as_ref());
+    result.server = measured.server.as_ref().map(|(usage, _)| server(*usage, figures, tally.delivered));
+    result.protocol =
+        Protocol { clients: measured.protocol.clone(), server: figures.map(|figures| figures.protocol.clone()) };
     result.generator = generator_figures(generator, measured);
     for (carrier, one) in result.carriers.iter_mut().enumerate() {
         fill_carrier(one, generator, measured, carrier);
@@ -64,7 +70,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result.roaming = plan.roam.map(|span| Roaming {
         every_ms: ms(span),
         moves: generator.moves,
-        path_changes: measured.server.and_then(|(_, figures)| figures).map(|figures| figures.paths_changed),
+        path_changes: figures.map(|figures| figures.protocol.paths_changed),
         reconnects: generator.reconnects,
     });
     let summary = measured.stalls.summary();
@@ -108,6 +114,13 @@ pub(crate) fn since(mut now: Vec<Stats>, before: &[Stats]) -> Vec<Stats> {
     now
 }
 
+/// What the protocol of all carriers' clients did.
+pub(crate) fn protocol(stats: &[Stats]) -> Side {
+    let mut sum = Stats::default();
+    stats.iter().for_each(|one| sum.add(one));
+    Side::from(&sum)
+}
+
 fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &Measured, carrier: usize) {
     let own = |number: &usize| generator.clients[*number].carrier == carrier;
     let sent: u64 = (0..generator.sent.len()).filter(own).map(|number| u64::from(generator.sent[number])).sum();
@@ -142,7 +155,7 @@ fn wire(stats: &Stats) -> Wire {
     .with_overhead()
 }
 
-fn server(usage: Option<Usage>, figures: Option<ServerFigures>, delivered: u64) -> Server {
+fn server(usage: Option<Usage>, figures: Option<&ServerFigures>, delivered: u64) -> Server {
     Server {
         cpu_percent: usage.map(|usage| usage.cpu_percent),
         cpu_us_per_delivery: usage

@@ -4,6 +4,7 @@ use super::Arguments;
 use super::impairment::Impairments;
 use crate::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use crate::report::judge::check_thresholds;
+use crate::resilience;
 use crate::units::mix::Carrier;
 use crate::units::rate::Rate;
 use crate::units::threshold::Threshold;
@@ -29,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) run: RunId,
     pub(crate) seed: u64,
     pub(crate) merging: Option<Merging>,
+    /// Of the clients, and of the run's own server.
+    pub(crate) resilience: resilience::Flags,
     /// How often each client on UDP changes its port.
     pub(crate) roam: Option<Duration>,
     pub(crate) impairments: Option<Impairments>,
@@ -82,6 +85,7 @@ impl Plan {
         if arguments.roam.is_some() && !carriers.contains(&Carrier::Udp) {
             return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
         }
+        check_resilience(arguments)?;
         let json = arguments.json.as_ref().map(|path| open(path)).transpose()?;
         let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{}={count}", carrier.name())).collect();
         let words = crate::report::result::Plan {
@@ -92,6 +96,9 @@ impl Plan {
             duration_s: arguments.duration.0.as_secs_f64(),
             ramp_s: arguments.ramp.0.as_secs_f64(),
             merge: arguments.merge.map(|merge| merge.to_string()),
+            redundancy: arguments.resilience.redundancy.map(|mode| mode.to_string()),
+            redundancy_budget: arguments.resilience.redundancy_budget.map(|budget| budget.to_string()),
+            congestion: arguments.resilience.congestion.map(|congestion| congestion.name().to_owned()),
         };
         Ok(Plan {
             target,
@@ -110,6 +117,7 @@ impl Plan {
             merging: arguments.merge.map(|merge| merge.0),
             impairments,
             thresholds: arguments.threshold.clone(),
+            resilience: arguments.resilience.clone(),
             waits: arguments.wait,
             json,
             words,
@@ -125,6 +133,19 @@ fn native(arguments: &Arguments, target: Option<&Target>) -> Result<Scheme, Stri
         Some(Scheme::Plain) => Ok(Scheme::Plain),
         _ if arguments.protection.plain => Ok(Scheme::Plain),
         _ => Ok(Scheme::Encrypted),
+    }
+}
+
+/// Redundancy is the server's to say; congestion control is each side's own.
+fn check_resilience(arguments: &Arguments) -> Result<(), String> {
+    let flags = &arguments.resilience;
+    let given =
+        [("--redundancy", flags.redundancy.is_some()), ("--redundancy-budget", flags.redundancy_budget.is_some())];
+    match given.iter().find(|(_, is_given)| *is_given && arguments.url.is_some()) {
+        Some((name, _)) => Err(format!(
+            "{name} is a setting of the server, which tells its clients: give it to `serve`, or leave out the URL"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::child::{ServerFigures, ServerProcess};
 use super::generator::{Generator, State};
+use super::outcome;
 use super::output;
 use crate::measure::process::{Probe, Sample};
 use crate::report::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
 use crate::report::paint::Style;
+use crate::report::result::protocol::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,8 @@ pub(crate) struct View {
     own_before: Option<Sample>,
     server_before: Option<(Instant, Sample)>,
     server: Option<RecentServer>,
+    /// What the server's protocol did, as it said last.
+    server_side: Option<Side>,
 }
 
 /// How often a terminal is redrawn, and how often a line is printed elsewhere.
@@ -51,6 +55,7 @@ impl View {
             own_before: None,
             server_before: None,
             server: None,
+            server_side: None,
         }
     }
 
@@ -112,9 +117,10 @@ impl View {
         let before = self.server;
         self.server = Some(RecentServer {
             cpu_percent,
-            ticks_per_second: figures.map(|f| f.ticks_per_second).or(before.and_then(|b| b.ticks_per_second)),
-            slowest_tick_ms: figures.map(|f| f.slowest_tick_ms).or(before.and_then(|b| b.slowest_tick_ms)),
+            ticks_per_second: figures.as_ref().map(|f| f.ticks_per_second).or(before.and_then(|b| b.ticks_per_second)),
+            slowest_tick_ms: figures.as_ref().map(|f| f.slowest_tick_ms).or(before.and_then(|b| b.slowest_tick_ms)),
         });
+        self.server_side = figures.map(|figures| figures.protocol).or(self.server_side.take());
     }
 
     fn snapshot(&mut self, generator: &mut Generator<'_>, now: Instant, duration: Duration, offered: f64) -> Snapshot {
@@ -137,6 +143,8 @@ impl View {
             Phase::Draining | Phase::Closing => generator.proof.tally_all(&generator.sent).lost,
             Phase::Connecting | Phase::Running => generator.proof.overtaken(),
         };
+        let clients = outcome::protocol(&generator.stats_by_carrier());
+        let protocol = Protocol { clients, server: self.server_side.clone() };
         let latest = std::mem::take(&mut generator.schedule.latest_recent);
         let snapshot = Snapshot {
             phase: self.phase,
@@ -152,6 +160,9 @@ impl View {
             missing,
             latency,
             server: self.server,
+            redundancy: protocol.balance(),
+            drops: drops(&protocol),
+            paths_changed: protocol.server.as_ref().map_or(0, |server| server.paths_changed),
             generator_cpu_percent: cpu,
             latest_send_ms: latest.as_secs_f64() * 1e3,
             late_sends: generator.schedule.late_count,
@@ -159,6 +170,15 @@ impl View {
         (self.looked, self.sent, self.delivered, self.own_before) = (now, sent, delivered, sample);
         snapshot
     }
+}
+
+/// What both sides dropped.
+fn drops(protocol: &Protocol) -> Vec<(String, u64)> {
+    let mut all = protocol.clients.clone();
+    for (reason, count) in protocol.server.iter().flat_map(|server| &server.drops_by_reason) {
+        *all.drops_by_reason.entry(reason.clone()).or_default() += count;
+    }
+    all.drops().into_iter().map(|(reason, count)| (reason.to_owned(), count)).collect()
 }
 
 /// Colours only where somebody sees them and nobody forbade them (no-color.org).

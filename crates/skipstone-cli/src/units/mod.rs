@@ -9,6 +9,7 @@ pub(crate) mod nearest;
 pub(crate) mod number;
 pub(crate) mod percent;
 pub(crate) mod rate;
+pub(crate) mod redundancy;
 pub(crate) mod size;
 pub(crate) mod span;
 pub(crate) mod threshold;

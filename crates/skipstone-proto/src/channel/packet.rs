@@ -69,7 +69,7 @@ impl<'a> Packet<'a> {
     /// Bytes left, for what may be cut, until the target.
     fn room_to_target(&self) -> usize {
         let to_target = self.target.saturating_sub(self.writer.len() - self.messages_from);
-        self.room().min(to_target.max(FRAGMENT_BYTES_MIN))
+        self.room().min(to_target.max(FRAGMENT_BYTES_MIN + FRAGMENT_HEADER_BYTES_MAX))
     }
 
     /// Bytes left.
@@ -102,6 +102,8 @@ impl Window {
 
 /// A fragment smaller than this is not worth the rest of a packet.
 const FRAGMENT_BYTES_MIN: usize = 64;
+/// Bytes of a fragment's header: flags, channel, sequence, offset, total, length.
+const FRAGMENT_HEADER_BYTES_MAX: usize = 1 + 4 + 5 + 8 + 8 + 4;
 
 impl Packet<'_> {
     pub(super) fn message(

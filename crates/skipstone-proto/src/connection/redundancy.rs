@@ -242,7 +242,7 @@ impl Connection {
             now: now_count,
             later: plan.repairs - now_count,
             later_at: now + spacing,
-            repeat_ack: repairs.repeat_ack,
+            ..*repairs
         };
     }
 
@@ -253,11 +253,9 @@ impl Connection {
         is_first && redundancy.policy.is_active() && self.received.is_unconfirmed()
     }
 
-    /// Acknowledgements left in a packet of a burst.
-    pub(super) fn note_burst_ack(&mut self) {
-        if self.redundancy.burst.is_some() {
-            self.redundancy.repairs.repeat_ack = true;
-        }
+    /// A packet of a burst left, with or without an acknowledgement.
+    pub(super) fn note_burst_packet(&mut self, has_ack: bool) {
+        self.redundancy.repairs.repeat_ack |= has_ack && self.redundancy.burst.is_some();
     }
 
     /// Whether the first copies of what is late, and of what it is answered with, are to be followed by more.

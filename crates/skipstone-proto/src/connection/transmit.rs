@@ -196,10 +196,7 @@ impl Connection {
         let mut packet = Packet::new(writer, &mut self.ledger, capacity + beyond);
 
         let told = free_window(&self.settings, self.lanes.held_bytes() + self.receive_window.undelivered);
-        if wants.ack {
-            self.receive_window.told = told;
-        }
-        let acked_up_to = if wants.ack && write_ack(now, &mut packet, &mut self.received, self.receive_window.told) {
+        let acked_up_to = if wants.ack && write_ack(now, &mut packet, &mut self.received, told) {
             self.received.next().checked_sub(1)
         } else {
             None
@@ -267,6 +264,7 @@ impl Connection {
             return if again { self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay) } else { None };
         }
         if let Some(number) = acked_up_to {
+            self.receive_window.told = told;
             packet.ledger.record(Record::Control(Control::AckUpTo(number)));
         }
         if is_full && let Some(length) = equal_to {
@@ -284,8 +282,8 @@ impl Connection {
         self.stats.sent.messages += u64::from(packet.messages);
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
-        if acked_up_to.is_some() && has_new {
-            self.note_burst_ack();
+        if has_new {
+            self.note_burst_packet(acked_up_to.is_some());
         }
         let sealed = length + overhead;
         if is_full && target == usize::MAX {

@@ -10,6 +10,7 @@ use skipstone_proto::endpoint::{Config, Drop, Endpoint, Event, Overview, PeerId}
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 use std::net::SocketAddr;
 
@@ -66,6 +67,11 @@ pub(crate) fn ms(millis: u64) -> Duration {
 
 pub(crate) fn link(delay_ms: u64) -> LinkConfig {
     LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
+}
+
+/// Neither repairs nor copies, for tests that count datagrams of other kinds.
+pub(crate) fn no_redundancy() -> Redundancy {
+    Redundancy { mode: RedundancyMode::Off, ..Redundancy::default() }
 }
 
 /// A server whose channels all have one mode, and receipts.

@@ -41,9 +41,12 @@ pub(super) enum Parity {
 
 pub(super) fn ends(packing: Packing, parity: Parity, setup: Setup<'_>) -> Ends {
     let mut seed = setup.seed;
+    // It has one queue for all, and counts segments; those of a stream may hold several updates.
+    let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
+    let waiting_max = setup.condition.waiting_max.map_or(usize::MAX, of_all);
     let mut end = |to| {
         let phase = Duration::from_micros(splitmix(&mut seed) % INTERVAL.as_micros() as u64);
-        Box::new(End::new(packing, parity, setup.now, phase, to))
+        Box::new(End { waiting_max, ..End::new(packing, parity, setup.now, phase, to) })
     };
     Ends { client: end(Some(setup.server)), server: end(None) }
 }
@@ -64,6 +67,8 @@ struct End {
     next_update: Time,
     is_unflushed: bool,
     buffer: Vec<u8>,
+    /// Segments that may wait, or be on their way.
+    waiting_max: usize,
 }
 
 /// Datagrams of KCP's, one per call.
@@ -113,6 +118,7 @@ impl End {
             next_update: epoch,
             is_unflushed: false,
             buffer: vec![0; 1 << 16],
+            waiting_max: usize::MAX,
         }
     }
 
@@ -201,7 +207,10 @@ impl Peer for End {
         true
     }
 
-    fn send(&mut self, now: Time, update: Update) {
+    fn send(&mut self, now: Time, update: Update) -> bool {
+        if self.kcp.wait_snd() >= self.waiting_max {
+            return false;
+        }
         match self.packing {
             Packing::Stream => {
                 let mut framed = Vec::with_capacity(update.payload.len() + 2);
@@ -214,6 +223,7 @@ impl Peer for End {
                 self.flush(now);
             }
         }
+        true
     }
 
     fn poll_message(&mut self, _now: Time) -> Option<Update> {

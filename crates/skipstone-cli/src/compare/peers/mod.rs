@@ -16,13 +16,8 @@ use super::condition::Condition;
 use super::contender::{Contender, Mode, Transport};
 use super::peer::Peer;
 
-/// What the figures of `skipstone` hold of its encryption.
-pub(crate) const SEALING: &str = if skipstone::IS_SEALED {
-    "skipstone seals with a seeded stand-in whose records have the sizes of its encryption; quinn and renet encrypt, KCP \
-     does not."
-} else {
-    "skipstone does not encrypt in simulated runs yet; quinn and renet do, KCP does not."
-};
+/// How rows are encrypted.
+pub(crate) const SEALING: &str = "skipstone is sealed by a stand-in of DTLS 1.3's sizes, skipstone-plain is not; quinn and renet encrypt, KCP does not.";
 
 /// A client that has begun to connect, and its server.
 pub(crate) struct Ends {

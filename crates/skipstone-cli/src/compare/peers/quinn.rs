@@ -52,7 +52,8 @@ pub(super) fn ends(tuning: Tuning, setup: Setup<'_>) -> Ends {
     let connected = client.connect(base.instant, client_config, setup.server, NAME);
     let (handle, connection) = connected.expect("a good configuration and address");
     let link = Some(Link { handle, connection });
-    Ends { client: Box::new(End::new(client, base, link)), server: Box::new(End::new(server, base, None)) }
+    let end = |endpoint, link| Box::new(End::new(endpoint, base, link, setup.condition.waiting_max.is_some()));
+    Ends { client: end(client, link), server: end(server, None) }
 }
 
 const NAME: &str = "skipstone.test";
@@ -62,6 +63,10 @@ const STREAMS_MAX: u32 = 256;
 fn transport(tuning: Tuning, setup: Setup<'_>) -> TransportConfig {
     let mut config = TransportConfig::default();
     config.max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX));
+    if let Some(each) = setup.condition.waiting_max {
+        let update_bytes = setup.condition.payload_bytes as u64 + 2;
+        config.send_window(u64::from(each) * u64::from(setup.condition.entities) * update_bytes);
+    }
     if tuning == Tuning::Default {
         return config;
     }
@@ -143,6 +148,8 @@ struct End {
     /// By the number of the stream, which is that of the entity.
     streams: BTreeMap<u64, Stream>,
     arrived: VecDeque<Update>,
+    /// Whether what does not fit into the connection's send window is refused; it waits otherwise.
+    is_bounded: bool,
 }
 
 struct Stream {
@@ -159,9 +166,9 @@ impl Stream {
 }
 
 impl End {
-    fn new(endpoint: Endpoint, base: Base, link: Option<Link>) -> End {
+    fn new(endpoint: Endpoint, base: Base, link: Option<Link>, is_bounded: bool) -> End {
         let (responses, arrived) = (VecDeque::new(), VecDeque::new());
-        End { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived }
+        End { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived, is_bounded }
     }
 
     /// Takes all that the connection has to tell.
@@ -280,17 +287,21 @@ impl Peer for End {
         self.is_connected
     }
 
-    fn send(&mut self, _now: Time, update: Update) {
-        let Some(Link { connection, .. }) = &mut self.link else { return };
+    fn send(&mut self, _now: Time, update: Update) -> bool {
+        let Some(Link { connection, .. }) = &mut self.link else { return false };
         while !self.streams.contains_key(&update.entity.into()) {
-            let Some(id) = connection.streams().open(Dir::Bi) else { return };
+            let Some(id) = connection.streams().open(Dir::Bi) else { return false };
             self.streams.insert(id.index(), Stream::new(id));
         }
         let stream = self.streams.get_mut(&update.entity.into()).expect("it was just opened");
+        if self.is_bounded && !stream.backlog.is_empty() {
+            return false;
+        }
         let mut framed = Vec::with_capacity(update.payload.len() + 2);
         Framing::frame(&update.payload, &mut framed);
         stream.backlog.push_back(framed.into());
         write(connection, stream);
+        true
     }
 
     fn poll_message(&mut self, _now: Time) -> Option<Update> {

@@ -180,13 +180,14 @@ impl Peer for End {
         }
     }
 
-    fn send(&mut self, _now: Time, update: Update) {
+    fn send(&mut self, _now: Time, update: Update) -> bool {
         let channel = update.entity as u8;
         match &mut self.side {
             Side::Client { renet, .. } => renet.send_message(channel, update.payload),
             Side::Server { renet, .. } => renet.send_message(CLIENT, channel, update.payload),
         }
         self.has_work = true;
+        true
     }
 
     fn poll_message(&mut self, _now: Time) -> Option<Update> {

@@ -2,60 +2,55 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::endpoint::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::Time;
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
+use skipstone_proto::wire::datagram::SUITE_DTLS_1_3;
+use skipstone_proto::wire::redundancy::Redundancy;
 use skipstone_proto::wire::settings::Settings;
 
 use super::{Ends, Setup};
+use crate::compare::condition::HEADER_BYTES;
 use crate::compare::contender::Mode;
 use crate::compare::payload::splitmix;
-use crate::compare::peer::{Peer, Telemetry, Update};
+use crate::compare::peer::{Contents, Peer, Telemetry, Update};
 
 /// How packets are sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
-    /// By a stand-in of the encryption's sizes.
+    /// By a stand-in of DTLS 1.3's sizes, which it has of its handshake too.
     Sealed,
     /// In clear, with a tag against damage.
     Plain,
 }
 
 pub(super) fn ends(suite: Suite, mode: Mode, setup: Setup<'_>) -> Ends {
-    let mode = match mode {
-        Mode::Off => RedundancyMode::Off,
-        Mode::Lean => RedundancyMode::Lean,
-        Mode::Adaptive => RedundancyMode::Adaptive,
-        Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
-    };
-    let redundancy = Redundancy { mode, ..Redundancy::default() };
-    let settings = Settings { redundancy, ..Settings::default() };
+    let redundancy = Redundancy { mode: mode.on_wire(), ..Redundancy::default() };
+    let mut settings = Settings { redundancy, ..Settings::default() };
+    if let Some(messages) = setup.condition.waiting_max {
+        settings.channels.iter_mut().for_each(|rule| rule.queue_messages_max = messages);
+    }
+    let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
     let mut seed = setup.seed;
+    // Both ends have the same stand-in, as both ends of a real connection have the same library.
+    let suites = StandInSuites::new(splitmix(&mut seed)).only(SUITE_DTLS_1_3);
+    let sealed = |config: Config| match suite {
+        Suite::Sealed => config.encrypted(Arc::new(suites)),
+        Suite::Plain => config,
+    };
     let mut end = |config| {
         let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
-        let mut endpoint = Endpoint::new(config, words.try_into().expect("32 bytes")).expect("good settings");
-        seal(&mut endpoint, suite);
-        End::new(endpoint)
+        let endpoint = Endpoint::new(sealed(config), words.try_into().expect("32 bytes")).expect("good settings");
+        End::new(endpoint, update_bytes)
     };
     let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
     client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
     Ends { client: Box::new(client), server: Box::new(server) }
 }
-
-/// Puts the stand-in in place of the plain tag.
-fn seal(_endpoint: &mut Endpoint, suite: Suite) {
-    match suite {
-        Suite::Plain => {}
-        // The stand-in is to come; until then it is plain, and `is_sealed` says so.
-        Suite::Sealed => {}
-    }
-}
-
-/// Whether the sizes of encryption are in the figures of `skipstone`.
-pub(super) const IS_SEALED: bool = false;
 
 fn path(remote: SocketAddr) -> Path {
     Path { socket: 0, remote, carrier: Carrier::UDP }
@@ -70,13 +65,37 @@ struct End {
     /// What of the buffer has not left yet.
     rest: Option<(Transmit, usize)>,
     messages: u64,
+    /// What an update takes in a packet.
+    update_bytes: usize,
+    written: Written,
 }
+
+/// What was written at once, one datagram or several of a size.
+#[derive(Debug, Clone, Copy, Default)]
+struct Written {
+    ip_bytes: usize,
+    contents: Contents,
+    /// IP bytes of the datagram that left last.
+    last: usize,
+    totals: Totals,
+}
+
+/// What the endpoint has counted so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    new_payload: u64,
+    resent: u64,
+    redundancy: u64,
+}
+
+/// A message's own bytes in a packet that holds several, about.
+const MESSAGE_HEADER_BYTES: usize = 3;
 
 /// Room for datagrams that are written at once.
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl End {
-    fn new(endpoint: Endpoint) -> End {
+    fn new(endpoint: Endpoint, update_bytes: usize) -> End {
         End {
             endpoint,
             peer: None,
@@ -85,7 +104,29 @@ impl End {
             buffer: vec![0; BUFFER_BYTES],
             rest: None,
             messages: 0,
+            update_bytes,
+            written: Written::default(),
         }
+    }
+
+    /// Finds out what was just written: what the endpoint's counters moved by.
+    fn note_written(&mut self, transmit: &Transmit) {
+        let stats = self.endpoint.totals();
+        let (before, datagrams) = (self.written.totals, transmit.bytes.div_ceil(transmit.segment_bytes));
+        let totals = Totals {
+            new_payload: stats.sent.payload_bytes,
+            resent: stats.resent,
+            redundancy: stats.redundancy.bytes_sent,
+        };
+        let ip_bytes = transmit.bytes + datagrams * HEADER_BYTES;
+        let carried = ip_bytes.saturating_sub((totals.redundancy - before.redundancy) as usize);
+        let resent = (totals.resent - before.resent) as usize * self.update_bytes;
+        let contents = match (totals.new_payload > before.new_payload, resent > 0) {
+            (true, _) => Contents { first: carried.saturating_sub(resent), again: resent.min(carried) },
+            (false, true) => Contents { first: 0, again: carried },
+            (false, false) => Contents::default(),
+        };
+        self.written = Written { ip_bytes, contents, last: 0, totals };
     }
 
     /// Takes all that the endpoint has to tell.
@@ -101,7 +142,7 @@ impl End {
                     self.arrived.push_back(Update { entity: channel, payload, age });
                 }
                 Event::Closed { .. } => self.peer = None,
-                Event::Acknowledged { .. } | Event::GivenUp { .. } => {}
+                Event::Acknowledged { .. } | Event::GivenUp { .. } | Event::PathChanged { .. } => {}
             }
         }
     }
@@ -125,25 +166,34 @@ impl Peer for End {
     fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr> {
         if self.rest.is_none() {
             self.rest = self.endpoint.poll_transmit(now, &mut self.buffer).map(|transmit| (transmit, 0));
+            if let Some((transmit, _)) = self.rest {
+                self.note_written(&transmit);
+            }
         }
         let (transmit, from) = self.rest?;
         let to = (from + transmit.segment_bytes).min(transmit.bytes);
         datagram.clear();
         datagram.extend_from_slice(&self.buffer[from..to]);
+        self.written.last = to - from + HEADER_BYTES;
         self.rest = (to < transmit.bytes).then_some((transmit, to));
         Some(transmit.path.remote)
+    }
+
+    fn contents(&self) -> Option<Contents> {
+        let Written { ip_bytes, contents, last, .. } = self.written;
+        let part = |bytes: usize| bytes * last / ip_bytes.max(1);
+        Some(Contents { first: part(contents.first), again: part(contents.again) })
     }
 
     fn is_connected(&self) -> bool {
         self.is_connected
     }
 
-    fn send(&mut self, now: Time, update: Update) {
-        let Some(peer) = self.peer else { return };
+    fn send(&mut self, now: Time, update: Update) -> bool {
+        let Some(peer) = self.peer else { return false };
         self.messages += 1;
         let message = Submission { payload: update.payload, id: MessageId(self.messages), age: update.age };
-        // What a full queue refuses is not delivered, and so counted.
-        let _ = self.endpoint.submit(now, peer, update.entity, message);
+        self.endpoint.submit(now, peer, update.entity, message).is_ok()
     }
 
     fn poll_message(&mut self, _now: Time) -> Option<Update> {

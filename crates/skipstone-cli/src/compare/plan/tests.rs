@@ -21,6 +21,7 @@ outages = [{ at = "10s", length = "1s" }]
 
 [[beside]]
 flow = "cubic"
+ahead = "10s"
 "#;
 
 #[test]
@@ -29,7 +30,7 @@ fn a_plan_is_read_with_its_units() {
     assert_eq!((plan.entities, plan.minutes, plan.link.outages.len()), (25, 0.5, 1));
     assert_eq!(plan.link.rate.unwrap().bits_per_second(), 2_000_000);
     assert_eq!(plan.modes.unwrap(), [Mode::Lean, Mode::Fixed { sources: 10, repairs: 3 }]);
-    assert_eq!(plan.beside[0].flow, Flow::Cubic);
+    assert_eq!(plan.beside[0].flow, Kind::Cubic);
 }
 
 #[test]
@@ -43,6 +44,7 @@ fn a_mistake_has_its_line_and_column_and_the_nearest_name() {
         ("[\"skipstone\"]", "[\"skipston\"]", "p.toml:8:14", "did you mean skipstone?"),
         ("[\"skipstone\"]", "[]", "p.toml:8:14", "the list is empty"),
         ("\"10s\"", "\"10\"", "p.toml:16:19", "10 has no unit"),
+        ("ahead", "head", "p.toml:20:1", "did you mean ahead?"),
         ("= 60", "= sixty", "p.toml:5:20", ""),
     ] {
         let error = Plan::parse("p.toml", &GOOD.replacen(from, to, 1)).unwrap_err();

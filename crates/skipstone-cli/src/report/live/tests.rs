@@ -21,6 +21,9 @@ fn snapshot() -> Snapshot {
             ticks_per_second: Some(60.0),
             slowest_tick_ms: Some(2.1),
         }),
+        redundancy: Balance { repairs: 1_200, copies: 34, bytes: 600_000, packets_made_again: 310 },
+        drops: vec![("duplicate_message".into(), 1_034), ("replay".into(), 2)],
+        paths_changed: 0,
         generator_cpu_percent: Some(50.0),
         latest_send_ms: 0.42,
         late_sends: 0,
@@ -33,6 +36,8 @@ clients     300 of 300 connected, 0 dropped
 lines       300/s due, 300/s sent, 89,700/s delivered
 delivered   448,500, 0 missing
 latency     p50 1.20 ms  p99 4.56 ms  max 12.3 ms, last second
+redundancy  1,200 repairs, 34 copies (585 KiB); 310 lost packets made again
+drops       duplicate_message 1,034, replay 2
 server      35.2% of one core, 60.0 ticks/s, slowest 2.10 ms
 generator   50.0% of one core, latest send 0.42 ms, 0 late sends
 ";
@@ -49,7 +54,7 @@ fn a_block_shows_the_run() {
 #[test]
 fn a_block_is_drawn_over_the_one_before() {
     let again = block(&snapshot(), Style::Plain, Draw::Again, 80);
-    let rest = again.strip_prefix("\x1b[7A").expect("it goes up as many lines as a block has");
+    let rest = again.strip_prefix("\x1b[9A").expect("it goes up as many lines as a block has");
     assert_eq!(rest, block(&snapshot(), Style::Plain, Draw::First, 80));
     assert_eq!(rest.matches("\r\x1b[2K").count(), BLOCK_LINES);
     assert_eq!(rest.matches('\n').count(), BLOCK_LINES);
@@ -77,7 +82,8 @@ fn what_goes_wrong_is_red() {
 fn a_remote_silent_run_is_shown_without_invented_figures() {
     let silent = Snapshot { latency: None, server: None, generator_cpu_percent: None, ..snapshot() };
     let text = bare(&block(&silent, Style::Plain, Draw::First, 80));
-    assert!(text.contains("latency     -\nserver      remote\ngenerator   latest send"), "{text}");
+    assert!(text.contains("server      remote\ngenerator   latest send"), "{text}");
+    assert!(text.contains("latency     -\nredundancy"), "{text}");
     assert!(!progress_line(&silent).contains("p50"));
 }
 

@@ -1,6 +1,8 @@
 //! A result before there is one: every section is there, every count zero, no figure measured.
 
+use crate::report::result::protocol::{Protocol, Side};
 use crate::report::result::*;
+use skipstone::Stats;
 
 impl StressResult {
     /// The shape of the result of a run with these carriers: to check names against, and to fill in.
@@ -25,11 +27,17 @@ impl StressResult {
             carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
             timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
             impairment: Some(Impairment::default()),
+            protocol: Protocol { clients: none(), server: Some(none()) },
             roaming: Some(Roaming::default()),
             stalls: Some(Stalls::default()),
             thresholds: Vec::new(),
         }
     }
+}
+
+/// Every reason to drop is named, so that thresholds can be checked against it.
+fn none() -> Side {
+    Side::from(&Stats::default())
 }
 
 impl CarrierResult {
