@@ -214,7 +214,7 @@ impl World {
     /// A well-formed repair of any of the client's packets so far, or of such as never were. It may well be right: a
     /// symbol over one packet whose content is known.
     fn send_repair(&mut self, input: &mut Input<'_>) {
-        let (index, count, is_right) = (input.u8() % 64, 1 + input.below(32), input.u8() % 4 == 0);
+        let (index, count, is_right) = (input.u8() % 64, 1 + input.below(32), input.u8().is_multiple_of(4));
         self.seal(1 + u64::from(input.u8() % 4), None, |client, writer| {
             let mut ranges = Vec::new();
             let Some(mut top) = client.number.checked_sub(1 + u64::from(input.u8() % 8)) else { return };

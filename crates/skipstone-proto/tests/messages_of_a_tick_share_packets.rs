@@ -8,7 +8,11 @@ use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::{Merging, Settings};
 
 fn world(merging: Merging) -> World {
-    let mut world = World::new(1, Config::server(Settings { merging, redundancy: no_redundancy(), ..Settings::default() }), &[link(10)]);
+    let mut world = World::new(
+        1,
+        Config::server(Settings { merging, redundancy: no_redundancy(), ..Settings::default() }),
+        &[link(10)],
+    );
     world.connect();
     world.run_for(ms(1_000));
     world

@@ -238,12 +238,7 @@ impl Connection {
         let spacing = self.spacing(REPAIRS_PER_RTT);
         let repairs = &mut self.redundancy.repairs;
         let now_count = if is_bursty { plan.repairs.div_ceil(2) } else { plan.repairs };
-        *repairs = Repairs {
-            now: now_count,
-            later: plan.repairs - now_count,
-            later_at: now + spacing,
-            ..*repairs
-        };
+        *repairs = Repairs { now: now_count, later: plan.repairs - now_count, later_at: now + spacing, ..*repairs };
     }
 
     /// Whether a burst that begins now says again what was acknowledged last, because the peer may not know.

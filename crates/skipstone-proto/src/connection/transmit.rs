@@ -175,7 +175,7 @@ impl Connection {
         let is_standing = matches!(self.state, State::Established | State::Lingering);
         // What is late travels alone, so that its copies are small.
         let is_late = wants.lost && self.redundancy.sends_copies();
-        wants.new &= !is_late && !(wants.repair && self.redundancy.repairs_come_first());
+        wants.new &= !(is_late || wants.repair && self.redundancy.repairs_come_first());
         // Messages that wait for the peer's window must not keep repairs waiting.
         let has_ack_news = wants.ack;
         if repeat == Repeat::Allowed {

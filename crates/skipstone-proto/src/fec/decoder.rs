@@ -6,7 +6,7 @@ use crate::wire::ack::PacketRanges;
 use std::collections::VecDeque;
 
 /// Keeps the contents of the last packets, and equations about those that are missing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Decoder {
     /// A ring by packet number, whose size is a power of two and follows what repairs span.
     slots: Vec<Slot>,
@@ -48,18 +48,6 @@ const EQUATIONS_MAX: usize = 32;
 /// Packets after which a decoder that saw no repair is no longer needed.
 const QUIET_MAX: u32 = 512;
 const SLOTS_MIN: usize = 32;
-
-impl Default for Decoder {
-    fn default() -> Self {
-        Decoder {
-            slots: Vec::new(),
-            equations: Vec::new(),
-            repaired: VecDeque::new(),
-            lies: 0,
-            packets_since_repair: 0,
-        }
-    }
-}
 
 impl Decoder {
     /// A packet came with this content.

@@ -7,7 +7,7 @@ use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
 /// Keeps what repairs are made of. Memory is reused: nothing is allocated once the window has its size.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Encoder {
     sources: VecDeque<Source>,
     spare: Vec<Vec<u8>>,
@@ -31,19 +31,6 @@ const BURSTS: u32 = 3;
 const SOURCES_MAX: usize = 128;
 /// From the first to the last number that a repair covers, at most: coefficients repeat after 192.
 pub(super) const SPAN_MAX: u64 = 180;
-
-impl Default for Encoder {
-    fn default() -> Self {
-        Encoder {
-            sources: VecDeque::new(),
-            spare: Vec::new(),
-            burst: 0,
-            index: 0,
-            combined: Vec::new(),
-            has_told: false,
-        }
-    }
-}
 
 impl Encoder {
     /// A packet left with this content: its frames, without acknowledgements.
