@@ -50,7 +50,8 @@ fn through_loss_if_reliable_and_forgotten_after_a_while_if_not() {
         let got = world.server.messages(0).len();
         match mode.is_reliable() {
             true => assert_eq!(got, 10, "{mode:?}"),
-            false => assert!(got < 8, "{mode:?}: {got}"),
+            // Repairs make some of them whole, not all.
+            false => assert!(got < 10, "{mode:?}: {got}"),
         }
         world.relink(&link(10));
         world.run_for(ms(4_500));

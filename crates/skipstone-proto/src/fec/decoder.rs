@@ -225,3 +225,178 @@ impl Equation {
         is_possible
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fec::Encoder;
+    use crate::rng::Rng;
+    use crate::wire::cursor::Writer;
+    use crate::wire::frame::{Frame, Frames};
+    use std::collections::BTreeMap;
+
+    /// What leaves: sources and repairs under one count of numbers, as on the wire.
+    enum Sent {
+        Source(u64, Vec<u8>),
+        Repair(u64, Vec<u8>),
+    }
+
+    struct Sender {
+        encoder: Encoder,
+        next: u64,
+    }
+
+    impl Sender {
+        fn source(&mut self, rng: &mut Rng, length_max: u32) -> Sent {
+            let content: Vec<u8> = (0..1 + rng.below(length_max)).map(|_| rng.next_u64() as u8).collect();
+            self.encoder.on_source(self.next, &content);
+            self.next += 1;
+            Sent::Source(self.next - 1, content)
+        }
+
+        fn repair(&mut self) -> Sent {
+            let mut buffer = vec![0; 2_000];
+            let mut writer = Writer::new(&mut buffer);
+            assert!(self.encoder.write_repair(self.next, &mut writer), "there is something to repair");
+            self.next += 1;
+            Sent::Repair(self.next - 1, writer.written().to_vec())
+        }
+    }
+
+    #[derive(Default)]
+    struct Receiver {
+        decoder: Decoder,
+        got: BTreeMap<u64, Vec<u8>>,
+        repaired: usize,
+    }
+
+    impl Receiver {
+        /// A receiver that has seen a repair, and so keeps packets.
+        fn awake(sender: &mut Sender) -> Self {
+            let mut receiver = Receiver::default();
+            sender.encoder.on_source(sender.next, b"x");
+            receiver.take(&Sent::Source(sender.next, b"x".to_vec()));
+            sender.next += 1;
+            let repair = sender.repair();
+            receiver.take(&repair);
+            sender.encoder.on_repairs_sent();
+            receiver
+        }
+
+        fn take(&mut self, sent: &Sent) {
+            match sent {
+                Sent::Source(number, content) => {
+                    // The connection drops a packet that was made again.
+                    if !self.got.contains_key(number) {
+                        self.decoder.on_source(*number, content);
+                        self.got.insert(*number, content.clone());
+                    }
+                }
+                Sent::Repair(number, bytes) => {
+                    let Some(Ok(Frame::Repair(repair))) = Frames::new(bytes).next() else { panic!("not a repair") };
+                    let (covers, got) = (repair.covers(*number).expect("above 0"), &self.got);
+                    self.decoder.on_repair(repair.index, covers, repair.symbol, |number| got.contains_key(&number));
+                }
+            }
+            while let Some(Repaired { number, content }) = self.decoder.poll_repaired() {
+                assert!(self.got.insert(number, content).is_none(), "{number} was here");
+                self.repaired += 1;
+            }
+        }
+    }
+
+    fn awake(first: u64) -> (Sender, Receiver) {
+        let mut sender = Sender { encoder: Encoder::default(), next: first };
+        let receiver = Receiver::awake(&mut sender);
+        (sender, receiver)
+    }
+
+    fn pick(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..from).collect();
+        (0..count).map(|_| places.remove(rng.below(places.len() as u32) as usize)).collect()
+    }
+
+    #[test]
+    fn any_n_losses_come_back_from_n_repairs_in_any_order() {
+        let mut rng = Rng::new(1);
+        for round in 0..300 {
+            let (mut sender, mut receiver) = awake(u64::from(rng.below(1 << 20)));
+            // No more than an equation may lack: repairs come before sources, too.
+            let sources = 1 + rng.below(SLOTS_MIN as u32 - 2) as usize;
+            let repairs = 1 + rng.below(12) as usize;
+            let mut sent: Vec<Sent> = (0..sources).map(|_| sender.source(&mut rng, 1_400)).collect();
+            sent.extend((0..repairs).map(|_| sender.repair()));
+            // Of sources and repairs together, as many as there are repairs.
+            let lost = pick(&mut rng, sources + repairs, repairs);
+            let order = pick(&mut rng, sources + repairs, sources + repairs);
+            order.iter().filter(|place| !lost.contains(place)).for_each(|place| receiver.take(&sent[*place]));
+            for sent in &sent {
+                let Sent::Source(number, content) = sent else { continue };
+                assert_eq!(receiver.got.get(number), Some(content), "round {round}, packet {number}");
+            }
+            let lost_sources = lost.iter().filter(|place| **place < sources).count();
+            assert!(receiver.repaired >= lost_sources, "some may come after they were made again");
+            assert_eq!(receiver.decoder.take_lies(), 0);
+        }
+    }
+
+    #[test]
+    fn a_window_that_slides_brings_back_what_later_repairs_cover() {
+        for seed in 0..20 {
+            let mut rng = Rng::new(seed);
+            let (mut sender, mut receiver) = awake(u64::from(rng.below(1_000)));
+            let mut lost = 0;
+            for burst in 0..200 {
+                sender.encoder.begin_burst();
+                let mut sent: Vec<Sent> = (0..4).map(|_| sender.source(&mut rng, 200)).collect();
+                sent.push(sender.repair());
+                // Two of one burst, then two bursts of which everything comes: the repairs of three cover them.
+                let losses = if burst % 3 == 0 { pick(&mut rng, 4, 2) } else { vec![] };
+                lost += losses.len();
+                (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));
+            }
+            // The last of them wait for what no longer comes.
+            assert!(receiver.repaired >= lost - 2, "seed {seed}: {} of {lost}", receiver.repaired);
+            assert_eq!(receiver.decoder.take_lies(), 0);
+        }
+    }
+
+    #[test]
+    fn what_a_lie_makes_is_dropped_and_the_truth_still_works() {
+        let mut rng = Rng::new(3);
+        for _ in 0..300 {
+            let (mut sender, mut receiver) = awake(100);
+            let sent: Vec<Sent> = (0..6).map(|_| sender.source(&mut rng, 60)).collect();
+            let Sent::Repair(number, mut lie) = sender.repair() else { panic!("not a repair") };
+            let at = lie.len() - 1 - rng.below(20) as usize;
+            lie[at] ^= 1 + rng.below(255) as u8;
+            sent[1..].iter().for_each(|sent| receiver.take(sent));
+            receiver.take(&Sent::Repair(number, lie));
+            assert_eq!((receiver.repaired, receiver.decoder.take_lies()), (0, 1));
+            receiver.take(&sender.repair());
+            let Sent::Source(number, content) = &sent[0] else { panic!("not a source") };
+            assert_eq!((receiver.got.get(number), receiver.decoder.take_lies()), (Some(content), 0));
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_bounded_and_forgotten_in_quiet_times() {
+        let mut rng = Rng::new(4);
+        let (mut sender, mut receiver) = awake(0);
+        for _ in 0..2_000 {
+            let source = sender.source(&mut rng, 20);
+            let repair = sender.repair();
+            if rng.chance(0.5) {
+                receiver.take(&source);
+            }
+            receiver.take(&repair);
+            receiver.take(&repair);
+            assert!(receiver.decoder.equations.len() <= EQUATIONS_MAX && receiver.decoder.slots.len() <= 512);
+        }
+        assert!(!receiver.decoder.is_idle());
+        for number in 0..=u64::from(QUIET_MAX) {
+            receiver.take(&Sent::Source(1_000_000 + number, vec![1]));
+        }
+        assert!(receiver.decoder.is_idle());
+    }
+}

@@ -134,3 +134,105 @@ const HEADER_BYTES_MAX: usize = 20;
 const RANGES_MAX: usize = 8;
 /// Bytes by which a repair packet may be longer than the longest packet that it covers.
 pub const EXTRA_BYTES: usize = HEADER_BYTES_MAX + PREFIX_BYTES;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::wire::frame::{Frame, Frames};
+
+    /// A product in GF(256), as it is taught: shift, add, reduce.
+    fn times(a: u8, b: u8) -> u8 {
+        let mut product = 0_u16;
+        for bit in 0..8 {
+            product ^= (u16::from(a) << bit) * (u16::from(b) >> bit & 1);
+        }
+        for bit in (8..15).rev() {
+            product ^= (0x11D << (bit - 8)) * (product >> bit & 1);
+        }
+        product as u8
+    }
+
+    /// WIRE.md section 4.4, word by word.
+    fn combination(index: u8, packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
+        let symbol = |(number, content): &(u64, Vec<u8>)| {
+            let checksum = crc32fast::hash(&[&number.to_be_bytes()[..], content].concat());
+            [&(content.len() as u16).to_be_bytes()[..], &checksum.to_be_bytes(), content].concat()
+        };
+        let mut sum = vec![0; packets.iter().map(|packet| symbol(packet).len()).max().unwrap_or(0)];
+        for packet in packets {
+            let divisor = (index % 64) ^ (64 + (packet.0 % 192) as u8);
+            let coefficient = (1..=255).find(|factor| times(*factor, divisor) == 1).expect("a field has inverses");
+            sum.iter_mut().zip(symbol(packet)).for_each(|(sum, byte)| *sum ^= times(byte, coefficient));
+        }
+        sum
+    }
+
+    fn frame(encoder: &mut Encoder, number: u64) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; 2_000];
+        let mut writer = Writer::new(&mut buffer);
+        encoder.write_repair(number, &mut writer).then(|| writer.written().to_vec())
+    }
+
+    #[test]
+    fn a_repair_is_what_the_wire_page_says() {
+        let mut rng = Rng::new(1);
+        let mut encoder = Encoder::default();
+        let mut packets: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut number = 150;
+        for _ in 0..70 {
+            number += 1 + u64::from(rng.below(2));
+            let content: Vec<u8> = (0..1 + rng.below(300)).map(|_| rng.next_u64() as u8).collect();
+            encoder.on_source(number, &content);
+            packets.push((number, content));
+            let bytes = frame(&mut encoder, number + 1).expect("there is a source");
+            let Some(Ok(Frame::Repair(repair))) = Frames::new(&bytes).next() else { panic!("not a repair") };
+            let covers = repair.covers(number + 1).expect("above 0").map(|range| range.expect("above 0"));
+            let ranges: Vec<_> = covers.collect();
+            assert!(ranges.len() <= RANGES_MAX);
+            let covered: Vec<_> = packets
+                .iter()
+                .filter(|(number, _)| ranges.iter().any(|range| range.contains(number)))
+                .cloned()
+                .collect();
+            assert!(covered.last().is_some_and(|(last, _)| *last == number));
+            // What the ranges have no room for may have been the longest; its zeros do no harm.
+            let mut expected = combination(repair.index, &covered);
+            assert!(expected.len() <= repair.symbol.len());
+            expected.resize(repair.symbol.len(), 0);
+            assert_eq!(repair.symbol, expected);
+            assert!(bytes.len() <= encoder.repair_len());
+        }
+    }
+
+    #[test]
+    fn the_window_slides_by_bursts_and_spans_no_more_than_coefficients_allow() {
+        let mut encoder = Encoder::default();
+        for burst in 0..5 {
+            encoder.begin_burst();
+            encoder.on_source(burst * 2, b"a");
+            encoder.on_source(burst * 2 + 1, b"b");
+        }
+        assert_eq!(encoder.sources(), 2 * BURSTS as usize);
+        encoder.on_source(9 + SPAN_MAX, b"c");
+        assert_eq!(encoder.sources(), 2, "the last of the burst, and this");
+        assert!(frame(&mut encoder, 9 + 2 * SPAN_MAX).is_some());
+        assert_eq!(encoder.sources(), 1);
+        assert!(frame(&mut encoder, 10 + 2 * SPAN_MAX).is_none(), "too far from all of them");
+        for number in 1_000..1_200 {
+            encoder.on_source(number, b"d");
+        }
+        assert_eq!(encoder.sources(), SOURCES_MAX);
+    }
+
+    #[test]
+    fn the_first_repairs_are_followed_by_a_fresh_window() {
+        let mut encoder = Encoder::default();
+        encoder.on_source(0, b"a");
+        encoder.on_repairs_sent();
+        assert_eq!(encoder.sources(), 0, "the peer did not keep it");
+        encoder.on_source(2, b"b");
+        encoder.on_repairs_sent();
+        assert_eq!(encoder.sources(), 1);
+    }
+}

@@ -1,6 +1,8 @@
 //! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a seed.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod clear;
+
 use bytes::Bytes;
 use skipstone_netsim::{Duplex, LinkConfig};
 use skipstone_proto::channel::{GivenUp, MessageId};
