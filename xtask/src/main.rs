@@ -4,6 +4,7 @@
 
 mod alone;
 mod arguments;
+mod flood;
 mod fuzz;
 mod instructions;
 mod layering;
@@ -49,6 +50,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "flood" => flood::flood(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
@@ -71,6 +73,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    the fuzz targets there are
+  cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask instructions            what the protocol costs, counted by callgrind: takes some minutes
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)

@@ -6,7 +6,7 @@ use skipstone::Redundancy;
 
 /// How loss is answered, and who else uses the link.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Flags {
+pub(crate) struct ResilienceFlags {
     /// How loss is answered, on the server and on its clients: `off` sends again what was lost, `lean` in several copies,
     /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10 packets
     /// [default: adaptive]
@@ -32,7 +32,7 @@ pub(crate) enum Congestion {
     Off,
 }
 
-impl Flags {
+impl ResilienceFlags {
     /// The server's settings.
     pub(crate) fn redundancy(&self) -> Redundancy {
         let default = Redundancy::default();

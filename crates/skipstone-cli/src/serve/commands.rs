@@ -125,6 +125,14 @@ impl Game {
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
         lines.push(drops(&stats));
         if let Some(driver) = self.server.driver_stats() {
+            let half_open = &driver.half_open;
+            lines.push(format!(
+                "other DTLS handshakes: begun {}, established {}, displaced {}, datagrams dropped {}",
+                thousands(half_open.begun),
+                thousands(half_open.established),
+                thousands(half_open.displaced),
+                thousands(half_open.dropped)
+            ));
             lines.push(format!(
                 "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
                 thousands(driver.rounds),

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
     #[command(flatten)]
-    pub(crate) resilience: resilience::Flags,
+    pub(crate) resilience: resilience::ResilienceFlags,
     /// Serve native clients only, no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,

@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
     #[command(flatten)]
-    pub(crate) resilience: resilience::Flags,
+    pub(crate) resilience: resilience::ResilienceFlags,
     #[command(flatten)]
     pub(crate) protection: Protection,
     /// Show the result only

@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) merging: Option<Merging>,
     /// Of the clients, and of the run's own server.
-    pub(crate) resilience: resilience::Flags,
+    pub(crate) resilience: resilience::ResilienceFlags,
     /// How often each client on UDP changes its port.
     pub(crate) roam: Option<Duration>,
     pub(crate) impairments: Option<Impairments>,

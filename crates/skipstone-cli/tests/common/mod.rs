@@ -5,6 +5,7 @@
 pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod guest;
+pub(crate) mod relay;
 pub(crate) mod result;
 pub(crate) mod terminal;
 
@@ -84,8 +85,13 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(crate) fn wait(mut self) -> Ended {
-        let end = Instant::now() + PATIENCE;
+    pub(crate) fn wait(self) -> Ended {
+        self.wait_for(PATIENCE)
+    }
+
+    /// Waits for its end, which comes within this time.
+    pub(crate) fn wait_for(mut self, patience: Duration) -> Ended {
+        let end = Instant::now() + patience;
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("it is ours") {
                 break status;
