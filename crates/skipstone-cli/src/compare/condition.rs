@@ -74,6 +74,8 @@ pub(crate) struct Condition {
     pub(crate) payload_bytes: usize,
     /// One direction; both are alike, with chances of their own. Outages count from the first update.
     pub(crate) link: LinkConfig,
+    /// What the other direction carries, if that is something else.
+    pub(crate) rate_back: Option<u64>,
     pub(crate) roam_every: Option<Duration>,
     /// Updates of each entity that may wait at a sender; what does not fit is refused.
     pub(crate) waiting_max: Option<u32>,
@@ -122,6 +124,9 @@ impl Condition {
         if let Some(every) = roam_every {
             words.insert("roam_every", Span(every).to_string());
         }
+        if let Some(updates) = plan.waiting_max {
+            words.insert("waiting_max", updates.to_string());
+        }
         if !beside.is_empty() {
             words.insert("beside", beside.iter().map(told).collect::<Vec<_>>().join(" and "));
         }
@@ -132,6 +137,7 @@ impl Condition {
             ticks_per_second,
             payload_bytes,
             link,
+            rate_back: plan.link.rate_back.map(|rate| rate.bits_per_second()),
             roam_every,
             waiting_max: plan.waiting_max,
             patience: plan.patience.map_or(PATIENCE, |span| span.0),
@@ -250,6 +256,9 @@ impl<'a> Given<'a> {
             (Some(loss), None) => Loss::Random(loss.fraction()),
             (None, None) => Loss::None,
         };
+        if self.plan.link.rate_back.is_some() && self.rate.is_none() {
+            return Err("the link has a rate back and none towards the server; give it a rate such as 2Mbit/s".into());
+        }
         if self.queue.is_some() && self.rate.is_none() {
             return Err("the link has a queue and no rate to wait for; give it a rate such as 2Mbit/s".into());
         }
@@ -288,6 +297,7 @@ impl<'a> Given<'a> {
             ("reorder", text(&self.reorder)),
             ("duplicate", text(&self.duplicate)),
             ("rate", text(&self.rate)),
+            ("rate_back", text(&self.plan.link.rate_back)),
             ("queue", text(&self.queue)),
             ("mtu", Some(self.mtu.to_string())),
             ("outages", (!outages.is_empty()).then(|| outages.join(", "))),

@@ -78,6 +78,9 @@ pub(crate) struct Link {
     /// What it carries.
     #[serde(default, deserialize_with = "written")]
     pub(crate) rate: Option<BitRate>,
+    /// What it carries back to the client, if that is something else.
+    #[serde(default, deserialize_with = "written")]
+    pub(crate) rate_back: Option<BitRate>,
     /// How long anything waits for the rate before it is dropped.
     #[serde(default, deserialize_with = "written")]
     pub(crate) queue: Option<Span>,

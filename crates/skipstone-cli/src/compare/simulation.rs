@@ -224,8 +224,10 @@ impl<'a> World<'a> {
         for outage in &mut link.outages {
             outage.start += since_epoch(first);
         }
-        for direction in [&mut self.links.up, &mut self.links.down] {
-            direction.set_config(link.clone()).expect("it was checked");
+        let back =
+            LinkConfig { rate_bits_per_second: self.condition.rate_back.or(link.rate_bits_per_second), ..link.clone() };
+        for (direction, link) in [(&mut self.links.up, link), (&mut self.links.down, back)] {
+            direction.set_config(link).expect("it was checked");
         }
     }
 

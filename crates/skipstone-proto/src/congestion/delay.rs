@@ -25,6 +25,9 @@ pub(super) struct DelayAware {
     /// Until when the window counts as used up, and since when it has been without a pause.
     limited_until: Time,
     limited_from: Time,
+    /// Bytes that nobody acknowledges, of the last round trip and of the present one, and when that began.
+    untracked: [u32; 2],
+    untracked_from: Time,
     /// Losses of packets that left before this were answered.
     recovery_from: Time,
     /// Since when the queue stands although we yield, and the window before we did.
@@ -110,6 +113,8 @@ impl DelayAware {
             smoothed: SMOOTHED_INITIAL_US,
             limited_until: Time::ZERO,
             limited_from: Time::ZERO,
+            untracked: [0; 2],
+            untracked_from: Time::ZERO,
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
             residual: 0,
@@ -151,7 +156,7 @@ impl DelayAware {
     pub(super) fn is_congested(&self, now: Time) -> bool {
         let is_competing = matches!(self.phase, Phase::Competing(_) | Phase::Probing { .. });
         self.queue.is_measured()
-            && (is_competing && self.is_limited(now) || self.queue.delay() > self.target(self.rate.best()))
+            && (is_competing && self.is_limited(now) || self.is_full(now) || self.queue.delay() > self.full_delay())
     }
 
     pub(super) fn set_datagram_bytes(&mut self, bytes: u16) {
@@ -161,12 +166,29 @@ impl DelayAware {
 
     pub(super) fn on_sent(&mut self, now: Time, bytes: u32, in_flight_before: u32) -> Stamp {
         self.pacer.on_sent(now, bytes.into(), self.pace());
-        self.note_limit(now, in_flight_before.saturating_add(bytes));
+        let untracked = self.untracked_in_flight(now);
+        self.note_limit(now, in_flight_before.saturating_add(bytes).saturating_add(untracked));
         self.rate.on_sent(now, in_flight_before == 0)
     }
 
+    /// What nobody acknowledges takes its share of the pace, and so of the window: whoever is held back by the pace has
+    /// more to send than the window allows.
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
+        if now.since(self.untracked_from) >= micros(self.smoothed) {
+            self.untracked = [self.untracked[1], 0];
+            self.untracked_from = now;
+        }
+        self.untracked[1] = self.untracked[1].saturating_add(bytes);
+    }
+
+    /// About what left within the last round trip and will not be acknowledged.
+    fn untracked_in_flight(&self, now: Time) -> u32 {
+        match now.since(self.untracked_from) {
+            age if age < micros(self.smoothed) => self.untracked[0].max(self.untracked[1]),
+            age if age < micros(2 * self.smoothed) => self.untracked[1],
+            _ => 0,
+        }
     }
 
     pub(super) fn next_send(&self, now: Time, bytes: u32) -> Time {
@@ -203,7 +225,7 @@ impl DelayAware {
         }
         let rate_window_us = (16 * u64::from(self.smoothed)).max(2_000_000);
         self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.queue.base(), rate_window_us);
-        self.note_limit(now, ack.bytes_in_flight);
+        self.note_limit(now, ack.bytes_in_flight.saturating_add(self.untracked_in_flight(now)));
         let tells_usual = !self.is_full(now) && !self.has_queue();
         let wait = self.queue.latest_delay();
         self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);
@@ -241,7 +263,7 @@ impl DelayAware {
         match self.phase {
             Phase::Competing(_) => {
                 let plateau = self.window;
-                self.window = cubic::reduced(self.window, self.manner.flows()).max(self.window_min());
+                self.window = self.manner.after_overflow(self.window).max(self.window_min());
                 self.grow_from(now, plateau);
             }
             Phase::Probing { .. } | Phase::Draining { .. } => {}
@@ -273,6 +295,13 @@ impl DelayAware {
     fn target(&self, rate: u64) -> u32 {
         let shared = self.shared_target(rate);
         (shared + self.noise()).min((self.depth / 2).max(shared / 2))
+    }
+
+    /// The queueing delay from which the path counts as full. Whoever fills it keeps the delay about the target, in the
+    /// other direction too: who waits for more would take it for free.
+    fn full_delay(&self) -> u32 {
+        let rate = self.rate.best();
+        (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
     }
 
     /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which

@@ -168,8 +168,8 @@ impl Controller {
         self.0.as_ref().is_some_and(|controller| controller.is_limited(now))
     }
 
-    /// Whether the path is full: a queue stands that is longer than the controller wants, or others hold it. What is
-    /// sent beyond need, redundancy above all, should yield.
+    /// Whether the path is full: there has been more to send than it takes for longer than a burst, a queue stands that is
+    /// longer than the controller wants, or others hold it. What is sent beyond need, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         self.0.as_ref().is_some_and(|controller| controller.is_congested(now))
     }
