@@ -1,35 +1,37 @@
 //! The receiving side: the last packets, and the repairs that cover one that is missing.
+//!
+//! **Work.** A packet that no repair waits for is copied and no more. One that repairs wait for costs at most 64 additions
+//! of symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each finds everything that it makes
+//! possible, at once. A REPAIR within a packet that was made again is refused, so that none leads to another.
+//!
+//! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much that waits to be used again, however large datagrams
+//! are. Only what was made again is allocated anew.
+//!
+//! `store` keeps packets, `equations` keeps repairs.
+
+mod equations;
+mod store;
 
 use super::encoder::SPAN_MAX;
 use super::symbol;
 use crate::wire::ack::PacketRanges;
+use equations::{Contradiction, Equations, HORIZON};
 use std::collections::VecDeque;
+use store::Store;
 
 /// Keeps the contents of the last packets, and equations about those that are missing.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// A ring by packet number, whose size is a power of two and follows what repairs span.
-    slots: Vec<Slot>,
-    equations: Vec<Equation>,
+    store: Store,
+    equations: Equations,
+    /// The newest packet that came or is covered.
+    newest: u64,
+    scratch: Vec<u8>,
     repaired: VecDeque<Repaired>,
+    /// Packets that were made again are being taken.
+    is_polled: bool,
     /// Repairs that turned out to be wrong.
     lies: u64,
-    packets_since_repair: u32,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    /// The packet's number plus one; 0 if there is none.
-    number: u64,
-    symbol: Vec<u8>,
-}
-
-/// What a repair says of packets that are missing: the symbol is what their symbols add up to.
-#[derive(Debug)]
-struct Equation {
-    index: u8,
-    unknown: Vec<u64>,
-    symbol: Vec<u8>,
 }
 
 /// A packet that was made again.
@@ -41,67 +43,63 @@ pub struct Repaired {
     pub content: Vec<u8>,
 }
 
-/// Packets missing in one equation, at most: whoever has lost more waits for copies.
-const UNKNOWN_MAX: usize = 32;
-/// Equations that wait for another, at most; the oldest goes first.
-const EQUATIONS_MAX: usize = 32;
-/// Packets after which a decoder that saw no repair is no longer needed.
-const QUIET_MAX: u32 = 512;
-const SLOTS_MIN: usize = 32;
-
 impl Decoder {
     /// A packet came with this content.
     pub fn on_source(&mut self, number: u64, content: &[u8]) {
-        self.packets_since_repair += 1;
-        let Some(slot) = self.slot_mut(number) else { return };
-        if slot.number > number {
+        if self.store.is_closed() {
             return;
         }
-        slot.number = number + 1;
-        symbol::write(&mut slot.symbol, number, content);
-        self.substitute(number);
-        self.solve();
+        self.advance(number);
+        self.store.on_packet();
+        self.store.keep(number, content);
+        if self.is_within_horizon(number) && self.equations.is_unknown(number) {
+            symbol::write(&mut self.scratch, number, content);
+            let result = self.equations.substitute(number, &self.scratch, self.newest);
+            self.conclude(result);
+        }
     }
 
     /// A repair came. `is_received` tells which packets came, with content or without. What can be made again now is
     /// given by [`Decoder::poll_repaired`].
     pub fn on_repair(&mut self, index: u8, covers: PacketRanges<'_>, symbol: &[u8], is_received: impl Fn(u64) -> bool) {
-        self.packets_since_repair = 0;
-        let span = covers
+        let (oldest, newest) = covers
             .clone()
             .flatten()
             .fold((u64::MAX, 0), |(oldest, newest), range| (oldest.min(*range.start()), newest.max(*range.end())));
-        if span.1 - span.0 > SPAN_MAX {
+        if newest.checked_sub(oldest).is_none_or(|span| span > SPAN_MAX) || self.is_polled {
             self.lies += 1;
             return;
         }
-        self.grow((span.1 - span.0) as usize + 1);
-        let unknown = |number: &u64| self.slot(*number).is_none();
-        let unknown: Vec<u64> = covers.clone().flatten().flatten().filter(unknown).take(UNKNOWN_MAX + 1).collect();
-        // What came before the first repair did is not kept.
-        let is_useless = unknown.iter().any(|number| is_received(*number));
-        if unknown.is_empty() || unknown.len() > UNKNOWN_MAX || is_useless {
+        self.store.on_repair((newest - oldest) as usize + 1);
+        self.advance(newest);
+        let mut unknown = covers.clone().flatten().flatten().filter(|number| self.store.get(*number).is_none());
+        // What came and is not kept, and what is too old to come, will not be known.
+        let is_lost = |number: u64| !is_received(number) && self.is_within_horizon(number);
+        if !unknown.clone().all(is_lost) || unknown.next().is_none() {
             return;
         }
-        let mut equation = Equation { index, unknown, symbol: symbol.to_vec() };
+        let mut row = self.equations.row(symbol);
         for number in covers.flatten().flatten() {
-            if let Some(known) = self.slot(number)
-                && !equation.subtract(number, known)
-            {
-                self.lies += 1;
-                return;
+            let factor = skipstone_gf256::coefficient(index, number);
+            match self.store.get(number) {
+                Some(known) => {
+                    if row.subtract(known, factor).is_err() {
+                        self.lies += 1;
+                        return self.equations.reuse(row);
+                    }
+                }
+                None => row.lack(number, factor),
             }
         }
-        if self.equations.len() == EQUATIONS_MAX {
-            self.equations.remove(0);
-        }
-        self.equations.push(equation);
-        self.solve();
+        let result = self.equations.insert(row, self.newest);
+        self.conclude(result);
     }
 
-    /// The next packet that was made again.
+    /// The next packet that was made again. To be called until there is none, before anything else comes.
     pub fn poll_repaired(&mut self) -> Option<Repaired> {
-        self.repaired.pop_front()
+        let repaired = self.repaired.pop_front();
+        self.is_polled = repaired.is_some();
+        repaired
     }
 
     /// Repairs that turned out to be wrong since the last call.
@@ -109,120 +107,42 @@ impl Decoder {
         core::mem::take(&mut self.lies)
     }
 
-    /// Whether the peer has not sent a repair for so long that this can be forgotten.
+    /// Whether nothing is kept, and this can be forgotten: no repair came but such as were refused. After one that was
+    /// not, the sender may count on what it sent since, even if it sends no other for long.
     pub fn is_idle(&self) -> bool {
-        self.packets_since_repair > QUIET_MAX
+        self.store.is_closed()
     }
 
-    /// Makes again what the equations determine: first what is alone in one, then by elimination.
-    fn solve(&mut self) {
-        while let Some(alone) = self.equations.iter().position(|equation| equation.unknown.len() == 1) {
-            let mut equation = self.equations.remove(alone);
-            let number = equation.unknown[0];
-            let factor = skipstone_gf256::coefficient(equation.index, number);
-            let inverse = skipstone_gf256::inverse(factor).expect("a coefficient is not 0");
-            skipstone_gf256::scale(&mut equation.symbol, inverse);
-            self.on_solved(number, &equation.symbol);
-        }
-        if self.equations.len() > 1 {
-            self.eliminate();
+    fn advance(&mut self, number: u64) {
+        if number > self.newest {
+            self.newest = number;
+            self.equations.forget_beyond_horizon(number);
         }
     }
 
-    fn eliminate(&mut self) {
-        let mut unknown: Vec<u64> = self.equations.iter().flat_map(|equation| &equation.unknown).copied().collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        unknown.truncate(skipstone_gf256::UNKNOWNS_MAX);
-        let longest = self.equations.iter().map(|equation| equation.symbol.len()).max().unwrap_or(0);
-        let within = |equation: &&Equation| equation.unknown.iter().all(|number| unknown.binary_search(number).is_ok());
-        let matrix = self.equations.iter().filter(within).map(|equation| {
-            let coefficient = |number: &u64| match equation.unknown.contains(number) {
-                true => skipstone_gf256::coefficient(equation.index, *number),
-                false => 0,
-            };
-            let mut symbol = equation.symbol.clone();
-            symbol.resize(longest, 0);
-            skipstone_gf256::Equation { coefficients: unknown.iter().map(coefficient).collect(), symbol }
+    fn is_within_horizon(&self, number: u64) -> bool {
+        self.newest - number < HORIZON
+    }
+
+    /// Takes out of the equations what they determine. Those that were added up contain a lie if one result does, and all
+    /// may have been: none can be trusted then.
+    fn conclude(&mut self, result: Result<(), Contradiction>) {
+        let before = self.repaired.len();
+        let result = result.and_then(|()| {
+            self.equations.take_solved(|number, symbol| {
+                let content = symbol::content(number, symbol).ok_or(Contradiction)?;
+                self.store.keep(number, content);
+                self.repaired.push_back(Repaired { number, content: content.to_vec() });
+                Ok(())
+            })
         });
-        let mut matrix: Vec<_> = matrix.collect();
-        let solved = skipstone_gf256::solve(&mut matrix);
-        for (number, row) in unknown.iter().zip(solved) {
-            if let Some(row) = row {
-                self.on_solved(*number, &matrix[row].symbol);
-            }
-        }
-    }
-
-    /// The equations say that this is the symbol of a packet. If they lie, none that names it can be trusted.
-    fn on_solved(&mut self, number: u64, symbol: &[u8]) {
-        let Some(content) = symbol::content(number, symbol) else {
+        if result.is_err() {
             self.lies += 1;
-            self.equations.retain(|equation| !equation.unknown.contains(&number));
-            return;
-        };
-        self.repaired.push_back(Repaired { number, content: content.to_vec() });
-        if let Some(slot) = self.slot_mut(number)
-            && slot.number <= number
-        {
-            slot.number = number + 1;
-            symbol::write(&mut slot.symbol, number, content);
+            self.equations.clear();
         }
-        self.substitute(number);
-    }
-
-    /// A packet is known now: takes it out of every equation.
-    fn substitute(&mut self, number: u64) {
-        if self.equations.is_empty() {
-            return;
+        if self.repaired.len() > before + 1 {
+            self.repaired.make_contiguous().sort_unstable_by_key(|repaired| repaired.number);
         }
-        let mask = self.slots.len() as u64 - 1;
-        let known = &self.slots[(number & mask) as usize].symbol;
-        let lies = &mut self.lies;
-        self.equations.retain_mut(|equation| {
-            let Some(at) = equation.unknown.iter().position(|unknown| *unknown == number) else { return true };
-            equation.unknown.swap_remove(at);
-            let is_possible = equation.subtract(number, known);
-            *lies += u64::from(!is_possible);
-            is_possible && !equation.unknown.is_empty()
-        });
-    }
-
-    /// The symbol of a packet, if it is here.
-    fn slot(&self, number: u64) -> Option<&[u8]> {
-        let mask = (self.slots.len() as u64).checked_sub(1)?;
-        let slot = &self.slots[(number & mask) as usize];
-        (slot.number == number + 1).then_some(&slot.symbol[..])
-    }
-
-    fn slot_mut(&mut self, number: u64) -> Option<&mut Slot> {
-        let mask = (self.slots.len() as u64).checked_sub(1)?;
-        Some(&mut self.slots[(number & mask) as usize])
-    }
-
-    /// Makes room for a repair that spans so many numbers, twice: packets come before the repairs that cover them.
-    fn grow(&mut self, span: usize) {
-        let wanted = (span * 2).next_power_of_two().max(SLOTS_MIN);
-        if wanted <= self.slots.len() {
-            return;
-        }
-        let mut slots: Vec<Slot> = (0..wanted).map(|_| Slot::default()).collect();
-        for slot in self.slots.drain(..).filter(|slot| slot.number > 0) {
-            let at = (slot.number - 1) as usize & (wanted - 1);
-            slots[at] = slot;
-        }
-        self.slots = slots;
-    }
-}
-
-impl Equation {
-    /// Takes a known symbol out. False if it is longer than the sum that it should be part of.
-    fn subtract(&mut self, number: u64, known: &[u8]) -> bool {
-        let is_possible = known.len() <= self.symbol.len();
-        if is_possible {
-            skipstone_gf256::mul_add(&mut self.symbol, known, skipstone_gf256::coefficient(self.index, number));
-        }
-        is_possible
     }
 }
 
@@ -233,6 +153,7 @@ mod tests {
     use crate::rng::Rng;
     use crate::wire::cursor::Writer;
     use crate::wire::frame::{Frame, Frames};
+    use crate::wire::repair::encode_repair_header;
     use std::collections::BTreeMap;
 
     /// What leaves: sources and repairs under one count of numbers, as on the wire.
@@ -321,8 +242,9 @@ mod tests {
         let mut rng = Rng::new(1);
         for round in 0..300 {
             let (mut sender, mut receiver) = awake(u64::from(rng.below(1 << 20)));
-            // No more than an equation may lack: repairs come before sources, too.
-            let sources = 1 + rng.below(SLOTS_MIN as u32 - 2) as usize;
+            // It has seen large windows: sources come before the first repair that covers them.
+            receiver.decoder.store.on_repair(128);
+            let sources = 1 + rng.below(100) as usize;
             let repairs = 1 + rng.below(12) as usize;
             let mut sent: Vec<Sent> = (0..sources).map(|_| sender.source(&mut rng, 1_400)).collect();
             sent.extend((0..repairs).map(|_| sender.repair()));
@@ -379,24 +301,149 @@ mod tests {
         }
     }
 
+    fn additions(action: impl FnOnce()) -> u64 {
+        let before = equations::MUL_ADDS.get();
+        action();
+        equations::MUL_ADDS.get() - before
+    }
+
     #[test]
-    fn what_is_held_is_bounded_and_forgotten_in_quiet_times() {
+    fn packets_that_change_nothing_cost_nothing() {
         let mut rng = Rng::new(4);
         let (mut sender, mut receiver) = awake(0);
-        for _ in 0..2_000 {
-            let source = sender.source(&mut rng, 20);
+        // Three are lost, and two repairs come.
+        let sent: Vec<Sent> = (0..6).map(|_| sender.source(&mut rng, 400)).collect();
+        sent[3..].iter().for_each(|sent| receiver.take(sent));
+        (0..2).for_each(|_| receiver.take(&sender.repair()));
+        assert_eq!((receiver.decoder.equations.size().0, receiver.repaired), (2, 0));
+        let others: Vec<Sent> = (0..100).map(|_| sender.source(&mut rng, 400)).collect();
+        assert_eq!(additions(|| others.iter().for_each(|sent| receiver.take(sent))), 0);
+        assert_eq!(receiver.decoder.equations.size().0, 2);
+        assert!(additions(|| receiver.take(&sent[0])) > 0);
+        assert_eq!(receiver.repaired, 2, "the third is enough for both");
+    }
+
+    #[test]
+    fn what_can_no_longer_be_solved_is_forgotten() {
+        let mut rng = Rng::new(5);
+        let (mut sender, mut receiver) = awake(0);
+        for burst in 0..500_u64 {
+            sender.encoder.begin_burst();
+            let sent: Vec<Sent> = (0..4).map(|_| sender.source(&mut rng, 200)).collect();
             let repair = sender.repair();
-            if rng.chance(0.5) {
-                receiver.take(&source);
+            let losses = if burst % 10 == 0 { 3 } else { 0 };
+            sent[losses..].iter().for_each(|sent| receiver.take(sent));
+            // Two repairs cover what three were needed for, and then the window has moved on.
+            if burst % 10 != 1 {
+                receiver.take(&repair);
             }
-            receiver.take(&repair);
-            receiver.take(&repair);
-            assert!(receiver.decoder.equations.len() <= EQUATIONS_MAX && receiver.decoder.slots.len() <= 512);
+            let rows = receiver.decoder.equations.size().0;
+            assert!(rows <= 2 * (HORIZON as usize).div_ceil(50) + 2, "{rows} after {burst} bursts");
         }
+        assert_eq!((receiver.repaired, receiver.decoder.take_lies()), (0, 0));
+        assert!(receiver.decoder.equations.size().0 > 2);
+        for _ in 0..HORIZON {
+            receiver.take(&sender.source(&mut rng, 200));
+        }
+        assert_eq!(receiver.decoder.equations.size().0, 0);
+    }
+
+    /// Repairs of what never comes, as many as there is room for, and packets that each make a difference.
+    #[test]
+    fn a_hostile_stream_of_repairs_costs_a_bounded_amount() {
+        for seed in 0..10 {
+            let mut rng = Rng::new(seed);
+            let (_, mut receiver) = awake(0);
+            let (mut repair_most, mut source_most, mut rows_most, mut bytes_most) = (0, 0, 0, 0);
+            for number in 1_000..3_000_u64 {
+                if rng.chance(0.5) {
+                    let (back, span) = (1 + u64::from(rng.below(60)), u64::from(rng.below(181)));
+                    let symbol: Vec<u8> = (0..7 + rng.below(1_440)).map(|_| rng.next_u64() as u8).collect();
+                    let mut buffer = vec![0; 1_500];
+                    let mut writer = Writer::new(&mut buffer);
+                    let covers = number - back - span..=number - back;
+                    encode_repair_header(&mut writer, number, rng.below(64) as u8, [covers].into_iter());
+                    writer.bytes(&symbol);
+                    let repair = Sent::Repair(number, writer.written().to_vec());
+                    repair_most = repair_most.max(additions(|| receiver.take(&repair)));
+                } else {
+                    let source = Sent::Source(number - u64::from(rng.below(30)), vec![1; 1 + rng.below(8) as usize]);
+                    source_most = source_most.max(additions(|| receiver.take(&source)));
+                }
+                let (rows, bytes) = receiver.decoder.equations.size();
+                (rows_most, bytes_most) = (rows_most.max(rows), bytes_most.max(bytes));
+            }
+            let rows_max = equations::ROWS_MAX as u64;
+            assert!(source_most <= rows_max, "{source_most}");
+            assert!(repair_most <= SPAN_MAX + 1 + 2 * rows_max, "{repair_most}");
+            assert!(rows_most > 40 && rows_most <= equations::ROWS_MAX, "{rows_most}");
+            assert!(bytes_most <= 2 * equations::BYTES_MAX, "{bytes_most}");
+        }
+    }
+
+    #[test]
+    fn repairs_that_overtake_a_large_burst_are_of_use() {
+        let mut rng = Rng::new(6);
+        let (mut sender, mut receiver) = awake(0);
+        let sent: Vec<Sent> = (0..58).map(|_| sender.source(&mut rng, 1_400)).collect();
+        (0..8).for_each(|_| receiver.take(&sender.repair()));
+        sent[8..].iter().for_each(|sent| receiver.take(sent));
+        assert_eq!((receiver.repaired, receiver.decoder.take_lies()), (8, 0));
+    }
+
+    #[test]
+    fn a_packet_counts_even_if_a_newer_one_has_its_place() {
+        let mut rng = Rng::new(7);
+        let (mut sender, mut receiver) = awake(0);
+        let sent: Vec<Sent> = (0..6).map(|_| sender.source(&mut rng, 400)).collect();
+        sent[2..].iter().for_each(|sent| receiver.take(sent));
+        receiver.take(&sender.repair());
+        let (slots, _) = receiver.decoder.store.size();
+        (0..slots).for_each(|_| receiver.take(&sender.source(&mut rng, 400)));
+        receiver.take(&sent[1]);
+        assert_eq!((receiver.repaired, receiver.decoder.take_lies()), (1, 0));
+    }
+
+    #[test]
+    fn the_first_repairs_after_quiet_times_are_of_use() {
+        let mut rng = Rng::new(8);
+        let (mut sender, mut receiver) = awake(0);
+        for _ in 0..2_000 {
+            sender.encoder.begin_burst();
+            receiver.take(&sender.source(&mut rng, 400));
+        }
+        sender.encoder.begin_burst();
+        let _lost = sender.source(&mut rng, 400);
+        receiver.take(&sender.repair());
+        assert_eq!((receiver.repaired, receiver.decoder.is_idle()), (1, false));
+    }
+
+    #[test]
+    fn what_keeps_nothing_can_be_forgotten() {
+        let (mut sender, mut receiver) = (Sender { encoder: Encoder::default(), next: 1 }, Receiver::default());
+        sender.encoder.on_source(0, &[1; 40]);
+        let Sent::Repair(_, mut bytes) = sender.repair() else { panic!("not a repair") };
+        let mut writer = Writer::new(&mut bytes);
+        encode_repair_header(&mut writer, 500, 0, [10..=499].into_iter());
+        receiver.take(&Sent::Repair(500, bytes));
+        assert_eq!((receiver.decoder.is_idle(), receiver.decoder.take_lies()), (true, 1));
+        receiver.take(&sender.repair());
         assert!(!receiver.decoder.is_idle());
-        for number in 0..=u64::from(QUIET_MAX) {
-            receiver.take(&Sent::Source(1_000_000 + number, vec![1]));
-        }
-        assert!(receiver.decoder.is_idle());
+    }
+
+    #[test]
+    fn a_repair_within_a_packet_that_was_made_again_is_refused() {
+        let mut rng = Rng::new(10);
+        let (mut sender, mut receiver) = awake(0);
+        let _lost = sender.source(&mut rng, 40);
+        let Sent::Repair(number, bytes) = sender.repair() else { panic!("not a repair") };
+        let Some(Ok(Frame::Repair(repair))) = Frames::new(&bytes).next() else { panic!("not a repair") };
+        let mut take = || {
+            let covers = repair.covers(number).expect("above 0");
+            receiver.decoder.on_repair(repair.index, covers, repair.symbol, |_| false);
+            (receiver.decoder.poll_repaired().is_some(), receiver.decoder.take_lies())
+        };
+        assert_eq!(take(), (true, 0));
+        assert_eq!(take(), (false, 1));
     }
 }
