@@ -6,13 +6,16 @@
 //! rows that it leads: no other row names it. A row costs at most two additions per other row, a packet that comes late at
 //! most one per row, and what changes no row costs none.
 
-use skipstone_gf256::{inverse, scale};
+use skipstone_gf256::{inverse, mul_add, scale};
 
 /// The equations. Memory is reused and bounded: rows by [`BYTES_MAX`], what waits to be used again by about the same.
 #[derive(Debug, Default)]
 pub(super) struct Equations {
     rows: Vec<Row>,
     spare: Vec<Vec<u8>>,
+    /// Additions to rows that are no more.
+    #[cfg(test)]
+    additions: u64,
 }
 
 /// The sum of unknown symbols, each times its factor, and the bytes that it amounts to.
@@ -22,6 +25,8 @@ pub(super) struct Row {
     lead: u64,
     /// The factors, by packet number modulo [`HORIZON`], then the sum.
     bytes: Vec<u8>,
+    #[cfg(test)]
+    additions: u64,
 }
 
 /// A row that cannot be: one of those that were added up in it lied, and nobody knows which.
@@ -46,11 +51,20 @@ impl Equations {
         bytes.reserve_exact(FACTORS + symbol.len());
         bytes.resize(FACTORS, 0);
         bytes.extend_from_slice(symbol);
-        Row { lead: 0, bytes }
+        Row {
+            lead: 0,
+            bytes,
+            #[cfg(test)]
+            additions: 0,
+        }
     }
 
     /// Gives back a row that is not inserted.
     pub(super) fn reuse(&mut self, row: Row) {
+        #[cfg(test)]
+        {
+            self.additions += row.additions;
+        }
         if row.bytes.capacity() <= SPARE_BYTES_MAX && self.spare.len() < ROWS_MAX {
             self.spare.push(row.bytes);
         }
@@ -152,6 +166,12 @@ impl Equations {
         let buffers = self.rows.iter().map(|row| &row.bytes).chain(&self.spare);
         (self.rows.len(), buffers.map(Vec::capacity).sum())
     }
+
+    /// How often symbols were added up.
+    #[cfg(test)]
+    pub(super) fn additions(&self) -> u64 {
+        self.additions + self.rows.iter().map(|row| row.additions).sum::<u64>()
+    }
 }
 
 impl Row {
@@ -165,6 +185,10 @@ impl Row {
             return Err(Contradiction);
         }
         mul_add(sum, known, factor);
+        #[cfg(test)]
+        {
+            self.additions += 1;
+        }
         Ok(())
     }
 
@@ -191,6 +215,10 @@ impl Row {
             self.bytes.resize(other.bytes.len(), 0);
         }
         mul_add(&mut self.bytes, &other.bytes, factor);
+        #[cfg(test)]
+        {
+            self.additions += 1;
+        }
     }
 
     fn oldest_unknown(&self, newest: u64) -> Option<u64> {
@@ -200,18 +228,6 @@ impl Row {
     fn is_solved(&self) -> bool {
         self.bytes[..FACTORS].iter().filter(|factor| **factor != 0).count() == 1
     }
-}
-
-fn mul_add(target: &mut [u8], source: &[u8], factor: u8) {
-    #[cfg(test)]
-    MUL_ADDS.set(MUL_ADDS.get() + 1);
-    skipstone_gf256::mul_add(target, source, factor);
-}
-
-#[cfg(test)]
-std::thread_local! {
-    /// How often this thread's tests added up symbols.
-    pub(super) static MUL_ADDS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
 }
 
 #[cfg(test)]
