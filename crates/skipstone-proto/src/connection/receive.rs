@@ -276,6 +276,13 @@ impl Connection {
             lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
         }
         self.note_sizes_lost(cx.now, &cx.scratch.resolved);
+        // Repairs bring back no acknowledgements: those that the lost packets held were not heard.
+        let is_ack = |resolved: &Resolved| matches!(resolved.record, Record::Control(Control::AckUpTo(_)));
+        let are_acks_lost = cx.scratch.resolved.iter().any(is_ack);
+        cx.scratch.resolved.retain(|resolved| !is_ack(resolved));
+        if are_acks_lost && self.receive_window.news_from.is_some() {
+            self.tell_window(cx.now);
+        }
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_saved += u64::from(lost.packets);
@@ -289,7 +296,7 @@ impl Connection {
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::AckUpTo(number)) => {
-                    self.received.on_ack_confirmed(number);
+                    self.received.on_ack_confirmed(resolved.packet, number);
                     self.receive_window.news_from =
                         self.receive_window.news_from.filter(|from| resolved.packet < *from);
                 }

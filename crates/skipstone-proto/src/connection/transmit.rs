@@ -342,7 +342,7 @@ fn write_ack(
     ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
     let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
     if is_written {
-        received.on_ack_sent();
+        received.on_ack_sent(packet.number);
     }
     is_written
 }
