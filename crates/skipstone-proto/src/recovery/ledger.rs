@@ -436,6 +436,14 @@ impl Ledger {
         }
     }
 
+    /// Hands up what a packet holds, if it is still in flight; it stays as it is.
+    pub fn look_up(&self, number: u64, resolved: &mut Vec<Resolved>) {
+        let Some(index) = number.checked_sub(self.base).map(|index| index as usize) else { return };
+        if self.sent.get(index).is_some_and(|packet| packet.state == State::InFlight) {
+            self.resolve(index, resolved);
+        }
+    }
+
     /// Whether a packet held anything that is worth sending again.
     fn has_content(&self, packet: &Sent) -> bool {
         let begin = (packet.records - self.records_base) as usize;

@@ -9,8 +9,6 @@ use crate::wire::number::Truncated;
 use crate::wire::settings::Mode;
 use bytes::Bytes;
 
-/// Messages of one channel in flight; a quarter of what the receiving side accepts.
-const FLIGHT_MAX: usize = 1 << 16;
 /// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
 const OVERTAKING_MAX: u32 = 4_000;
 /// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
@@ -35,7 +33,7 @@ impl Outgoing {
             }
             let Some(front) = self.pending.front() else { return Stopped::Empty };
             let length = front.payload.len();
-            if self.mode.is_reliable() && !window.admits(window_cost(length)) || self.flight.len() >= FLIGHT_MAX {
+            if self.is_held_back(window) {
                 return Stopped::WindowFull;
             }
             let (channel, sequence) = (packet.channel, self.wire_sequence(self.next));
@@ -56,7 +54,7 @@ impl Outgoing {
                 self.is_unfinished = true;
                 let fragments = Some(Box::default());
                 let sent_in = packet.number;
-                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, fragments });
+                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, repeats: 0, fragments });
                 continue;
             }
             packet.message(sequence, None, &payload);
@@ -78,6 +76,29 @@ impl Outgoing {
             self.lost.pop_front();
         }
         true
+    }
+
+    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit, each so often at
+    /// most. From now on it is this packet whose loss matters to them.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, times: u8) {
+        let Record::Messages { channel, first, count } = record else { return };
+        // What a newer message takes the place of is not wanted, and of what is sent only once nothing is kept.
+        if !self.is_ordinal() {
+            return;
+        }
+        for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
+            let Some(index) = self.flight_index(sequence) else { continue };
+            let wire = Some(self.truncated(sequence));
+            let flight = &mut self.flight[index];
+            let length = packet.run.header_len(channel, wire, None, flight.payload.len()) + flight.payload.len();
+            let is_wanted = flight.state == State::InFlight && flight.repeats < times && flight.fragments.is_none();
+            if is_wanted && flight.sent_in != packet.number && length <= packet.room() {
+                packet.message(wire, None, &flight.payload);
+                packet.record(Record::Messages { channel, first: sequence, count: 1 });
+                flight.sent_in = packet.number;
+                flight.repeats += 1;
+            }
+        }
     }
 
     /// The sequence as the wire has it; none for whole messages of an unreliable channel.
@@ -114,7 +135,8 @@ impl Outgoing {
             self.queued_bytes -= payload.len();
             Bytes::new()
         };
-        let flight = Flight { payload: kept, id, sent_in: packet.number, state: State::InFlight, fragments: None };
+        let (sent_in, state) = (packet.number, State::InFlight);
+        let flight = Flight { payload: kept, id, sent_in, state, repeats: 0, fragments: None };
         self.flight.push_back(flight);
     }
 
@@ -125,7 +147,7 @@ impl Outgoing {
             return;
         }
         let (payload, id, sent_in) = (Bytes::new(), MessageId::default(), 0);
-        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, fragments: None });
+        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, repeats: 0, fragments: None });
     }
 
     /// Writes the next fragment of the newest message in flight. False if the packet has no room for one.
