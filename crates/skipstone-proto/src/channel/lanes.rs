@@ -262,6 +262,11 @@ impl Lanes {
             channel.is_resending = true;
             self.resending.push_back(slot);
         }
+        // The rest of a message that is given up half-way does not leave.
+        if channel.is_scheduled && !channel.outgoing.has_new() {
+            channel.is_scheduled = false;
+            self.schedule.remove(slot);
+        }
         self.table.release_if_idle(slot);
     }
 

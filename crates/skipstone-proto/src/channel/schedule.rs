@@ -68,6 +68,16 @@ impl Schedule {
         level.slots.pop_front();
     }
 
+    /// A channel has nothing left, whether it was its turn or not.
+    pub fn remove(&mut self, slot: u32) {
+        for level in &mut self.levels {
+            if level.slots.front() == Some(&slot) {
+                level.turn = 0;
+            }
+            level.slots.retain(|other| *other != slot);
+        }
+    }
+
     /// The packet that is being written has messages of this level.
     pub fn serve(&mut self, level: usize) {
         self.levels[level].is_served = true;
