@@ -222,7 +222,7 @@ impl Lanes {
         is_full
     }
 
-    /// Writes messages of a packet in flight once more, if they are of this class and were written so less than `times`.
+    /// Writes messages of a packet in flight once more, if they are of this class and were repeated less than `times`.
     pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, class: ClassId, times: u8) {
         let Some(slot) = self.slot_of(record) else { return };
         let channel = self.table.slot(slot);
@@ -230,6 +230,13 @@ impl Lanes {
             packet.channel = channel.id;
             channel.outgoing.repeat(packet, record, times);
         }
+    }
+
+    /// Bytes that this would take, about.
+    pub fn repeat_size(&self, record: Record, class: ClassId, times: u8) -> usize {
+        let channel = self.slot_of(record).map(|slot| self.table.peek(slot));
+        let channel = channel.filter(|channel| self.classes.of(channel.rule) == class);
+        channel.map_or(0, |channel| channel.outgoing.repeat_size(record, times))
     }
 
     /// A packet that held this was acknowledged.

@@ -1,6 +1,6 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
-use super::{Flight, Fragments, Outgoing, Pending, State, Stopped};
+use super::{Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
 use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
@@ -82,23 +82,34 @@ impl Outgoing {
     /// most. From now on it is this packet whose loss matters to them.
     pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, times: u8) {
         let Record::Messages { channel, first, count } = record else { return };
-        // What a newer message takes the place of is not wanted, and of what is sent only once nothing is kept.
-        if !self.is_ordinal() {
-            return;
-        }
         for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
-            let Some(index) = self.flight_index(sequence) else { continue };
+            let Some(index) = self.repeatable(sequence, times) else { continue };
             let wire = Some(self.truncated(sequence));
             let flight = &mut self.flight[index];
             let length = packet.run.header_len(channel, wire, None, flight.payload.len()) + flight.payload.len();
-            let is_wanted = flight.state == State::InFlight && flight.repeats < times && flight.fragments.is_none();
-            if is_wanted && flight.sent_in != packet.number && length <= packet.room() {
+            if flight.sent_in != packet.number && length <= packet.room() {
                 packet.message(wire, None, &flight.payload);
                 packet.record(Record::Messages { channel, first: sequence, count: 1 });
                 flight.sent_in = packet.number;
                 flight.repeats += 1;
             }
         }
+    }
+
+    /// Bytes that this would take, about.
+    pub fn repeat_size(&self, record: Record, times: u8) -> usize {
+        let Record::Messages { first, count, .. } = record else { return 0 };
+        let wanted = (0..u32::from(count)).filter_map(|step| self.repeatable(first.plus(step), times));
+        wanted.map(|index| self.flight[index].payload.len() + HEADER_BYTES).sum()
+    }
+
+    /// A message that may be repeated. What a newer one takes the place of is not wanted, of what is sent only once
+    /// nothing is kept, and a long one is not urgent.
+    fn repeatable(&self, sequence: Seq, times: u8) -> Option<usize> {
+        let index = self.flight_index(sequence).filter(|_| self.is_ordinal())?;
+        let flight = &self.flight[index];
+        let is_whole = flight.state == State::InFlight && flight.fragments.is_none();
+        (is_whole && flight.repeats < times).then_some(index)
     }
 
     /// The sequence as the wire has it; none for whole messages of an unreliable channel.

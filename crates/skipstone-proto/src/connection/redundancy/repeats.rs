@@ -43,19 +43,26 @@ pub(in crate::connection) fn write_repeats(
 ) -> usize {
     let Redundant { classes, budget, .. } = redundancy;
     let Some(repeats) = &mut classes[usize::from(id)].repeats else { return 0 };
+    let Repeats { packets, numbers, resolved } = &mut **repeats;
     let (_, new_bytes) = lanes.new_size(id);
     let affordable = usize::try_from(budget.affordable()).unwrap_or(usize::MAX);
     let room = packet.room().saturating_sub(new_bytes + ROOM_BESIDE).min(affordable);
-    let (reserve, from) = (packet.reserve, packet.writer.len());
+    let (reserve, before) = (packet.reserve, packet.writer.len());
     packet.reserve = packet.writer.room() - room;
-    for number in &repeats.numbers {
-        packet.ledger.look_up(*number, &mut repeats.resolved);
-        for resolved in repeats.resolved.drain(..) {
-            lanes.repeat(packet, resolved.record, id, repeats.packets);
-        }
+    // The newest matter most, where not all of them find room; they leave in their order, which takes fewer bytes.
+    let mut size = 0;
+    let mut fits = |number: &&u64| {
+        packet.ledger.look_up(**number, resolved);
+        size += resolved.drain(..).map(|held| lanes.repeat_size(held.record, id, *packets)).sum::<usize>();
+        size <= room
+    };
+    let count = numbers.iter().rev().take_while(&mut fits).count();
+    for number in numbers.range(numbers.len() - count..) {
+        packet.ledger.look_up(*number, resolved);
+        resolved.drain(..).for_each(|held| lanes.repeat(packet, held.record, id, *packets));
     }
     packet.reserve = reserve;
-    let bytes = packet.writer.len() - from;
+    let bytes = packet.writer.len() - before;
     budget.spend(bytes as u64);
     bytes
 }
