@@ -74,7 +74,8 @@ fn repeat(bursts: u8) -> Redundancy {
 fn inputs_repeat_recent_bursts() {
     for mode in [Mode::ReliableOrdered, Mode::ReliableUnordered] {
         for (bursts, losses) in [(1, 1), (2, 1), (2, 2), (4, 4)] {
-            let mut outcome = play(mode, repeat(bursts), link(DELAY_MS), losses);
+            let redundancy = Redundancy { budget_percent: 400, ..repeat(bursts) };
+            let mut outcome = play(mode, redundancy, link(DELAY_MS), losses);
             let worst = outcome.took.values().max().expect("they came");
             let ticks_late = ms(DELAY_MS + losses * TICK_MS);
             assert!(*worst >= ticks_late && *worst <= ticks_late + ms(2), "{bursts}, {losses} lost: {worst:?}");

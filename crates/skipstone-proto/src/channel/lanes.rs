@@ -222,21 +222,17 @@ impl Lanes {
         is_full
     }
 
-    /// Writes messages of a packet in flight once more, if they are of this class and were repeated less than `times`.
-    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, class: ClassId, times: u8) {
+    /// Writes messages in flight once more, those that were repeated less than `times`.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, times: u8) {
         let Some(slot) = self.slot_of(record) else { return };
         let channel = self.table.slot(slot);
-        if self.classes.of(channel.rule) == class {
-            packet.channel = channel.id;
-            channel.outgoing.repeat(packet, record, times);
-        }
+        packet.channel = channel.id;
+        channel.outgoing.repeat(packet, record, times);
     }
 
     /// Bytes that this would take, about.
-    pub fn repeat_size(&self, record: Record, class: ClassId, times: u8) -> usize {
-        let channel = self.slot_of(record).map(|slot| self.table.peek(slot));
-        let channel = channel.filter(|channel| self.classes.of(channel.rule) == class);
-        channel.map_or(0, |channel| channel.outgoing.repeat_size(record, times))
+    pub fn repeat_size(&self, record: Record, times: u8) -> usize {
+        self.slot_of(record).map_or(0, |slot| self.table.peek(slot).outgoing.repeat_size(record, times))
     }
 
     /// A packet that held this was acknowledged.

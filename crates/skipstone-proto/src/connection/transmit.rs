@@ -1,7 +1,7 @@
 //! Packets that go out: what is due, packed until the datagram is full, sealed.
 
 use super::close::Answer;
-use super::redundancy::{LATE_ROOM, PACKET_BYTES, write_repair, write_repeats};
+use super::redundancy::{LATE_ROOM, PACKET_BYTES, note_repeatable, write_repair, write_repeats};
 use super::{Connection, State};
 use crate::channel::packet::Packet;
 use crate::delivery::Stamp;
@@ -246,7 +246,9 @@ impl Connection {
             if !self.path.carrier.is_reliable && !self.congestion.is_congested(now) {
                 repeated_bytes = write_repeats(&mut self.redundancy, &mut self.lanes, &mut packet, class);
             }
+            packet.ledger.begin_part();
             is_full = self.lanes.send_new(&mut packet, &self.settings, class);
+            note_repeatable(&mut self.redundancy, &packet, class);
         }
         packet.reserve = 0;
         let is_late = is_late && packet.resent > 0;

@@ -75,9 +75,6 @@ impl Class {
         {
             encoder.on_source(number, content);
         }
-        if let Some(repeats) = &mut self.repeats {
-            repeats.on_source(number);
-        }
     }
 }
 

@@ -20,7 +20,7 @@ use class::Class;
 pub(super) use copies::Further;
 use copies::Late;
 pub(super) use repairs::write_repair;
-pub(super) use repeats::write_repeats;
+pub(super) use repeats::{note_repeatable, write_repeats};
 
 /// The redundancy of one connection, both directions.
 #[derive(Debug)]

@@ -5,64 +5,74 @@ use super::Redundant;
 use crate::channel::classes::ClassId;
 use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
-use crate::recovery::Resolved;
+use crate::recovery::Record;
 use std::collections::VecDeque;
 
-/// The last packets with new messages of a class.
+/// The new messages of the last packets of a class.
 #[derive(Debug)]
 pub(super) struct Repeats {
-    /// How many of them are repeated.
-    packets: u8,
-    numbers: VecDeque<u64>,
-    resolved: Vec<Resolved>,
+    /// How many packets repeat a message.
+    times: u8,
+    records: VecDeque<Record>,
+    /// How many records each of the packets had.
+    packets: VecDeque<usize>,
 }
 
 /// What the headers of the new messages may take beyond what was estimated.
 const ROOM_BESIDE: usize = 64;
 
 impl Repeats {
-    pub(super) fn new(packets: u8) -> Self {
-        Repeats { packets, numbers: VecDeque::new(), resolved: Vec::new() }
+    pub(super) fn new(times: u8) -> Self {
+        Repeats { times, records: VecDeque::new(), packets: VecDeque::new() }
     }
 
-    pub(super) fn on_source(&mut self, number: u64) {
-        if self.numbers.len() >= usize::from(self.packets) {
-            self.numbers.pop_front();
+    /// A packet with these new messages leaves.
+    fn on_packet(&mut self, new: impl Iterator<Item = Record>) {
+        if self.packets.len() >= usize::from(self.times) {
+            let oldest = self.packets.pop_front().unwrap_or(0);
+            self.records.drain(..oldest);
         }
-        self.numbers.push_back(number);
+        let before = self.records.len();
+        self.records.extend(new);
+        self.packets.push_back(self.records.len() - before);
     }
 }
 
-/// Writes again what the last packets of a class held and is not acknowledged, as far as new messages leave room and the
-/// budget allows. Returns the bytes that it took.
+/// Writes again what the last packets of a class brought and is not acknowledged, as far as new messages leave room and
+/// the budget allows. Returns the bytes that it took.
 pub(in crate::connection) fn write_repeats(
     redundancy: &mut Redundant,
     lanes: &mut Lanes,
     packet: &mut Packet<'_>,
     id: ClassId,
 ) -> usize {
-    let Redundant { classes, budget, .. } = redundancy;
-    let Some(repeats) = &mut classes[usize::from(id)].repeats else { return 0 };
-    let Repeats { packets, numbers, resolved } = &mut **repeats;
+    let Some(Repeats { times, records, .. }) = redundancy.classes[usize::from(id)].repeats.as_deref() else { return 0 };
     let (_, new_bytes) = lanes.new_size(id);
-    let affordable = usize::try_from(budget.affordable()).unwrap_or(usize::MAX);
+    let affordable = usize::try_from(redundancy.budget.affordable()).unwrap_or(usize::MAX);
     let room = packet.room().saturating_sub(new_bytes + ROOM_BESIDE).min(affordable);
-    let (reserve, before) = (packet.reserve, packet.writer.len());
-    packet.reserve = packet.writer.room() - room;
-    // The newest matter most, where not all of them find room; they leave in their order, which takes fewer bytes.
+    // The newest matter most, where not all of them find room. They leave in their order, which takes fewer bytes.
     let mut size = 0;
-    let mut fits = |number: &&u64| {
-        packet.ledger.look_up(**number, resolved);
-        size += resolved.drain(..).map(|held| lanes.repeat_size(held.record, id, *packets)).sum::<usize>();
+    let mut fits = |record: &&Record| {
+        size += lanes.repeat_size(**record, *times);
         size <= room
     };
-    let count = numbers.iter().rev().take_while(&mut fits).count();
-    for number in numbers.range(numbers.len() - count..) {
-        packet.ledger.look_up(*number, resolved);
-        resolved.drain(..).for_each(|held| lanes.repeat(packet, held.record, id, *packets));
+    let count = records.iter().rev().take_while(&mut fits).count();
+    let (reserve, before) = (packet.reserve, packet.writer.len());
+    packet.reserve = packet.writer.room() - room;
+    for record in records.range(records.len() - count..) {
+        lanes.repeat(packet, *record, *times);
     }
     packet.reserve = reserve;
     let bytes = packet.writer.len() - before;
-    budget.spend(bytes as u64);
+    redundancy.budget.spend(bytes as u64);
     bytes
+}
+
+/// The packet holds new messages since its ledger's part began, which the next ones are to repeat.
+pub(in crate::connection) fn note_repeatable(redundancy: &mut Redundant, packet: &Packet<'_>, id: ClassId) {
+    if let Some(repeats) = &mut redundancy.class_mut(id).repeats
+        && packet.messages > 0
+    {
+        repeats.on_packet(packet.ledger.part());
+    }
 }
