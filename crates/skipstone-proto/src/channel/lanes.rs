@@ -222,17 +222,17 @@ impl Lanes {
         is_full
     }
 
-    /// Writes messages in flight once more, those that were repeated less than `times`.
-    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, times: u8) {
+    /// Writes messages in flight once more.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Some(slot) = self.slot_of(record) else { return };
         let channel = self.table.slot(slot);
         packet.channel = channel.id;
-        channel.outgoing.repeat(packet, record, times);
+        channel.outgoing.repeat(packet, record);
     }
 
     /// Bytes that this would take, about.
-    pub fn repeat_size(&self, record: Record, times: u8) -> usize {
-        self.slot_of(record).map_or(0, |slot| self.table.peek(slot).outgoing.repeat_size(record, times))
+    pub fn repeat_size(&self, record: Record) -> usize {
+        self.slot_of(record).map_or(0, |slot| self.table.peek(slot).outgoing.repeat_size(record))
     }
 
     /// A packet that held this was acknowledged.

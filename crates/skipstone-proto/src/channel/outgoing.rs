@@ -50,8 +50,6 @@ struct Flight {
     /// The last packet that held it.
     sent_in: u64,
     state: State,
-    /// How often it was sent once more before anything was known of it.
-    repeats: u8,
     fragments: Option<Box<Fragments>>,
 }
 

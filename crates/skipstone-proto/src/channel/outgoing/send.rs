@@ -54,7 +54,7 @@ impl Outgoing {
                 self.is_unfinished = true;
                 let fragments = Some(Box::default());
                 let sent_in = packet.number;
-                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, repeats: 0, fragments });
+                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, fragments });
                 continue;
             }
             packet.message(sequence, None, &payload);
@@ -78,12 +78,11 @@ impl Outgoing {
         true
     }
 
-    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit, each so often at
-    /// most. From now on it is this packet whose loss matters to them.
-    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record, times: u8) {
+    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is this packet whose loss matters to them.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
         for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
-            let Some(index) = self.repeatable(sequence, times) else { continue };
+            let Some(index) = self.repeatable(sequence) else { continue };
             let wire = Some(self.truncated(sequence));
             let flight = &mut self.flight[index];
             let length = packet.run.header_len(channel, wire, None, flight.payload.len()) + flight.payload.len();
@@ -91,25 +90,24 @@ impl Outgoing {
                 packet.message(wire, None, &flight.payload);
                 packet.record(Record::Messages { channel, first: sequence, count: 1 });
                 flight.sent_in = packet.number;
-                flight.repeats += 1;
             }
         }
     }
 
     /// Bytes that this would take, about.
-    pub fn repeat_size(&self, record: Record, times: u8) -> usize {
+    pub fn repeat_size(&self, record: Record) -> usize {
         let Record::Messages { first, count, .. } = record else { return 0 };
-        let wanted = (0..u32::from(count)).filter_map(|step| self.repeatable(first.plus(step), times));
+        let wanted = (0..u32::from(count)).filter_map(|step| self.repeatable(first.plus(step)));
         wanted.map(|index| self.flight[index].payload.len() + HEADER_BYTES).sum()
     }
 
     /// A message that may be repeated. What a newer one takes the place of is not wanted, of what is sent only once
     /// nothing is kept, and a long one is not urgent.
-    fn repeatable(&self, sequence: Seq, times: u8) -> Option<usize> {
+    fn repeatable(&self, sequence: Seq) -> Option<usize> {
         let index = self.flight_index(sequence).filter(|_| self.is_ordinal())?;
         let flight = &self.flight[index];
         let is_whole = flight.state == State::InFlight && flight.fragments.is_none();
-        (is_whole && flight.repeats < times).then_some(index)
+        is_whole.then_some(index)
     }
 
     /// The sequence as the wire has it; none for whole messages of an unreliable channel.
@@ -147,7 +145,7 @@ impl Outgoing {
             Bytes::new()
         };
         let (sent_in, state) = (packet.number, State::InFlight);
-        let flight = Flight { payload: kept, id, sent_in, state, repeats: 0, fragments: None };
+        let flight = Flight { payload: kept, id, sent_in, state, fragments: None };
         self.flight.push_back(flight);
     }
 
@@ -158,7 +156,7 @@ impl Outgoing {
             return;
         }
         let (payload, id, sent_in) = (Bytes::new(), MessageId::default(), 0);
-        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, repeats: 0, fragments: None });
+        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, fragments: None });
     }
 
     /// Writes the next fragment of the newest message in flight. False if the packet has no room for one.

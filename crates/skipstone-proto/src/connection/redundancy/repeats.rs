@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// The new messages of the last packets of a class.
 #[derive(Debug)]
 pub(super) struct Repeats {
-    /// How many packets repeat a message.
+    /// How many of them there are, and so how often a message is repeated.
     times: u8,
     records: VecDeque<Record>,
     /// How many records each of the packets had.
@@ -46,21 +46,21 @@ pub(in crate::connection) fn write_repeats(
     packet: &mut Packet<'_>,
     id: ClassId,
 ) -> usize {
-    let Some(Repeats { times, records, .. }) = redundancy.classes[usize::from(id)].repeats.as_deref() else { return 0 };
+    let Some(Repeats { records, .. }) = redundancy.classes[usize::from(id)].repeats.as_deref() else { return 0 };
     let (_, new_bytes) = lanes.new_size(id);
     let affordable = usize::try_from(redundancy.budget.affordable()).unwrap_or(usize::MAX);
     let room = packet.room().saturating_sub(new_bytes + ROOM_BESIDE).min(affordable);
     // The newest matter most, where not all of them find room. They leave in their order, which takes fewer bytes.
     let mut size = 0;
     let mut fits = |record: &&Record| {
-        size += lanes.repeat_size(**record, *times);
+        size += lanes.repeat_size(**record);
         size <= room
     };
     let count = records.iter().rev().take_while(&mut fits).count();
     let (reserve, before) = (packet.reserve, packet.writer.len());
     packet.reserve = packet.writer.room() - room;
     for record in records.range(records.len() - count..) {
-        lanes.repeat(packet, *record, *times);
+        lanes.repeat(packet, *record);
     }
     packet.reserve = reserve;
     let bytes = packet.writer.len() - before;
