@@ -45,7 +45,6 @@ impl Outgoing {
             self.pending_bytes -= length;
             let sequence_number = self.next;
             self.next = self.next.next();
-            packet.messages += 1;
             packet.age_ms = packet.age_ms.max(age_ms);
             if self.mode.is_reliable() {
                 window.taken += window_cost(length);
@@ -58,6 +57,7 @@ impl Outgoing {
                 continue;
             }
             packet.message(sequence, None, &payload);
+            packet.messages += 1;
             packet.new_payload_bytes += length as u32;
             *turn -= (header + length) as i64;
             self.track(packet, sequence_number, payload, id);
@@ -167,6 +167,7 @@ impl Outgoing {
         let fragments = flight.fragments.as_mut().expect("an unfinished message has fragments");
         let rest = fragments.sent_to..flight.payload.len() as u32;
         let Some(end) = packet.fragment(sequence, wire, rest.clone(), &flight.payload) else { return false };
+        packet.messages += u32::from(rest.start == 0);
         packet.new_payload_bytes += end - rest.start;
         flight.sent_in = packet.number;
         fragments.sent_to = end;
