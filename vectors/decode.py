@@ -366,9 +366,13 @@ def rule(r):
 
 def redundancy_mode(r):
     mode = r.uint(1)
-    require(mode <= 3)
+    require(mode <= 4)
     if mode < 3:
         return ["off", "lean", "adaptive"][mode]
+    if mode == 4:
+        bursts = r.uint(1)
+        require(1 <= bursts <= 8)
+        return {"bursts": bursts}
     sources, repairs = r.uint(1), r.uint(1)
     require(sources >= 1 and repairs >= 1 and sources + repairs <= 64)
     return {"sources": sources, "repairs": repairs}

@@ -87,9 +87,9 @@ impl Stats {
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies sent of what was late, beyond its first resending.
+    /// Copies sent of what was late, beyond its first resending, and packets that repeat messages of others.
     pub copies_sent: u64,
-    /// Bytes of both, IP headers included.
+    /// Bytes of these, IP headers included, and of messages repeated.
     pub bytes_sent: u64,
     /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
     pub packets_saved: u64,

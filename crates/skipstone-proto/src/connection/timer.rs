@@ -1,6 +1,7 @@
 //! When a connection must be woken, and what happens then.
 
 use super::event::{ClosedBy, code};
+use super::redundancy::Further;
 use super::stats::Drop;
 use super::{Connection, Context, Side, State};
 use crate::channel::lanes::Lanes;
@@ -237,8 +238,8 @@ impl Connection {
             self.ledger.copies().clear();
             self.congestion.on_silence(cx.now);
         }
-        let copies = if doubted.is_silent { 0 } else { self.copy_count() - 1 };
-        self.take_back(cx, copies, Lanes::on_doubted);
+        let further = if doubted.is_silent { Further::Exactly(0) } else { Further::AsLossesAsk };
+        self.take_back(cx, further, Lanes::on_doubted);
         // Left out if the packet asks for an acknowledgement anyway; what is doubted may have arrived in another copy.
         self.pending.ping = true;
     }
