@@ -315,7 +315,7 @@ NUMBERS = {
 def settings(r):
     result = {name: default for name, _, _, default in NUMBERS.values()}
     result["merging"] = "immediate"
-    result["redundancy"] = {"mode": "adaptive", "budget_percent": 100}
+    result["redundancy"] = {"mode": "adaptive", "budget_percent": 125}
     result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 00 00 80004000 80800000")))]
     last = -1
     while r.left():

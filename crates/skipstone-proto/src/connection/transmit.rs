@@ -251,6 +251,7 @@ impl Connection {
             note_repeatable(&mut self.redundancy, &packet, class);
         }
         packet.reserve = 0;
+        let is_late_wanted = is_late;
         let is_late = is_late && packet.resent > 0;
         if is_late {
             packet.age_ms = packet.age_ms.max(late_age_ms);
@@ -274,7 +275,12 @@ impl Connection {
         if !packet.is_ack_eliciting && (is_void || packet.room() == capacity) {
             let is_in_the_way = (is_full || wants.repair) && acked_up_to.is_some() && repeat == Repeat::Allowed;
             let are_repairs_dropped = wants.repair && !self.redundancy.has_repairs(now);
-            let again = is_in_the_way || are_repairs_dropped;
+            // What waited to be sent again has arrived meanwhile: it has kept back what is new.
+            let is_late_gone = is_late_wanted && !self.lanes.has_lost_of(|class| self.redundancy.sends_copies(class));
+            if !self.lanes.has_lost() {
+                self.redundancy.on_nothing_late();
+            }
+            let again = is_in_the_way || are_repairs_dropped || is_late_gone;
             return if again { self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay) } else { None };
         }
         if let Some(number) = acked_up_to {
@@ -292,7 +298,7 @@ impl Connection {
         let length = packet.writer.len();
         let content = content_from..length;
         let (is_ack_eliciting, age_ms, number) = (packet.is_ack_eliciting, packet.age_ms, packet.number);
-        let (has_new, has_resent) = (packet.new_payload_bytes > 0 || packet.messages > 0, packet.resent > 0);
+        let has_new = packet.new_payload_bytes > 0 || packet.messages > 0;
         self.stats.sent.messages += u64::from(packet.messages);
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
@@ -309,7 +315,7 @@ impl Connection {
         }
         self.commit(now, sealed, is_ack_eliciting, age_ms);
         if let Some(class) = source.filter(|_| !self.path.carrier.is_reliable) {
-            self.redundancy.earn(length - repeated_bytes + usize::from(self.path.carrier.overhead_bytes));
+            self.redundancy.earn(sealed - repeated_bytes + usize::from(self.path.carrier.overhead_bytes));
             let content = if age_ms == 0 { content } else { 0..0 };
             self.on_source(now, class, number, &buffer[content]);
         }
@@ -320,7 +326,7 @@ impl Connection {
         if age_ms > 0 || is_late {
             self.plan_copies(now, number, class.filter(|_| !is_late), sealed);
         }
-        if has_resent && !self.lanes.has_lost() {
+        if !self.lanes.has_lost() {
             self.redundancy.on_nothing_late();
         }
         if is_repair {

@@ -83,7 +83,7 @@ pub struct Redundancy {
 
 impl Default for Redundancy {
     fn default() -> Self {
-        Redundancy { mode: RedundancyMode::Adaptive, budget_percent: 100 }
+        Redundancy { mode: RedundancyMode::Adaptive, budget_percent: 125 }
     }
 }
 

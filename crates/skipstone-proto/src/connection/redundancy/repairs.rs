@@ -31,15 +31,21 @@ impl Repairs {
         self.now > 0 || self.due() <= now
     }
 
-    /// So many are to follow, now and at a time, in place of any others.
+    /// So many are to follow, now and at a time; and as many of those that the pace held back.
     pub(super) fn follow(&mut self, now: usize, later: usize, later_at: Time) {
-        *self = Repairs { now, later, later_at, ..*self };
+        let held_back = (self.now + self.later).min(now + later);
+        let later_at = if held_back > 0 { later_at.min(self.later_at) } else { later_at };
+        *self = Repairs { now, later: later + held_back, later_at, ..*self };
     }
 
     /// None leaves before this time.
     pub(super) fn defer(&mut self, until: Time) {
-        self.later += core::mem::take(&mut self.now);
-        self.later_at = if self.later > 0 { self.later_at.max(until) } else { Time::NEVER };
+        if self.now > 0 {
+            self.later += core::mem::take(&mut self.now);
+            self.later_at = until;
+        } else if self.later > 0 {
+            self.later_at = self.later_at.max(until);
+        }
     }
 
     /// No more of them.
@@ -70,8 +76,9 @@ pub(in crate::connection) fn write_repair(
         class.repairs.clear();
         return false;
     };
-    let bytes = (encoder.repair_len() + packet.writer.len() + overhead) as u64;
-    let fits = packet.room() >= encoder.repair_len();
+    let length = encoder.repair_len(packet.number);
+    let bytes = (length + packet.writer.len() + overhead) as u64;
+    let fits = packet.room() >= length;
     if fits && redundancy.budget.allows(bytes) && encoder.write_repair(packet.number, &mut packet.writer) {
         redundancy.budget.spend(bytes);
         class.repairs.on_sent();
