@@ -165,7 +165,7 @@ impl Connection {
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
-    pub(super) fn is_unasked(&self) -> bool {
+    pub(crate) fn is_unasked(&self) -> bool {
         self.state == State::Requested && !self.is_requested()
     }
 

@@ -1,14 +1,27 @@
 //! How large this connection's datagrams may be, and what the fate of large ones says about the path.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::mtu::{BASE_BYTES, Large};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::Time;
+
+/// Bytes of a datagram that are taken whatever the settings say, which a client does not know before ACCEPT.
+const ACCEPTED_BYTES_MIN: usize = 1_500;
 
 impl Connection {
     /// Bytes of a datagram that settings and carrier allow.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
         self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max)
+    }
+
+    /// Bytes of a datagram that the peer may send. What is longer is not even opened, for a session keeps room for what it
+    /// opened, authentic or not.
+    pub(crate) fn accepted_bytes(&self) -> usize {
+        let is_agreed = !matches!(self.state, State::Hello | State::Opening);
+        if self.path.carrier.is_reliable && !is_agreed {
+            return usize::from(self.path.carrier.datagram_bytes_max);
+        }
+        usize::from(self.settings.datagram_bytes_max).max(ACCEPTED_BYTES_MIN)
     }
 
     /// Bytes of a datagram that may leave now.
