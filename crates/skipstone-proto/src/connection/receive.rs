@@ -275,7 +275,7 @@ impl Connection {
         for range in repaired.ranges(largest).flatten() {
             lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
         }
-        self.note_sizes_lost(cx.now, &cx.scratch.resolved);
+        self.note_sizes_repaired(&cx.scratch.resolved);
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_saved += u64::from(lost.packets);
