@@ -21,6 +21,16 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(params, key) }
     }
 
+    /// Another authority, which this one vouches for.
+    fn below(&self) -> Authority {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(rcgen::DnType::CommonName, "between");
+        let pem = params.signed_by(&key, &self.issuer).expect("it signs").pem();
+        Authority { pem, issuer: Issuer::new(params, key) }
+    }
+
     /// Certificate and key in one text.
     fn sign(&self, change: impl FnOnce(&mut CertificateParams)) -> String {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
@@ -115,6 +125,22 @@ fn by_an_authority_for_its_name_in_its_time() {
     let mut elsewhere = of(&authority.sign(elsewhere));
     let there = url(&elsewhere, "127.0.0.1");
     refused(&mut elsewhere, &there, trust(), &["not for '127.0.0.1'"]);
+}
+
+#[test]
+fn a_chain_is_not_shown_and_its_second_certificate_is_enough() {
+    let root = Authority::new();
+    let between = root.below();
+    let leaf = between.sign(|_| ());
+    let (certificate, key) = leaf.split_at(leaf.find("-----BEGIN PRIVATE").expect("it has a key"));
+    let chain = [certificate, &between.pem, &root.pem, key].concat();
+    let identity = Identity::from_pem(chain.as_bytes(), chain.as_bytes()).expect("it is good");
+    assert_eq!(identity.unshown(), 2);
+    assert_eq!(Identity::from_pem(leaf.as_bytes(), leaf.as_bytes()).expect("it is good").unshown(), 0);
+    let mut server = server(Security::with(identity));
+    let there = url(&server, "127.0.0.1");
+    refused(&mut server, &there, Trust::Ca(root.pem.clone()), &["nobody trusted", "--ca", "intermediate"]);
+    assert_eq!(enter(&mut server, &there, Trust::Ca(between.pem.clone())), Ok(()));
 }
 
 #[test]
