@@ -157,6 +157,10 @@ fn what_a_server_cannot_use_it_says_at_start() {
     assert!(load("", &good).contains("no certificate"));
     let certificate = good.split("-----BEGIN PRIVATE").next().expect("it comes first");
     assert!(load(certificate, certificate).contains("no private key"));
+    let names =
+        |count: usize| (0..count).map(|number| format!("a-rather-long-name-{number}.example")).collect::<Vec<_>>();
+    let many = authority.sign(|params| *params = CertificateParams::new(names(200)).expect("good names"));
+    assert!(load(&many, &many).contains("fewer names"));
     let rsa = include_str!("rsa.pem");
     assert!(load(rsa, rsa).contains("ECDSA") && load(rsa, rsa).contains("prime256v1"), "{}", load(rsa, rsa));
     assert!(matches!(Identity::from_files("/nonexistent.pem", None), Err(IdentityError::File(..))));

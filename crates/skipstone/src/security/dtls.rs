@@ -630,4 +630,42 @@ mod tests {
             assert!(answers >= 2 && client.is_established() && client.failure().is_none(), "{kind:?}: {answers}");
         }
     }
+
+    fn resident_kb() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("it has one");
+        line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
+    }
+
+    /// The figures of SECURITY.md: `cargo test -p skipstone --lib half_open_session_holds -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "measures memory, alone in its process"]
+    fn what_a_half_open_session_holds() {
+        for kind in [Kind::Dtls12, Kind::Dtls13] {
+            let identity = Identity::self_signed().expect("it is made");
+            let (mut client, _) = pair_of(kind);
+            let hello = said(&mut client).remove(0);
+            let make = |is_hostile: bool| {
+                let dtls = kind.dtls(Role::Server, identity.certificate(), START);
+                let mut server = DtlsSession::new(dtls, kind, START, Role::Server, None);
+                assert!(server.handle_handshake(START, &hello));
+                said(&mut server);
+                let datagrams = if is_hostile { SERVER_QUEUE_MAX as u16 } else { 0 };
+                for number in 0..datagrams {
+                    server.handle_handshake(START, &forged(20, 100 + number, SERVER_RECORDS_MAX));
+                }
+                assert_eq!(server.failure(), None);
+                server
+            };
+            for is_hostile in [false, true] {
+                let warm = make(is_hostile);
+                let before = resident_kb();
+                let sessions: Vec<_> = (0..1_000).map(|_| make(is_hostile)).collect();
+                let each = (resident_kb() - before) as f64 / sessions.len() as f64;
+                println!("{kind:?}, hostile {is_hostile}: {each:.1} KB each");
+                // Not given back, or the next would find room that is there already.
+                core::mem::forget((warm, sessions));
+            }
+        }
+    }
 }

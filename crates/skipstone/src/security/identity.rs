@@ -129,6 +129,8 @@ pub enum IdentityError {
     Unsupported,
     /// The key belongs to another certificate.
     WrongKey,
+    /// The certificate has so many bytes, more than a flight of DTLS here holds.
+    TooLong(usize),
     /// No certificate could be made.
     NotMade(String),
 }
@@ -165,6 +167,11 @@ impl fmt::Display for IdentityError {
                  ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
                  --key-type ecdsa)",
             ),
+            IdentityError::TooLong(bytes) => write!(
+                f,
+                "the certificate has {bytes} bytes, and DTLS here sends {CERTIFICATE_BYTES_MAX} at most: issue one for fewer \
+                 names"
+            ),
             IdentityError::WrongKey => f.write_str("the private key does not belong to the certificate"),
             IdentityError::NotMade(why) => write!(f, "no certificate could be made: {why}"),
         }
@@ -173,8 +180,14 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
+/// dimpl keeps twelve records of a flight and queues ten datagrams; with more, a server would panic at its first client.
+const CERTIFICATE_BYTES_MAX: usize = 4_096;
+
 /// Whether certificate and key can be used, today and together.
 fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<(), IdentityError> {
+    if certificate.len() > CERTIFICATE_BYTES_MAX {
+        return Err(IdentityError::TooLong(certificate.len()));
+    }
     let parsed = webpki::EndEntityCert::try_from(certificate);
     let parsed = parsed.map_err(|error| IdentityError::Unreadable(error.to_string()))?;
     // Without an authority, an unknown issuer is the only complaint about a certificate that is good otherwise.
