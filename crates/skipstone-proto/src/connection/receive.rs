@@ -166,7 +166,7 @@ impl Connection {
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
-    pub(super) fn is_unasked(&self) -> bool {
+    pub(crate) fn is_unasked(&self) -> bool {
         self.state == State::Requested && !self.is_requested()
     }
 
@@ -276,7 +276,7 @@ impl Connection {
         for range in repaired.ranges(largest).flatten() {
             lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
         }
-        self.note_sizes_lost(cx.now, &cx.scratch.resolved);
+        self.note_sizes_repaired(&cx.scratch.resolved);
         // Repairs bring back no acknowledgements: those that the lost packets held were not heard.
         let is_ack = |resolved: &Resolved| matches!(resolved.record, Record::Control(Control::AckUpTo(_)));
         let are_acks_lost = cx.scratch.resolved.iter().any(is_ack);
