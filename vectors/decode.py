@@ -315,7 +315,7 @@ NUMBERS = {
 def settings(r):
     result = {name: default for name, _, _, default in NUMBERS.values()}
     result["merging"] = "immediate"
-    result["redundancy"] = {"mode": "adaptive", "budget_percent": 100}
+    result["redundancy"] = {"mode": "adaptive", "budget_percent": 125}
     result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 00 00 80004000 80800000")))]
     last = -1
     while r.left():
@@ -366,9 +366,13 @@ def rule(r):
 
 def redundancy_mode(r):
     mode = r.uint(1)
-    require(mode <= 3)
+    require(mode <= 4)
     if mode < 3:
         return ["off", "lean", "adaptive"][mode]
+    if mode == 4:
+        bursts = r.uint(1)
+        require(1 <= bursts <= 8)
+        return {"bursts": bursts}
     sources, repairs = r.uint(1), r.uint(1)
     require(sources >= 1 and repairs >= 1 and sources + repairs <= 64)
     return {"sources": sources, "repairs": repairs}

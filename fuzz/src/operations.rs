@@ -66,6 +66,14 @@ const REDUNDANCIES: [RedundancyMode; 4] = [
     RedundancyMode::Fixed { sources: 3, repairs: 2 },
 ];
 
+const OWN_REDUNDANCIES: [Option<RedundancyMode>; 5] = [
+    None,
+    Some(RedundancyMode::Repeat { bursts: 2 }),
+    Some(RedundancyMode::Off),
+    Some(RedundancyMode::Fixed { sources: 2, repairs: 1 }),
+    Some(RedundancyMode::Adaptive),
+];
+
 fn settings(input: &mut Input<'_>) -> Settings {
     let modes = [
         Mode::Unreliable,
@@ -74,7 +82,11 @@ fn settings(input: &mut Input<'_>) -> Settings {
         Mode::ReliableUnordered,
         Mode::ReliableSequenced,
     ];
+    let choice = input.u8();
+    // A mode for each rule, or one for all of them.
+    let own = |at: usize| (choice & 0x80 != 0).then(|| OWN_REDUNDANCIES[(usize::from(choice) + at) % 5]).flatten();
     let rule = |(at, mode): (usize, &Mode)| ChannelRule {
+        redundancy: own(at),
         priority: at as u8 % 3,
         receipts: at % 2 == 0,
         overflow: [Overflow::Refuse, Overflow::DropOldest, Overflow::Disconnect][at % 3],
@@ -82,7 +94,6 @@ fn settings(input: &mut Input<'_>) -> Settings {
         queue_bytes_max: 20_000,
         ..ChannelRule::new(at as u16 * 10..=at as u16 * 10 + 9, *mode)
     };
-    let choice = input.u8();
     Settings {
         message_bytes_max: 4_000,
         window_bytes: 5_000 + 100 * u32::from(choice),

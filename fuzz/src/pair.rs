@@ -112,11 +112,21 @@ pub fn pair(bytes: &[u8]) {
 }
 
 fn settings(input: &mut Input<'_>) -> Settings {
+    let choice = input.u8();
+    let own = [
+        None,
+        Some(RedundancyMode::Repeat { bursts: 1 + choice % 8 }),
+        Some(RedundancyMode::Lean),
+        Some(RedundancyMode::Adaptive),
+        Some(RedundancyMode::Fixed { sources: 4, repairs: 1 }),
+    ];
     let rule = |(at, mode): (usize, &Mode)| {
         let first = (at * CHANNELS) as u16;
-        ChannelRule { receipts: at % 2 == 1, ..ChannelRule::new(first..=first + CHANNELS as u16 - 1, *mode) }
+        // A mode for each rule, or one for all of them.
+        let redundancy = if choice & 0x80 != 0 { own[(usize::from(choice) + at) % own.len()] } else { None };
+        let rule = ChannelRule::new(first..=first + CHANNELS as u16 - 1, *mode);
+        ChannelRule { receipts: at % 2 == 1, redundancy, ..rule }
     };
-    let choice = input.u8();
     let redundancies = [
         RedundancyMode::Adaptive,
         RedundancyMode::Off,

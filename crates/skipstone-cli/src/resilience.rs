@@ -8,11 +8,11 @@ use skipstone::Redundancy;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ResilienceFlags {
     /// How loss is answered, on the server and on its clients: `off` sends again what was lost, `lean` in several copies,
-    /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10 packets
-    /// [default: adaptive]
+    /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10
+    /// packets, `repeat:2` puts the messages of the last 2 packets into the next one, too [default: adaptive]
     #[arg(long, value_name = "MODE")]
     pub(crate) redundancy: Option<Mode>,
-    /// What repairs and copies may cost, in percent of the bytes that they stand in for; never more [default: 100%]
+    /// What repairs and copies may cost, in percent of the bytes that they stand in for; never more [default: 125%]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) redundancy_budget: Option<Budget>,
     /// How much may be in flight: `default` keeps the queue short and yields to others, `aggressive` is for whoever owns

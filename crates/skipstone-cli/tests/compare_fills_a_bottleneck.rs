@@ -28,7 +28,7 @@ fn a_full_link_carries_what_is_of_use_and_keeps_its_queue_short() {
 fn a_full_link_that_loses_does_not_collapse() {
     let (ended, result) = compare("bottleneck-lossy", &[&OURS[..], &EACH].concat());
     ended.expect(&[0]);
-    is_well_filled(&result, 0.85);
+    is_well_filled(&result, 0.75);
 }
 
 #[test]

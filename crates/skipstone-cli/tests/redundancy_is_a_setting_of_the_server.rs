@@ -85,8 +85,9 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
             assert!(ended.err.contains(phrase), "no '{phrase}': {}", ended.err);
         }
     };
-    refused(&["--redundancy", "strong"], &["\"strong\"", "off, lean, adaptive and fixed:K+M"]);
+    refused(&["--redundancy", "strong"], &["\"strong\"", "off, lean, adaptive, fixed:K+M", "repeat:N"]);
     refused(&["--redundancy", "fixed:60+10"], &["fixed:60+10"]);
+    refused(&["--redundancy", "repeat:9"], &["repeat:9", "N from 1 to 8"]);
     refused(&["--redundancy-budget", "1001%"], &["more than 1000%", "for example 40%"]);
     refused(&["--congestion", "fast"], &["fast"]);
     let url = "skip://127.0.0.1:7777";

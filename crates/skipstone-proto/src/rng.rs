@@ -1,7 +1,7 @@
 //! Seeded randomness: xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64.
 //!
-//! For identifiers, nonces and tests. Whoever can observe its output long enough can predict it, so the embedder
-//! seeds it from the system's entropy and secrets never come from it.
+//! For simulated runs and tests. Four outputs in a row tell all that follow, so nothing that a peer gets to see comes from
+//! it: ids, nonces and tokens are made by `security::mint`.
 
 /// A small, fast generator. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
+/// Of IPv4 and UDP.
+const HEADERS: usize = 28;
+
 /// Packets of the client's, as they leave.
 fn capture(world: &mut World) -> Rc<RefCell<Vec<Vec<u8>>>> {
     let captured = Rc::new(RefCell::new(Vec::new()));
@@ -43,7 +46,7 @@ fn race(addresses: u16) -> World {
         for mut packet in captured.take() {
             let path = elsewhere(&world, count % addresses);
             count += 1;
-            *brought.entry(path.remote).or_default() += packet.len();
+            *brought.entry(path.remote).or_default() += packet.len() + HEADERS;
             world.server.endpoint.handle_datagram(world.now, path, &mut packet);
         }
     }
@@ -54,7 +57,7 @@ fn race(addresses: u16) -> World {
     assert_eq!(world.server.overview().path.remote, home);
     assert!(!world.server.events.iter().any(|(_, event)| matches!(event, Event::PathChanged { .. })));
     let mut taken = BTreeMap::<SocketAddr, usize>::new();
-    world.strays.iter().for_each(|(to, bytes)| *taken.entry(*to).or_default() += bytes.len());
+    world.strays.iter().for_each(|(to, bytes)| *taken.entry(*to).or_default() += bytes.len() + HEADERS);
     assert!(!taken.is_empty(), "he was challenged");
     for (address, bytes) in taken {
         assert!(bytes <= brought[&address], "{address} was sent {bytes} for {}", brought[&address]);

@@ -45,10 +45,10 @@ fn a_fifth_of_all_lost_and_many_doubled() {
 fn a_server_forgets_a_handshake_that_stops_and_nobody_hears_of_it() {
     let mut world = World::new(1, of(SUITE_DTLS_1_3), &[link(10)]);
     world.lose(|is_up, bytes| is_up && bytes[0] == KIND_CRYPTO);
-    world.run_for(ms(5_000));
+    world.run_for(ms(2_500));
     assert_eq!(world.server.endpoint.connection_count(), 1);
     world.killed = vec![0];
-    world.run_for(ms(6_000));
+    world.run_for(ms(600));
     assert_eq!(world.server.endpoint.connection_count(), 0);
     assert!(world.server.events.is_empty());
 }

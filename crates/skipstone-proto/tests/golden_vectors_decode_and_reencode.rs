@@ -356,6 +356,7 @@ fn mode_json(mode: RedundancyMode) -> Value {
         RedundancyMode::Lean => json!("lean"),
         RedundancyMode::Adaptive => json!("adaptive"),
         RedundancyMode::Fixed { sources, repairs } => json!({"sources": sources, "repairs": repairs}),
+        RedundancyMode::Repeat { bursts } => json!({"bursts": bursts}),
     }
 }
 

@@ -1,10 +1,12 @@
-//! Who goes first on a path that is full: the more urgent, then equals by weight.
+//! Who goes first on a path that is full: the more urgent, then equals by weight, or packet by packet where they have
+//! different redundancy.
 
 mod simulation;
 
 use simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};
 use skipstone_proto::endpoint::{Config, Event};
+use skipstone_proto::wire::redundancy::RedundancyMode;
 use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 
 /// Channels in the order in which their messages arrived.
@@ -62,4 +64,42 @@ fn a_window_that_is_full_holds_back_the_reliable_only() {
     assert_eq!((world.server.messages(0).len(), world.server.messages(1).len()), (1, 1));
     world.run_for(ms(3_000));
     assert_eq!(world.server.messages(0).len(), 20);
+}
+
+#[test]
+fn classes_of_one_priority_take_turns() {
+    let rules = vec![rule(0, 1, 1), rule(1, 1, 1).with_redundancy(RedundancyMode::Off), rule(2, 1, 1)];
+    let order = order(rules, &[(0, 200), (1, 200), (2, 200)]);
+    let of = |channel| order[..200].iter().filter(|on| **on == channel).count();
+    assert!((90..=110).contains(&of(1)), "one packet of the one class for each of the other: {}", of(1));
+    assert!(of(0).abs_diff(of(2)) <= 10, "inside a class by weight: {} and {}", of(0), of(2));
+    assert_eq!(order.len(), 600);
+}
+
+#[test]
+fn the_urgent_overtake_whatever_their_class() {
+    let modes = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Repeat { bursts: 2 }];
+    let rules = (0..3).map(|at| rule(at, [5, 0, 2][usize::from(at)], 1).with_redundancy(modes[usize::from(at)]));
+    let order = order(rules.collect(), &[(0, 100), (2, 100), (1, 100)]);
+    let last = |channel| order.iter().rposition(|on| *on == channel).expect("it arrived");
+    assert!(order.len() == 300 && last(1) < last(2) && last(2) < last(0), "{order:?}");
+}
+
+#[test]
+fn a_class_that_the_window_holds_back_does_not_keep_the_others_waiting() {
+    let mut settings = Settings { message_bytes_max: 1_000, window_bytes: 2_000, ..Settings::default() };
+    let unreliable = ChannelRule::new(1..=1, Mode::Unreliable).with_redundancy(RedundancyMode::Off);
+    settings.channels = vec![rule(0, 0, 1), unreliable, rule(2, 1, 1).with_redundancy(RedundancyMode::Lean)];
+    let mut world = World::new(1, Config::server(settings), &[link(50)]);
+    world.connect();
+    for _ in 0..20 {
+        world.clients[0].send(world.now, 0, vec![0; 900]);
+    }
+    world.clients[0].send(world.now, 1, vec![0; 10]);
+    world.clients[0].send(world.now, 2, vec![0; 10]);
+    world.run_for(ms(60));
+    let count = |world: &World| [0, 1, 2].map(|channel| world.server.messages(channel).len());
+    assert_eq!(count(&world), [1, 1, 0], "nothing reliable takes the place of what the peer cannot hold yet");
+    world.run_for(ms(3_000));
+    assert_eq!(count(&world), [20, 1, 1]);
 }

@@ -2,7 +2,7 @@
 
 mod simulation;
 
-use simulation::{World, link, ms, server_of};
+use simulation::{World, bare_server_of, link, ms, server_of};
 use skipstone_proto::channel::GivenUp;
 use skipstone_proto::wire::settings::{Mode, Overflow};
 
@@ -30,7 +30,8 @@ fn acknowledged_when_the_peer_has_it() {
 fn lost_when_an_unreliable_one_is_lost() {
     for mode in [Mode::Unreliable, Mode::UnreliableSequenced] {
         for length in [10, 5_000] {
-            let mut world = world(mode);
+            let mut world = World::new(1, bare_server_of(mode), &[link(10)]);
+            world.connect();
             let mut count = 0;
             world.lose(move |is_up, _| {
                 count += u32::from(is_up);

@@ -23,6 +23,7 @@ fn redundancy_never_exceeds_its_budget() {
         RedundancyMode::Adaptive,
         RedundancyMode::Fixed { sources: 1, repairs: 3 },
         RedundancyMode::Fixed { sources: 10, repairs: 3 },
+        RedundancyMode::Repeat { bursts: 8 },
     ];
     for (seed, mode) in (0..).zip(modes) {
         for budget in [0, 20, 100] {

@@ -2,10 +2,11 @@
 
 mod simulation;
 
-use simulation::{World, link, ms};
+use simulation::{World, bare_server_of, link, ms};
 use skipstone_netsim::LinkConfig;
 use skipstone_proto::endpoint::Drop;
 use skipstone_proto::path::Path;
+use skipstone_proto::wire::settings::Mode;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -82,7 +83,7 @@ fn packets_from_elsewhere_and_of_nobody_are_dropped() {
 #[test]
 fn a_packet_that_hundreds_have_overtaken_is_not_taken_for_another() {
     for channel_messages in [100, 150, 200, 260, 400, 900] {
-        let mut world = World::pair(1, link(10));
+        let mut world = World::new(1, bare_server_of(Mode::ReliableOrdered), &[link(10)]);
         world.connect();
         let late = Rc::new(RefCell::new(None));
         let trap = late.clone();

@@ -4,7 +4,7 @@ use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
 use crate::security::{DtlsVersion, Trust};
-use crate::url::{Scheme, Target};
+use crate::url::{Scheme, Target, UrlError};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};
 use skipstone_proto::congestion::Algorithm;
@@ -51,7 +51,9 @@ impl Default for ClientConfig {
 /// How the URL wants packets to be protected. A fingerprint in it goes before everything else.
 pub(crate) fn protection(target: &Target, trust: &Trust, dtls: Option<DtlsVersion>) -> Result<Protection, StartError> {
     if target.scheme != Scheme::Encrypted {
-        return Ok(Protection::Plain);
+        // Whoever wants a certain server must not be connected to any.
+        let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
+        return pinned.map_or(Ok(Protection::Plain), Err);
     }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
     trust.suites(&target.host, dtls).map(Protection::Encrypted).map_err(StartError::Trust)
@@ -168,5 +170,19 @@ impl Client {
     /// soon after `linger`.
     pub fn close(mut self, reason: &str, linger: Duration) {
         self.handle.close_all(code::NONE, reason, linger, linger + Duration::from_millis(500));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_on_what_is_in_clear_is_an_error() {
+        for scheme in [Scheme::Plain, Scheme::WebSocket] {
+            let target = Target::new(scheme, "localhost", 1).pinned([7; 32]);
+            let error = protection(&target, &Trust::System, None).expect_err("nothing can check it").to_string();
+            assert!(error.contains("skip://") && error.contains(&target.url), "{error}");
+        }
     }
 }

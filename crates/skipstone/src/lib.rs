@@ -30,6 +30,29 @@
 //! # }
 //! ```
 //!
+//! Channels have rules: how messages are delivered, who goes first, and what is done against loss.
+//!
+//! ```
+//! use skipstone::{ChannelRule, Mode, RedundancyMode, ServerConfig, Settings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let inputs = ChannelRule { priority: 0, ..ChannelRule::new(0..=0, Mode::ReliableOrdered) };
+//! let world = ChannelRule::new(1..=9_999, Mode::ReliableSequenced);
+//! let files = ChannelRule { priority: 9, ..ChannelRule::new(10_000..=10_000, Mode::ReliableOrdered) };
+//! let channels = vec![
+//!     // A lost input arrives with one of the next two.
+//!     inputs.with_redundancy(RedundancyMode::Repeat { bursts: 2 }),
+//!     // Repair packets as the path's losses ask for, which is what the settings say.
+//!     world,
+//!     // What is lost is sent again, once.
+//!     files.with_redundancy(RedundancyMode::Off),
+//! ];
+//! let mut config = ServerConfig::new("127.0.0.1:0".parse()?);
+//! config.settings = Settings { channels, ..Settings::default() };
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
 //! single-threaded engine asks for a stepped handle instead and calls `drive`. `net` has the sockets, `driver` joins
 //! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and [`Pool`] are what an application sees.

@@ -4,8 +4,8 @@ use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::handle::StartError;
-use crate::security::{DtlsVersion, Trust};
-use crate::url::Target;
+use crate::security::{DtlsVersion, Fingerprint, Trust};
+use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::channel::MessageId;
@@ -52,8 +52,8 @@ pub struct Pool {
     next_id: u64,
     trust: Trust,
     dtls: Option<DtlsVersion>,
-    /// What the URLs so far demand of their servers.
-    protections: BTreeMap<String, Protection>,
+    /// What was demanded so far of servers of this scheme, host and fingerprint. Whom else to trust is the same for all.
+    protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protection>,
 }
 
 impl Pool {
@@ -80,11 +80,12 @@ impl Pool {
         impairment: Option<&Impairment>,
     ) -> Result<PeerId, StartError> {
         let wanted = format!("open a socket to {}", target.url);
-        let protection = match self.protections.get(&target.url) {
+        let key = (target.scheme, target.host.clone(), target.pin);
+        let protection = match self.protections.get(&key) {
             Some(known) => known.clone(),
             None => {
                 let new = protection(target, &self.trust, self.dtls)?;
-                self.protections.insert(target.url.clone(), new.clone());
+                self.protections.insert(key, new.clone());
                 new
             }
         };
@@ -161,5 +162,30 @@ impl Pool {
     /// What the played networks did: towards the server, towards the clients.
     pub fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.driver.link_stats()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_that_differ_in_anything_but_their_text_are_protected_each_in_its_way() {
+        let mut pool =
+            Pool::new(PoolConfig { trust: Trust::DangerouslyAnything, ..PoolConfig::default() }).expect("it may");
+        let address = "127.0.0.1:9".parse().expect("an address");
+        let same_text = |scheme, pin| Target { scheme, pin, ..Target::new(Scheme::Encrypted, "localhost", 9) };
+        let targets = [
+            same_text(Scheme::Plain, None),
+            same_text(Scheme::Encrypted, None),
+            same_text(Scheme::Encrypted, Some([7; 32])),
+            same_text(Scheme::Encrypted, Some([8; 32])),
+        ];
+        for target in &targets {
+            pool.add(target, address, b"", None).expect("a socket");
+            pool.add(target, address, b"", None).expect("a socket");
+        }
+        assert_eq!(pool.protections.len(), targets.len());
+        assert!(pool.add(&same_text(Scheme::Plain, Some([7; 32])), address, b"", None).is_err());
     }
 }

@@ -19,7 +19,7 @@ pub struct Target {
 }
 
 /// How to reach a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// `skip`: UDP, encrypted.
     Encrypted,
@@ -125,7 +125,8 @@ impl Target {
         Target { scheme, host: host.into(), port, pin: None, url: format!("{name}://{bracketed}:{port}") }
     }
 
-    /// The same server, which must have this fingerprint. Only `skip` can check it.
+    /// The same server, which must have this fingerprint. Only `skip` can check it; a connection by anything else is then
+    /// refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {
         let bare = self.url.split('#').next().unwrap_or_default();
         let url = format!("{bare}#sha256={}", to_hex(&pin));

@@ -21,6 +21,16 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(params, key) }
     }
 
+    /// Another authority, which this one vouches for.
+    fn below(&self) -> Authority {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(rcgen::DnType::CommonName, "between");
+        let pem = params.signed_by(&key, &self.issuer).expect("it signs").pem();
+        Authority { pem, issuer: Issuer::new(params, key) }
+    }
+
     /// Certificate and key in one text.
     fn sign(&self, change: impl FnOnce(&mut CertificateParams)) -> String {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
@@ -118,6 +128,22 @@ fn by_an_authority_for_its_name_in_its_time() {
 }
 
 #[test]
+fn a_chain_is_not_shown_and_its_second_certificate_is_enough() {
+    let root = Authority::new();
+    let between = root.below();
+    let leaf = between.sign(|_| ());
+    let (certificate, key) = leaf.split_at(leaf.find("-----BEGIN PRIVATE").expect("it has a key"));
+    let chain = [certificate, &between.pem, &root.pem, key].concat();
+    let identity = Identity::from_pem(chain.as_bytes(), chain.as_bytes()).expect("it is good");
+    assert_eq!(identity.unshown(), 2);
+    assert_eq!(Identity::from_pem(leaf.as_bytes(), leaf.as_bytes()).expect("it is good").unshown(), 0);
+    let mut server = server(Security::with(identity));
+    let there = url(&server, "127.0.0.1");
+    refused(&mut server, &there, Trust::Ca(root.pem.clone()), &["nobody trusted", "--ca", "intermediate"]);
+    assert_eq!(enter(&mut server, &there, Trust::Ca(between.pem.clone())), Ok(()));
+}
+
+#[test]
 fn what_a_server_cannot_use_it_says_at_start() {
     let authority = Authority::new();
     let load =
@@ -131,6 +157,10 @@ fn what_a_server_cannot_use_it_says_at_start() {
     assert!(load("", &good).contains("no certificate"));
     let certificate = good.split("-----BEGIN PRIVATE").next().expect("it comes first");
     assert!(load(certificate, certificate).contains("no private key"));
+    let names =
+        |count: usize| (0..count).map(|number| format!("a-rather-long-name-{number}.example")).collect::<Vec<_>>();
+    let many = authority.sign(|params| *params = CertificateParams::new(names(200)).expect("good names"));
+    assert!(load(&many, &many).contains("fewer names"));
     let rsa = include_str!("rsa.pem");
     assert!(load(rsa, rsa).contains("ECDSA") && load(rsa, rsa).contains("prime256v1"), "{}", load(rsa, rsa));
     assert!(matches!(Identity::from_files("/nonexistent.pem", None), Err(IdentityError::File(..))));

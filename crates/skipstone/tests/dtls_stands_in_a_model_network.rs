@@ -32,7 +32,10 @@ struct World {
 
 impl World {
     fn new(seed: u8, link: LinkConfig, dtls: DtlsVersion) -> World {
-        let security = Security::self_signed().expect("it is made");
+        World::of(Security::self_signed().expect("it is made"), seed, link, dtls)
+    }
+
+    fn of(security: Security, seed: u8, link: LinkConfig, dtls: DtlsVersion) -> World {
         let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
         let suites = pin.suites("localhost", Some(dtls)).expect("it is a pin");
         let server = Config::server(Default::default()).encrypted(security.suites().expect("it encrypts"));
@@ -128,6 +131,24 @@ fn everything_arrives_once_in_order_and_nothing_shows() {
 }
 
 #[test]
+fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
+    let names: Vec<String> = (0..118).map(|number| format!("a-rather-long-name-{number}.example")).collect();
+    let params = rcgen::CertificateParams::new(names).expect("good names");
+    let pem = params.self_signed(&key).expect("it is made").pem() + &key.serialize_pem();
+    for dtls in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
+        for seed in 0..8 {
+            let bad = LinkConfig { loss: Loss::Random(0.05), duplicate: 0.1, reorder: 0.2, ..link() };
+            let security = Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
+            let mut world = World::of(security, seed, bad, dtls);
+            world.run_for(Duration::from_secs(9));
+            assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "{dtls:?}, seed {seed}");
+            assert!(world.kinds[0x84] > 5, "it takes several");
+        }
+    }
+}
+
+#[test]
 fn damaged_and_repeated_packets_are_dropped_and_counted() {
     let mut world = World::new(3, link(), DtlsVersion::V1_3);
     world.run_for(Duration::from_secs(1));
@@ -156,7 +177,8 @@ fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
     assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
     assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
     assert!(world.server.closes.is_empty() && world.server.peer.is_none());
-    world.run_for(Duration::from_secs(11));
+    // A client that does not like the certificate goes without a word, and is not waited for.
+    world.run_for(Duration::from_millis(2_500));
     assert_eq!(world.server.endpoint.connection_count(), 0);
     assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
 }

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// renet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<Transport>>,
-    /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3
+    /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     modes: Option<Vec<Mode>>,
     /// A condition on every row, or on those that it names: 'skipstone.adaptive.p998<24ms', 'kcp.median.max<60ms',

@@ -1,5 +1,6 @@
 //! How a server's native clients are protected: which certificate, and whether some may go without.
 
+use crate::stress::output;
 use skipstone::{Identity, Security};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,15 @@ pub(crate) struct Flags {
 impl Flags {
     /// The error is one sentence with the remedy.
     pub(crate) fn security(&self) -> Result<Security, String> {
-        let security = Security::with(self.own().map_err(|error| error.to_string())?);
+        let identity = self.own().map_err(|error| error.to_string())?;
+        if identity.unshown() > 0 {
+            output::complain(format_args!(
+                "warning: of the certificates in --cert only the first is shown to clients, so that they cannot check it by \
+                 an authority that did not sign it directly. Remedy: clients use the URL with the fingerprint, or --ca with \
+                 the second certificate of that file"
+            ));
+        }
+        let security = Security::with(identity);
         Ok(if self.allow_plain { security.allowing_plain() } else { security })
     }
 

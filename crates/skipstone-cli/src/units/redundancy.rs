@@ -1,4 +1,4 @@
-//! How loss is answered, and what that may cost: `adaptive`, `fixed:10+3`; `40%`.
+//! How loss is answered, and what that may cost: `adaptive`, `fixed:10+3`, `repeat:2`; `40%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,6 +19,8 @@ pub(crate) enum Mode {
     Adaptive,
     /// A block code: so many repairs for so many packets.
     Fixed { sources: u8, repairs: u8 },
+    /// What the last packets held goes into the next one, too.
+    Repeat { bursts: u8 },
 }
 
 impl Mode {
@@ -29,6 +31,7 @@ impl Mode {
             Mode::Lean => RedundancyMode::Lean,
             Mode::Adaptive => RedundancyMode::Adaptive,
             Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
+            Mode::Repeat { bursts } => RedundancyMode::Repeat { bursts },
         }
     }
 }
@@ -40,6 +43,7 @@ impl fmt::Display for Mode {
             Mode::Lean => f.pad("lean"),
             Mode::Adaptive => f.pad("adaptive"),
             Mode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
+            Mode::Repeat { bursts } => f.pad(&format!("repeat:{bursts}")),
         }
     }
 }
@@ -52,18 +56,28 @@ impl FromStr for Mode {
             "off" => Ok(Mode::Off),
             "lean" => Ok(Mode::Lean),
             "adaptive" => Ok(Mode::Adaptive),
-            other => fixed(other).ok_or_else(|| {
-                format!("there is no mode \"{other}\"; there are off, lean, adaptive and fixed:K+M such as fixed:10+3")
+            other => blocks(other).or_else(|| repeats(other)).ok_or_else(|| {
+                format!(
+                    "there is no mode \"{other}\"; there are off, lean, adaptive, fixed:K+M such as fixed:10+3, and \
+                     repeat:N, N from 1 to 8, such as repeat:2"
+                )
             }),
         }
     }
 }
 
-fn fixed(text: &str) -> Option<Mode> {
+fn blocks(text: &str) -> Option<Mode> {
     let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
     let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
-    // The protocol says which blocks there can be.
-    let mode = Mode::Fixed { sources, repairs };
+    valid(Mode::Fixed { sources, repairs })
+}
+
+fn repeats(text: &str) -> Option<Mode> {
+    valid(Mode::Repeat { bursts: text.strip_prefix("repeat:")?.parse().ok()? })
+}
+
+/// The protocol says which there can be.
+fn valid(mode: Mode) -> Option<Mode> {
     mode.on_wire().is_valid().then_some(mode)
 }
 
@@ -100,16 +114,17 @@ mod tests {
 
     #[test]
     fn modes_are_read_as_they_are_shown() {
-        for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1"] {
+        for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1", "repeat:1", "repeat:8"] {
             assert_eq!(mode.parse::<Mode>().unwrap().to_string(), mode);
         }
     }
 
     #[test]
     fn a_wrong_mode_is_answered_with_the_right_ones() {
-        for mode in ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5", "fast"] {
+        let fixed = ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5"];
+        for mode in fixed.into_iter().chain(["fast", "repeat", "repeat:0", "repeat:9", "repeat:1+1"]) {
             let error = mode.parse::<Mode>().unwrap_err();
-            assert!(error.contains(mode) && error.contains("fixed:10+3"), "{error}");
+            assert!(error.contains(mode) && error.contains("fixed:10+3") && error.contains("repeat:2"), "{error}");
         }
     }
 

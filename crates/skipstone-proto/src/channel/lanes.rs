@@ -2,6 +2,7 @@
 //!
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
+use super::classes::{ClassId, Classes};
 use super::incoming::Arrival;
 use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
@@ -21,6 +22,7 @@ use std::collections::VecDeque;
 pub struct Lanes {
     table: Table,
     schedule: Schedule,
+    classes: Classes,
     resending: VecDeque<u32>,
     window: Window,
     /// Window cost of what has arrived and cannot be delivered yet.
@@ -50,10 +52,11 @@ impl Cursor {
 
 impl Lanes {
     /// No channel in use, and a peer that can hold so much.
-    pub fn new(window_bytes: u32) -> Self {
+    pub fn new(window_bytes: u32, classes: Classes) -> Self {
         Lanes {
             table: Table::default(),
             schedule: Schedule::default(),
+            classes,
             resending: VecDeque::new(),
             window: Window { taken: 0, limit: u64::from(window_bytes) },
             held_bytes: 0,
@@ -71,11 +74,12 @@ impl Lanes {
     ) -> Option<Admission> {
         let slot = self.table.activate(channel, settings)?;
         let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
+        let class = self.classes.of(*rule);
         let rule = &settings.channels[usize::from(*rule)];
         let admission = outgoing.queue(rule, message, &mut self.window, receipts);
         if outgoing.has_new() && !*is_scheduled {
             *is_scheduled = true;
-            self.schedule.push(rule.priority, slot);
+            self.schedule.push(rule.priority, class, slot);
         }
         self.table.release_if_idle(slot);
         Some(admission)
@@ -86,14 +90,56 @@ impl Lanes {
         !self.resending.is_empty()
     }
 
+    /// Whether a message of one of these classes was lost and waits to be sent again.
+    pub fn has_lost_of(&self, is_wanted: impl Fn(ClassId) -> bool) -> bool {
+        self.resending.iter().any(|slot| is_wanted(self.classes.of(self.table.peek(*slot).rule)))
+    }
+
     /// Whether a message waits to be sent for the first time.
     pub fn has_new(&self) -> bool {
         !self.schedule.is_empty()
     }
 
-    /// How many messages wait to be sent for the first time, and bytes that they will take in packets, about.
-    pub fn new_size(&self) -> (usize, usize) {
-        let sizes = self.schedule.slots().map(|slot| self.table.peek(slot).outgoing.new_size());
+    /// The class of the next packet with new messages; `None` if the peer can hold none of them. Where there is only one
+    /// class, it is that one.
+    pub fn next_class(&self) -> Option<ClassId> {
+        if self.classes.is_one() {
+            return Some(0);
+        }
+        let mut window = self.window;
+        let level = (0..self.schedule.level_count()).find(|level| self.may_leave(*level, &mut window))?;
+        Some(self.schedule.class(level))
+    }
+
+    /// Whether a message of this level may leave. The first that the peer cannot hold closes the window: no other takes
+    /// its place.
+    fn may_leave(&self, level: usize, window: &mut Window) -> bool {
+        self.schedule.slots(level).any(|slot| {
+            let outgoing = &self.table.peek(slot).outgoing;
+            let is_held_back = outgoing.is_held_back(window);
+            if is_held_back {
+                window.limit = window.taken;
+            }
+            !is_held_back && outgoing.has_new()
+        })
+    }
+
+    /// The class of the channel of a record, if that channel has work. Where there is only one class, it is that one.
+    pub fn class_of(&self, record: Record) -> Option<ClassId> {
+        if self.classes.is_one() {
+            return Some(0);
+        }
+        Some(self.classes.of(self.table.peek(self.slot_of(record)?).rule))
+    }
+
+    /// Whether a message of this class waits to be sent for the first time.
+    pub fn has_new_of(&self, class: ClassId) -> bool {
+        self.schedule.slots_of(class).next().is_some()
+    }
+
+    /// How many messages of a class wait to be sent for the first time, and bytes that they will take in packets, about.
+    pub fn new_size(&self, class: ClassId) -> (usize, usize) {
+        let sizes = self.schedule.slots_of(class).map(|slot| self.table.peek(slot).outgoing.new_size());
         sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1))
     }
 
@@ -102,37 +148,55 @@ impl Lanes {
         self.table.iter().any(|channel| channel.outgoing.owes())
     }
 
-    /// Writes what was lost, the oldest first. False if the packet has no room for all of it.
-    pub fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
-        while let Some(slot) = self.resending.front().copied() {
+    /// Writes what was lost of these classes, the oldest first. False if the packet has no room for all of it.
+    pub fn resend(&mut self, packet: &mut Packet<'_>, is_wanted: impl Fn(ClassId) -> bool) -> bool {
+        let mut at = 0;
+        while let Some(slot) = self.resending.get(at).copied() {
             let channel = self.table.slot(slot);
+            if !is_wanted(self.classes.of(channel.rule)) {
+                at += 1;
+                continue;
+            }
             packet.channel = channel.id;
             if !channel.outgoing.resend(packet) {
                 return false;
             }
             channel.is_resending = false;
-            self.resending.pop_front();
+            self.resending.remove(at);
             self.table.release_if_idle(slot);
         }
         true
     }
 
-    /// Writes new messages by priority and turn. True if the packet has no room for the next one.
-    pub fn send_new(&mut self, packet: &mut Packet<'_>, settings: &Settings) -> bool {
+    /// Writes new messages of one class by priority and turn, as long as no other class is next. True if the packet has
+    /// no room for the next one.
+    pub fn send_new(&mut self, packet: &mut Packet<'_>, settings: &Settings, class: ClassId) -> bool {
         // A message that the peer cannot hold yet keeps its place: nothing reliable overtakes it in this packet.
         let mut window = self.window;
-        let (mut from, mut stuck) = (0, 0);
+        let (mut from, mut stuck, mut is_full) = (0, 0, false);
         while let Some((level, slot)) = self.schedule.front(from) {
             if level != from {
                 (from, stuck) = (level, 0);
             }
+            if self.schedule.class(level) != class {
+                if self.may_leave(level, &mut window) {
+                    break;
+                }
+                from = level + 1;
+                continue;
+            }
             let channel = self.table.slot(slot);
             packet.channel = channel.id;
             let turn = self.schedule.turn(level, settings.channels[usize::from(channel.rule)].weight);
-            match channel.outgoing.send_new(packet, &mut window, turn) {
+            let before = packet.writer.len();
+            let stopped = channel.outgoing.send_new(packet, &mut window, turn);
+            if packet.writer.len() > before {
+                self.schedule.serve(level);
+            }
+            match stopped {
                 Stopped::PacketFull => {
-                    self.window.taken = window.taken;
-                    return true;
+                    is_full = true;
+                    break;
                 }
                 Stopped::TurnOver => {
                     self.schedule.rotate(level);
@@ -153,8 +217,22 @@ impl Lanes {
                 }
             }
         }
+        self.schedule.end_packet();
         self.window.taken = window.taken;
-        false
+        is_full
+    }
+
+    /// Writes messages in flight once more.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
+        let Some(slot) = self.slot_of(record) else { return };
+        let channel = self.table.slot(slot);
+        packet.channel = channel.id;
+        channel.outgoing.repeat(packet, record);
+    }
+
+    /// Bytes that this would take, about.
+    pub fn repeat_size(&self, record: Record) -> usize {
+        self.slot_of(record).map_or(0, |slot| self.table.peek(slot).outgoing.repeat_size(record))
     }
 
     /// A packet that held this was acknowledged.
@@ -186,6 +264,11 @@ impl Lanes {
         if channel.outgoing.has_lost() && !channel.is_resending {
             channel.is_resending = true;
             self.resending.push_back(slot);
+        }
+        // The rest of a message that is given up half-way does not leave.
+        if channel.is_scheduled && !channel.outgoing.has_new() {
+            channel.is_scheduled = false;
+            self.schedule.remove(slot);
         }
         self.table.release_if_idle(slot);
     }

@@ -7,7 +7,7 @@ mod fate;
 mod send;
 
 use super::packet::Window;
-use super::{GivenUp, MessageId, Submission};
+use super::{GivenUp, MessageId, Submission, window_cost};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
@@ -103,6 +103,8 @@ const UNCERTAIN_MAX: u32 = 4_096;
 /// How far it is taken to be behind when such a channel wakes. Below `UNCERTAIN_MAX`, so that the losses that no
 /// acknowledgement will ever follow do not keep the state of a channel that has nothing to send.
 const UNCERTAIN_AT_WAKE: u32 = 2_048;
+/// Messages of one channel in flight; a quarter of what the receiving side accepts.
+const FLIGHT_MAX: usize = 1 << 16;
 /// Bytes of a message's header, about.
 const HEADER_BYTES: usize = 5;
 /// How many entries a recycled queue keeps room for.
@@ -176,6 +178,15 @@ impl Outgoing {
         });
         let messages = self.pending.len() + usize::from(self.is_unfinished);
         (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
+    }
+
+    /// Whether its next message waits until the peer can hold it.
+    pub fn is_held_back(&self, window: &Window) -> bool {
+        let is_too_long = |next: &Pending| {
+            let cost = window_cost(next.payload.len());
+            self.mode.is_reliable() && !window.admits(cost) || self.flight.len() >= FLIGHT_MAX
+        };
+        !self.is_unfinished && self.pending.front().is_some_and(is_too_long)
     }
 
     /// Whether something reliable has not been acknowledged.

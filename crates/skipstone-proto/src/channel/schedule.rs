@@ -1,16 +1,23 @@
-//! Whose turn it is to send: by priority, then round robin with weights inside one priority.
+//! Whose turn it is to send: by priority, then class by class, one packet each, then round robin with weights inside one
+//! class of a priority.
 
+use super::classes::ClassId;
 use std::collections::VecDeque;
 
 /// Channels that have something new to send. Holds nothing for the others.
 #[derive(Debug, Default)]
 pub struct Schedule {
+    /// By priority; inside one, the class whose turn it is comes first.
     levels: Vec<Level>,
 }
 
+/// The channels of one priority and class.
 #[derive(Debug)]
 struct Level {
     priority: u8,
+    class: ClassId,
+    /// The packet that is being written has messages of it.
+    is_served: bool,
     slots: VecDeque<u32>,
     /// Bytes that the channel at the front may still send in its turn; 0 if its turn has not begun.
     turn: i64,
@@ -20,11 +27,14 @@ struct Level {
 pub const TURN_BYTES: i64 = 1_200;
 
 impl Schedule {
-    /// Puts a channel's slot at the end of its priority.
-    pub fn push(&mut self, priority: u8, slot: u32) {
-        let at = self.levels.partition_point(|level| level.priority < priority);
-        if self.levels.get(at).is_none_or(|level| level.priority != priority) {
-            self.levels.insert(at, Level { priority, slots: VecDeque::new(), turn: 0 });
+    /// Puts a channel's slot at the end of its priority and class.
+    pub fn push(&mut self, priority: u8, class: ClassId, slot: u32) {
+        let begin = self.levels.partition_point(|level| level.priority < priority);
+        let end = begin + self.levels[begin..].partition_point(|level| level.priority == priority);
+        let at = begin + self.levels[begin..end].iter().take_while(|level| level.class != class).count();
+        if at == end {
+            let level = Level { priority, class, is_served: false, slots: VecDeque::new(), turn: 0 };
+            self.levels.insert(at, level);
         }
         self.levels[at].slots.push_back(slot);
     }
@@ -58,14 +68,56 @@ impl Schedule {
         level.slots.pop_front();
     }
 
+    /// A channel has nothing left, whether it was its turn or not.
+    pub fn remove(&mut self, slot: u32) {
+        for level in &mut self.levels {
+            if level.slots.front() == Some(&slot) {
+                level.turn = 0;
+            }
+            level.slots.retain(|other| *other != slot);
+        }
+    }
+
+    /// The packet that is being written has messages of this level.
+    pub fn serve(&mut self, level: usize) {
+        self.levels[level].is_served = true;
+    }
+
+    /// The packet is written: in the priorities that it served, the other classes come first.
+    pub fn end_packet(&mut self) {
+        for at in 0..self.levels.len() {
+            if core::mem::take(&mut self.levels[at].is_served) {
+                let priority = self.levels[at].priority;
+                let others = self.levels[at..].partition_point(|level| level.priority == priority);
+                self.levels[at..at + others].rotate_left(1);
+            }
+        }
+    }
+
+    /// The class of a level.
+    pub fn class(&self, level: usize) -> ClassId {
+        self.levels[level].class
+    }
+
     /// How many channels wait in a level.
     pub fn waiting(&self, level: usize) -> usize {
         self.levels[level].slots.len()
     }
 
-    /// Every slot that waits.
-    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.levels.iter().flat_map(|level| level.slots.iter().copied())
+    /// The slots that wait in a level, those first whose turn it is.
+    pub fn slots(&self, level: usize) -> impl Iterator<Item = u32> + '_ {
+        self.levels[level].slots.iter().copied()
+    }
+
+    /// The slots of a class that wait.
+    pub fn slots_of(&self, class: ClassId) -> impl Iterator<Item = u32> + '_ {
+        let levels = self.levels.iter().filter(move |level| level.class == class);
+        levels.flat_map(|level| level.slots.iter().copied())
+    }
+
+    /// How many levels there are: the first is the most urgent.
+    pub fn level_count(&self) -> usize {
+        self.levels.len()
     }
 
     /// Whether no channel waits.
@@ -82,7 +134,7 @@ mod tests {
     fn urgent_channels_go_first_and_equals_take_turns() {
         let mut schedule = Schedule::default();
         for (priority, slot) in [(2, 20), (1, 10), (1, 11), (0, 0)] {
-            schedule.push(priority, slot);
+            schedule.push(priority, 0, slot);
         }
         assert_eq!(schedule.front(0), Some((0, 0)));
         schedule.pop(0);
@@ -92,5 +144,23 @@ mod tests {
         assert_eq!(schedule.front(0), Some((level, 11)));
         assert_eq!(schedule.front(level + 1).map(|(_, slot)| slot), Some(20));
         assert_eq!(*schedule.turn(level, 3), 3 * TURN_BYTES);
+    }
+
+    #[test]
+    fn classes_of_one_priority_take_turns_packet_by_packet() {
+        let mut schedule = Schedule::default();
+        for (priority, class, slot) in [(1, 0, 10), (1, 1, 11), (1, 2, 12), (1, 1, 13), (2, 0, 20)] {
+            schedule.push(priority, class, slot);
+        }
+        let mut classes = Vec::new();
+        for _ in 0..5 {
+            let (level, _) = schedule.front(0).expect("they wait");
+            classes.push(schedule.class(level));
+            schedule.serve(level);
+            schedule.end_packet();
+        }
+        assert_eq!(classes, [0, 1, 2, 0, 1]);
+        assert_eq!(schedule.slots_of(1).collect::<Vec<_>>(), [11, 13]);
+        assert_eq!(schedule.front(3), Some((3, 20)), "another priority is another matter");
     }
 }

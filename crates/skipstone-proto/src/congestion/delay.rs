@@ -175,7 +175,9 @@ impl DelayAware {
     fn is_crowded(&self, now: Time) -> bool {
         let is_competing = matches!(self.phase, Phase::Competing(_) | Phase::Probing { .. });
         self.queue.is_measured()
-            && (is_competing && self.is_limited(now) || self.is_full(now) || self.queue.delay() > self.full_delay())
+            && (is_competing && self.is_limited(now)
+                || self.is_full(now)
+                || self.queue.settled_delay() > self.full_delay())
     }
 
     pub(super) fn set_datagram_bytes(&mut self, bytes: u16) {
@@ -272,7 +274,9 @@ impl DelayAware {
         let is_competing = matches!(self.phase, Phase::Competing(_));
         let percent = if has_queue { self.manner.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
         let is_excessive = self.losses.is_excessive(self.datagram.into(), percent);
-        if !(is_excessive || is_competing && has_queue) {
+        // Beside others a loss counts where it tells of an overflow; what the path loses at random comes at any time.
+        let is_overflow = has_queue && self.losses.is_at_longest(self.queue.latest_delay());
+        if !(is_excessive || is_competing && is_overflow) {
             return;
         }
         self.recovery_from = now + Duration::from_micros(1);
@@ -339,7 +343,7 @@ impl DelayAware {
 
     /// How far the path itself makes round-trip times jump. Packets of our own in turn make them jump by their length.
     fn noise(&self) -> u32 {
-        let own = (2 * self.datagram_us(self.rate.best())).min(u64::from(NOISE_MAX_US)) as u32;
+        let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
         self.queue.noise().saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
     }
 
@@ -355,7 +359,12 @@ impl DelayAware {
 
     /// A queue longer than a few flows of our kind would keep.
     fn foreign_delay(&self) -> u32 {
-        3 * self.shared_target(self.rate.best().max(self.rate.promised() / 2)) + self.noise()
+        3 * self.shared_target(self.path_rate()) + self.noise()
+    }
+
+    /// What the path carries, though we may have less to send than that.
+    fn path_rate(&self) -> u64 {
+        self.rate.best().max(self.rate.promised() / 2)
     }
 
     fn watch_queue(&mut self, now: Time) {
@@ -371,7 +380,7 @@ impl DelayAware {
     fn watch_crowd(&mut self, now: Time) {
         let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
         let enough = micros(CROWDED_ROUND_TRIPS * self.smoothed).max(CROWDED_MIN);
-        if self.is_crowded(now) {
+        if self.is_crowded(now) || self.queue.delay() > self.full_delay() + self.noise() {
             self.crowded = (self.crowded + passed).min(2 * enough);
         } else {
             self.crowded = self.crowded.saturating_sub(passed / 2);

@@ -70,10 +70,15 @@ impl Losses {
         }
     }
 
+    /// Whether a wait is near the longest of late.
+    pub(super) fn is_at_longest(&self, wait_us: u32) -> bool {
+        wait_us > self.longest / 4 * 3
+    }
+
     /// The counts for packets that waited so long.
     fn side(&mut self, wait_us: u32) -> &mut [u16; 2] {
         self.longest = self.longest.max(wait_us);
-        if wait_us > self.longest / 4 * 3 { &mut self.at_longest } else { &mut self.otherwise }
+        if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
     /// A stretch ends after a round trip and enough packets. One that `tells_usual` shows what the path itself loses.

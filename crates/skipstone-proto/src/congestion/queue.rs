@@ -12,18 +12,56 @@ pub(super) struct QueueDelay {
     low: [u32; 2],
     high: [u32; 2],
     short_from: Time,
+    /// Least of some round trips, and of those before.
+    settled: [u32; 2],
+    settled_from: Time,
     /// Least since the queue was drained last, and when.
     dip: u32,
     dip_at: Time,
     latest: u32,
     /// How far the samples of a short window are apart, smoothed.
     noise: u32,
+    zigzag: Zigzag,
+}
+
+/// How far the lows of short windows jump to and fro. A queue that fills or drains moves one way; jitter does not, and where
+/// all packets of a tick share one delay, it does not show within a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Zigzag {
+    /// The low before, and the last two moves.
+    low: u32,
+    moves: [i32; 2],
+    smoothed: u32,
+}
+
+impl Zigzag {
+    const fn new() -> Self {
+        Zigzag { low: 0, moves: [0; 2], smoothed: 0 }
+    }
+
+    /// The least of three moves, each against the one before: a dip alone has but two.
+    fn on_low(&mut self, low: u32) {
+        let moved = low as i32 - core::mem::replace(&mut self.low, low) as i32;
+        let [before, last] = self.moves;
+        let alternates = |a: i32, b: i32| a.signum() * b.signum() < 0;
+        let is_to_and_fro = alternates(before, last) && alternates(last, moved);
+        let size = if is_to_and_fro { before.abs().min(last.abs()).min(moved.abs()) as u32 } else { 0 };
+        self.moves = [last, moved];
+        self.smoothed = risen(self.smoothed, size);
+    }
+}
+
+/// Follows what is greater soon, and what is less slowly.
+fn risen(smoothed: u32, sample: u32) -> u32 {
+    if sample > smoothed { smoothed / 2 + sample / 2 } else { smoothed - (smoothed - sample) / 16 }
 }
 
 /// A longer path looks like a standing queue until this, or twice this, has passed.
 const BASE_WINDOW_US: u64 = 30_000_000;
 /// The short windows are half a round trip (Copa, section 2.2), so that a single late acknowledgement is not a queue.
 const SHORT_WINDOW_US_MIN: u32 = 2_000;
+/// A path whose delay jumps has no queue when one packet of several ticks shows none.
+const SETTLED_WINDOW_US_MIN: u32 = 100_000;
 /// On a long path a queue that grows must not look like noise.
 const SHORT_WINDOW_US_MAX: u32 = 60_000;
 
@@ -35,10 +73,13 @@ impl QueueDelay {
             low: [u32::MAX; 2],
             high: [0; 2],
             short_from: Time::ZERO,
+            settled: [u32::MAX; 2],
+            settled_from: Time::ZERO,
             dip: u32::MAX,
             dip_at: Time::ZERO,
             latest: 0,
             noise: 0,
+            zigzag: Zigzag::new(),
         }
     }
 
@@ -52,13 +93,17 @@ impl QueueDelay {
             self.base_from = now;
         }
         self.base[0] = self.base[0].min(rtt);
+        if age(now, self.settled_from) > u64::from((4 * smoothed).max(SETTLED_WINDOW_US_MIN)) {
+            self.settled = [u32::MAX, self.settled[0]];
+            self.settled_from = now;
+        }
+        self.settled[0] = self.settled[0].min(rtt);
         if age(now, self.short_from) > u64::from((smoothed / 2).clamp(SHORT_WINDOW_US_MIN, SHORT_WINDOW_US_MAX)) {
             let apart = self.high[0].saturating_sub(self.low[0]);
-            self.noise = if self.low[1] == u32::MAX || apart > self.noise {
-                self.noise / 2 + apart / 2
-            } else {
-                self.noise - (self.noise - apart) / 16
-            };
+            self.noise = risen(self.noise, apart);
+            if self.low[0] != u32::MAX {
+                self.zigzag.on_low(self.low[0]);
+            }
             (self.low, self.high) = ([u32::MAX, self.low[0]], [0, self.high[0]]);
             self.short_from = now;
         }
@@ -96,6 +141,11 @@ impl QueueDelay {
         self.standing().saturating_sub(self.base())
     }
 
+    /// How long the queue stands that has not gone away for some round trips.
+    pub(super) fn settled_delay(&self) -> u32 {
+        self.settled[0].min(self.settled[1]).saturating_sub(self.base())
+    }
+
     /// How long the last packet waited.
     pub(super) fn latest_delay(&self) -> u32 {
         self.latest.saturating_sub(self.base())
@@ -108,7 +158,7 @@ impl QueueDelay {
 
     /// How far round-trip times are apart that follow each other.
     pub(super) fn noise(&self) -> u32 {
-        self.noise
+        self.noise.max(2 * self.zigzag.smoothed)
     }
 }
 

@@ -23,7 +23,7 @@ impl Connection {
                 let length = self.write_alone(now, buffer, Fate::Unasked, |writer| {
                     frame::encode_path_challenge(writer, token);
                 })?;
-                self.roaming.on_challenge_sent(now, length);
+                self.roaming.on_challenge_sent(now, token);
                 Some((path, length))
             }
             Some(Errand::Answer { token }) => {

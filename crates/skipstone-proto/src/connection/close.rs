@@ -3,6 +3,7 @@
 
 use super::event::{Close, ClosedBy, Event};
 use super::{Connection, Context, Pending, Side, State};
+use crate::channel::classes::Classes;
 use crate::channel::lanes::Lanes;
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};
@@ -192,7 +193,7 @@ impl Connection {
     fn give_everything_up(&mut self, cx: &mut Context<'_>) {
         self.lanes.give_up_all(&mut cx.scratch.receipts);
         self.push_receipts(cx);
-        self.lanes = Lanes::new(0);
+        self.lanes = Lanes::new(0, Classes::default());
         self.ledger = Ledger::starting_at(self.ledger.next());
     }
 

@@ -19,6 +19,12 @@ impl Connection {
         if is_taken && !was_established {
             // Nobody has signed the id yet. A false one makes this handshake fail and nothing else.
             self.ids.remote = from;
+            let is_established = session.is_established();
+            if self.is_unasked() && is_established {
+                self.timers.expect_request();
+            } else if self.is_unasked() {
+                self.timers.expect_answer(cx.now);
+            }
         }
         self.check_session(cx);
         is_taken.then_some(()).ok_or(Drop::BadHandshake)

@@ -6,6 +6,7 @@ use super::stats::Drop;
 use super::timer::Timers;
 use super::transmit::NUMBER_BITS_MIN;
 use super::{Connection, Context, Ids, Side, State};
+use crate::channel::classes::Classes;
 use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
@@ -239,8 +240,8 @@ impl Connection {
         if !self.is_merging_own {
             self.merging = settings.merging;
         }
-        self.lanes = Lanes::new(settings.window_bytes);
-        self.redundancy = Redundant::new(settings.redundancy);
+        self.lanes = Lanes::new(settings.window_bytes, Classes::new(settings));
+        self.redundancy = Redundant::new(settings);
         self.handshake = None;
         self.state = State::Established;
         self.timers.is_confirmed = true;

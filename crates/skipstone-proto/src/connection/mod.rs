@@ -22,6 +22,7 @@ pub mod stats;
 mod timer;
 mod transmit;
 
+use crate::channel::classes::Classes;
 use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
 use crate::channel::{Submission, window_cost};
@@ -211,8 +212,8 @@ impl Connection {
             security,
             merging: settings.merging,
             is_merging_own: false,
-            lanes: Lanes::new(settings.window_bytes),
-            redundancy: Redundant::new(settings.redundancy),
+            lanes: Lanes::new(settings.window_bytes, Classes::new(&settings)),
+            redundancy: Redundant::new(&settings),
             congestion: Controller::new(algorithm, settings.datagram_bytes_max),
             settings,
             handshake: None,

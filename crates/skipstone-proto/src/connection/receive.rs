@@ -1,6 +1,7 @@
 //! Packets that come in: opened, checked as a whole, then applied frame by frame. WIRE.md sections 3 and 4.
 
 use super::event::{Event, code};
+use super::redundancy::Further;
 use super::stats::Drop;
 use super::timer::UNFINISHED_MAX;
 use super::{Connection, Context, State};
@@ -165,7 +166,7 @@ impl Connection {
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
-    pub(super) fn is_unasked(&self) -> bool {
+    pub(crate) fn is_unasked(&self) -> bool {
         self.state == State::Requested && !self.is_requested()
     }
 
@@ -275,7 +276,14 @@ impl Connection {
         for range in repaired.ranges(largest).flatten() {
             lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
         }
-        self.note_sizes_lost(cx.now, &cx.scratch.resolved);
+        self.note_sizes_repaired(&cx.scratch.resolved);
+        // Repairs bring back no acknowledgements: those that the lost packets held were not heard.
+        let is_ack = |resolved: &Resolved| matches!(resolved.record, Record::Control(Control::AckUpTo(_)));
+        let are_acks_lost = cx.scratch.resolved.iter().any(is_ack);
+        cx.scratch.resolved.retain(|resolved| !is_ack(resolved));
+        if are_acks_lost && self.receive_window.news_from.is_some() {
+            self.tell_window(cx.now);
+        }
         if lost.packets > 0 {
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_saved += u64::from(lost.packets);
@@ -289,7 +297,7 @@ impl Connection {
         for resolved in cx.scratch.resolved.drain(..) {
             match resolved.record {
                 Record::Control(Control::AckUpTo(number)) => {
-                    self.received.on_ack_confirmed(number);
+                    self.received.on_ack_confirmed(resolved.packet, number);
                     self.receive_window.news_from =
                         self.receive_window.news_from.filter(|from| resolved.packet < *from);
                 }
@@ -312,16 +320,15 @@ impl Connection {
             if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
                 self.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });
             }
-            let copies = self.copy_count() - 1;
-            self.take_back(cx, copies, Lanes::on_lost);
+            self.take_back(cx, Further::AsLossesAsk, Lanes::on_lost);
         }
     }
 
-    /// Lets everything resolved as lost, or doubted, be sent again, and so many copies more.
+    /// Lets everything resolved as lost, or doubted, be sent again, and copies further.
     pub(super) fn take_back(
         &mut self,
         cx: &mut Context<'_>,
-        copies: u8,
+        further: Further,
         take: impl Fn(&mut Lanes, Resolved, &mut Vec<Receipt>),
     ) {
         let mut is_window_news_lost = false;
@@ -331,9 +338,10 @@ impl Connection {
                 Record::Control(Control::AckUpTo(_)) => is_window_news_lost |= self.receive_window.news_from.is_some(),
                 Record::Control(Control::Connect) => {}
                 _ => {
+                    let class = self.lanes.class_of(resolved.record);
                     take(&mut self.lanes, resolved, &mut cx.scratch.receipts);
-                    if self.lanes.has_lost() {
-                        self.redundancy.on_late(resolved.born, copies);
+                    if let Some(class) = class.filter(|_| self.lanes.has_lost()) {
+                        self.on_late(class, resolved.born, further);
                     }
                 }
             }

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! newest packet from elsewhere ──> Candidate ──PATH_CHALLENGE to it, answered from there──> the path
-//!                                     │ newer packet from the old address, or 3 s without an answer
+//!                                     │ later packet from the old address, or 3 s without an answer
 //!                                     └──> forgotten
+//! the path ──move──> left ──PATH_CHALLENGE to it too, answered from there ──────────────────> the path again
 //! ```
 //! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic. A
-//! stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed.
+//! stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed. One who
+//! repeats in both directions, faster than the path is, can (RFC 9000, section 9.3.3); so the address that was left is
+//! asked as well, and has the connection again as soon as he loses one race.
 
 use super::event::Event;
 use super::stats::Drop;
@@ -20,6 +23,10 @@ use core::net::SocketAddr;
 
 /// Bytes of a packet with a PATH_CHALLENGE, its seal aside.
 pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
+/// How long a connection stays that came back to the address which it had left.
+const HOLD: Duration = Duration::from_secs(2);
+/// Challenges that an address which was left is sent for nothing. Their intervals double for three seconds.
+const LEFT_CHALLENGES_MAX: usize = 12;
 /// How long a new address may take to prove itself, once it was asked.
 const CANDIDATE_MAX: Duration = Duration::from_secs(3);
 
@@ -27,6 +34,11 @@ const CANDIDATE_MAX: Duration = Duration::from_secs(3);
 #[derive(Debug, Default)]
 pub(super) struct Roaming {
     candidate: Option<Box<Candidate>>,
+    /// Where the connection was before, if that was by another challenge: asked after the move, and when packets come
+    /// from there.
+    left: Option<Box<Candidate>>,
+    /// Until then no other address is asked, because the last one that answered was not the peer's.
+    held_until: Option<Time>,
     /// The peer wants to know whether this side lives where it believes.
     to_answer: Option<u64>,
     /// The last answer, whatever it answers.
@@ -42,9 +54,11 @@ pub(super) struct Roaming {
 struct Candidate {
     path: Path,
     token: u64,
-    /// Bytes that came from there, less those that were sent there.
+    /// Number of the packet that made it one.
+    number: u64,
+    /// Bytes that came from there, less those that were sent there; IP and UDP headers count.
     credit: usize,
-    /// Bytes of a challenge.
+    /// Bytes of a challenge, with its headers.
     cost: usize,
     challenges: u32,
     sent_at: Time,
@@ -63,6 +77,51 @@ pub(super) enum Errand {
 }
 
 impl Candidate {
+    /// One to which a challenge is sent as soon as it can pay.
+    fn new(now: Time, path: Path, token: u64, number: u64, overhead: usize, interval: Duration) -> Box<Self> {
+        Box::new(Candidate {
+            path,
+            token,
+            number,
+            credit: 0,
+            cost: CHALLENGE_BYTES + overhead + usize::from(path.carrier.overhead_bytes),
+            challenges: 0,
+            sent_at: Time::NEVER,
+            send_at: now,
+            interval,
+            deadline: Time::NEVER,
+        })
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.can_pay() && self.send_at <= now
+    }
+
+    fn errand(&self) -> Errand {
+        Errand::Challenge { path: self.path, token: self.token }
+    }
+
+    /// An authentic datagram of so many bytes came from there.
+    fn on_datagram(&mut self, bytes: usize) {
+        self.credit += bytes + usize::from(self.path.carrier.overhead_bytes);
+    }
+
+    fn on_challenge_sent(&mut self, now: Time) {
+        self.credit = self.credit.saturating_sub(self.cost);
+        if self.challenges == 0 {
+            self.deadline = now + CANDIDATE_MAX;
+        }
+        self.challenges += 1;
+        self.sent_at = now;
+        self.send_at = now + self.interval;
+        self.interval *= 2;
+    }
+
+    /// It is asked no more, until packets come from there.
+    fn rest(&mut self) {
+        (self.challenges, self.send_at, self.deadline) = (0, Time::NEVER, Time::NEVER);
+    }
+
     fn can_pay(&self) -> bool {
         self.credit >= self.cost
     }
@@ -80,14 +139,13 @@ impl Candidate {
 
 impl Roaming {
     pub(super) fn due(&self) -> Time {
-        self.candidate.as_ref().map_or(Time::NEVER, |candidate| candidate.due())
+        let due = |candidate: &Option<Box<Candidate>>| candidate.as_ref().map_or(Time::NEVER, |it| it.due());
+        due(&self.candidate).min(due(&self.left))
     }
 
     pub(super) fn poll(&mut self, now: Time) -> Option<Errand> {
-        if let Some(candidate) =
-            self.candidate.as_ref().filter(|candidate| candidate.can_pay() && candidate.send_at <= now)
-        {
-            return Some(Errand::Challenge { path: candidate.path, token: candidate.token });
+        if let Some(candidate) = self.asked().find(|candidate| candidate.is_due(now)) {
+            return Some(candidate.errand());
         }
         if let Some(token) = self.to_answer.take() {
             return Some(Errand::Answer { token });
@@ -95,16 +153,15 @@ impl Roaming {
         core::mem::take(&mut self.announces).then_some(Errand::Announce)
     }
 
-    pub(super) fn on_challenge_sent(&mut self, now: Time, bytes: usize) {
-        let Some(candidate) = &mut self.candidate else { return };
-        candidate.credit = candidate.credit.saturating_sub(bytes);
-        if candidate.challenges == 0 {
-            candidate.deadline = now + CANDIDATE_MAX;
+    /// Addresses that have to prove themselves.
+    fn asked(&mut self) -> impl Iterator<Item = &mut Box<Candidate>> {
+        self.candidate.iter_mut().chain(&mut self.left)
+    }
+
+    pub(super) fn on_challenge_sent(&mut self, now: Time, token: u64) {
+        if let Some(candidate) = self.asked().find(|candidate| candidate.token == token) {
+            candidate.on_challenge_sent(now);
         }
-        candidate.challenges += 1;
-        candidate.sent_at = now;
-        candidate.send_at = now + candidate.interval;
-        candidate.interval *= 2;
     }
 
     pub(super) fn on_challenge(&mut self, token: u64) {
@@ -139,10 +196,11 @@ impl Connection {
 
     /// Takes a datagram that came along the connection's own path.
     pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, datagram: &mut [u8]) {
-        let next = self.received.next();
-        let number = self.handle_packet(cx, datagram, HEADER_BYTES);
-        // The peer is where it was.
-        if number.is_some_and(|number| number >= next) && self.roaming.candidate.take().is_some() {
+        let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
+        // It left after the one that came from elsewhere: the peer is where it was. Not only the newest tells so, for
+        // whoever repeats packets faster than the path has newer ones.
+        if self.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
+            self.roaming.candidate = None;
             self.stats.paths_refused += 1;
         }
     }
@@ -154,34 +212,60 @@ impl Connection {
         let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
         // Challenges are answered on the connection's path only.
         self.roaming.to_answer = to_answer;
-        if let Some(candidate) = self.roaming.candidate.as_mut().filter(|candidate| candidate.path == path) {
-            candidate.credit += bytes;
-            if self.roaming.answered.take() == Some(candidate.token) {
+        let answered = self.roaming.answered.take();
+        if self.roaming.left.as_ref().is_some_and(|left| left.path == path) {
+            self.hear_from_left(cx, answered, bytes);
+        } else if let Some(candidate) = self.roaming.candidate.as_mut().filter(|candidate| candidate.path == path) {
+            candidate.on_datagram(bytes);
+            if answered == Some(candidate.token) {
+                let home =
+                    Candidate::new(cx.now, self.path, token, number, self.security.overhead(), self.probe_interval());
                 self.move_to_candidate(cx);
+                self.ask_left(home);
             }
         } else if number >= next {
-            self.consider(cx.now, path, token, bytes);
+            self.consider(cx.now, path, token, number, bytes);
         }
     }
 
+    /// Whether the address that was just left is still the peer's. Until now it was proven.
+    fn ask_left(&mut self, mut left: Box<Candidate>) {
+        left.credit = LEFT_CHALLENGES_MAX * left.cost;
+        self.roaming.left = Some(left);
+    }
+
+    /// A packet from the address that was left, the first copy of it. Newer ones from the present address do not count:
+    /// whoever forwards is ahead of the path with each that he gets. The token is younger than the move in any case.
+    fn hear_from_left(&mut self, cx: &mut Context<'_>, answered: Option<u64>, bytes: usize) {
+        let interval = self.probe_interval();
+        let Some(left) = &mut self.roaming.left else { return };
+        left.on_datagram(bytes);
+        if answered == Some(left.token) {
+            self.roaming.held_until = Some(cx.now + HOLD);
+            self.roaming.candidate = self.roaming.left.take();
+            self.move_to_candidate(cx);
+            return;
+        }
+        // It lives: no growing intervals.
+        left.interval = interval;
+        left.send_at = if left.challenges == 0 { cx.now } else { left.send_at.min(left.sent_at + interval) };
+    }
+
+    fn probe_interval(&self) -> Duration {
+        self.rtt.probe_timeout(Duration::ZERO)
+    }
+
     /// One candidate at a time; another one has its turn when the first did not answer.
-    fn consider(&mut self, now: Time, path: Path, token: u64, bytes: usize) {
-        if self.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
+    fn consider(&mut self, now: Time, path: Path, token: u64, number: u64, bytes: usize) {
+        let is_held = self.roaming.held_until.is_some_and(|until| now < until);
+        if is_held || self.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
             self.stats.drops.count(Drop::WrongPath);
             return;
         }
         self.stats.paths_refused += u64::from(self.roaming.candidate.is_some());
-        self.roaming.candidate = Some(Box::new(Candidate {
-            path,
-            token,
-            credit: bytes,
-            cost: CHALLENGE_BYTES + self.security.overhead(),
-            challenges: 0,
-            sent_at: Time::NEVER,
-            send_at: now,
-            interval: self.rtt.probe_timeout(Duration::ZERO),
-            deadline: Time::NEVER,
-        }));
+        let mut candidate = Candidate::new(now, path, token, number, self.security.overhead(), self.probe_interval());
+        candidate.on_datagram(bytes);
+        self.roaming.candidate = Some(candidate);
     }
 
     /// The new address has proven itself.
@@ -244,6 +328,9 @@ impl Connection {
         if self.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= now) {
             self.roaming.candidate = None;
             self.stats.paths_refused += 1;
+        }
+        if let Some(left) = self.roaming.left.as_mut().filter(|left| left.deadline <= now) {
+            left.rest();
         }
     }
 }

@@ -1,14 +1,27 @@
 //! How large this connection's datagrams may be, and what the fate of large ones says about the path.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::mtu::{BASE_BYTES, Large};
 use crate::recovery::{Control, Record, Resolved};
-use crate::time::Time;
+use crate::time::{Duration, Time};
+
+/// Bytes of a datagram that are taken whatever the settings say, which a client does not know before ACCEPT.
+const ACCEPTED_BYTES_MIN: usize = 1_500;
 
 impl Connection {
     /// Bytes of a datagram that settings and carrier allow.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
         self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max)
+    }
+
+    /// Bytes of a datagram that the peer may send. What is longer is not even opened, for a session keeps room for what it
+    /// opened, authentic or not.
+    pub(crate) fn accepted_bytes(&self) -> usize {
+        let is_agreed = !matches!(self.state, State::Hello | State::Opening);
+        if self.path.carrier.is_reliable && !is_agreed {
+            return usize::from(self.path.carrier.datagram_bytes_max);
+        }
+        usize::from(self.settings.datagram_bytes_max).max(ACCEPTED_BYTES_MIN)
     }
 
     /// Bytes of a datagram that may leave now.
@@ -40,10 +53,20 @@ impl Connection {
         }
     }
 
+    /// Looks at what was lost and made again: a probe has not passed, and of other sizes it says nothing, for the repair
+    /// was as long.
+    pub(super) fn note_sizes_repaired(&mut self, resolved: &[Resolved]) {
+        for Resolved { packet: number, record, .. } in resolved.iter().copied() {
+            if let Record::Control(Control::SizeProbe(bytes)) = record {
+                self.mtu.on_probe_lost(Large { number, bytes });
+            }
+        }
+    }
+
     /// Looks at what was lost for what it says about sizes. Returns how many of the packets were probes, whose loss is no
     /// congestion.
     pub(super) fn note_sizes_lost(&mut self, now: Time, resolved: &[Resolved]) -> u32 {
-        let (mut probes, next) = (0, self.ledger.next());
+        let (mut probes, next, probe_timeout) = (0, self.ledger.next(), self.rtt.probe_timeout(Duration::ZERO));
         for Resolved { packet: number, record, .. } in resolved.iter().copied() {
             match record {
                 Record::Control(Control::SizeProbe(bytes)) => {
@@ -51,7 +74,7 @@ impl Connection {
                     probes += 1;
                 }
                 Record::Control(Control::Large(bytes)) => {
-                    let is_black_hole = self.mtu.on_lost(now, Large { number, bytes }, next);
+                    let is_black_hole = self.mtu.on_lost(now, Large { number, bytes }, next, probe_timeout);
                     self.stats.black_holes += u64::from(is_black_hole);
                 }
                 _ => {}

@@ -87,9 +87,9 @@ impl Stats {
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies sent of what was late, beyond its first resending.
+    /// Copies sent of what was late, beyond its first resending, and packets that repeat messages of others.
     pub copies_sent: u64,
-    /// Bytes of both, IP headers included.
+    /// Bytes of these, IP headers included, and of messages repeated.
     pub bytes_sent: u64,
     /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
     pub packets_saved: u64,
@@ -146,11 +146,15 @@ pub enum Drop {
     BadHandshake,
     /// A sealed packet that came before the keys.
     TooEarly,
+    /// Longer than the settings allow.
+    TooLong,
+    /// An encrypted handshake that could not begin, or had to go, because so many are under way.
+    TooManyHandshakes,
 }
 
 impl Drop {
     /// Every reason.
-    pub const ALL: [Drop; 18] = [
+    pub const ALL: [Drop; 20] = [
         Drop::Malformed,
         Drop::UnknownConnection,
         Drop::WrongPath,
@@ -169,6 +173,8 @@ impl Drop {
         Drop::WrongSuite,
         Drop::BadHandshake,
         Drop::TooEarly,
+        Drop::TooLong,
+        Drop::TooManyHandshakes,
     ];
 
     /// Its name in statistics.
@@ -192,6 +198,8 @@ impl Drop {
             Drop::WrongSuite => "wrong_suite",
             Drop::BadHandshake => "bad_handshake",
             Drop::TooEarly => "too_early",
+            Drop::TooLong => "too_long",
+            Drop::TooManyHandshakes => "too_many_handshakes",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! When a connection must be woken, and what happens then.
 
 use super::event::{ClosedBy, code};
+use super::redundancy::Further;
 use super::stats::Drop;
 use super::{Connection, Context, Side, State};
 use crate::channel::lanes::Lanes;
@@ -14,6 +15,8 @@ pub(super) struct Timers {
     pub(super) last_ping: Time,
     /// The handshake ends with this, one way or the other.
     pub(super) handshake_due: Time,
+    /// The latest that it may come to be.
+    handshake_end: Time,
     /// When what was merged so far leaves.
     pub(super) merge: Merge,
     /// When unfinished unreliable messages are forgotten.
@@ -23,6 +26,9 @@ pub(super) struct Timers {
     /// The peer has shown that it knows the connection stands.
     pub(super) is_confirmed: bool,
 }
+
+/// How long a client may say nothing in the midst of a handshake. Flights are repeated three times in that time.
+const ANSWER_MAX: Duration = Duration::from_secs(3);
 
 /// How long the fragments of an unreliable message may take, at least; at most twice as long.
 pub(super) const UNFINISHED_MAX: Duration = Duration::from_secs(2);
@@ -78,11 +84,23 @@ impl Timers {
             last_received: now,
             last_ping: Time::ZERO,
             handshake_due,
+            handshake_end: handshake_due,
             merge: Merge::default(),
             expire_due: Time::NEVER,
             is_requested: false,
             is_confirmed: false,
         }
+    }
+
+    /// The deadline of a server's encrypted handshake moves: a client that went away without a word, because it does not
+    /// like the certificate, is not waited for as long as one that answers.
+    pub(super) fn expect_answer(&mut self, now: Time) {
+        self.handshake_due = self.handshake_end.min(now + ANSWER_MAX);
+    }
+
+    /// Keys stand: the application decides, in its time.
+    pub(super) fn expect_request(&mut self) {
+        self.handshake_due = self.handshake_end;
     }
 }
 
@@ -237,8 +255,8 @@ impl Connection {
             self.ledger.copies().clear();
             self.congestion.on_silence(cx.now);
         }
-        let copies = if doubted.is_silent { 0 } else { self.copy_count() - 1 };
-        self.take_back(cx, copies, Lanes::on_doubted);
+        let further = if doubted.is_silent { Further::Exactly(0) } else { Further::AsLossesAsk };
+        self.take_back(cx, further, Lanes::on_doubted);
         // Left out if the packet asks for an acknowledgement anyway; what is doubted may have arrived in another copy.
         self.pending.ping = true;
     }

@@ -1,7 +1,7 @@
 //! Packets that go out: what is due, packed until the datagram is full, sealed.
 
 use super::close::Answer;
-use super::redundancy::{LATE_ROOM, PACKET_BYTES, write_repair};
+use super::redundancy::{LATE_ROOM, PACKET_BYTES, note_repeatable, write_repair, write_repeats};
 use super::{Connection, State};
 use crate::channel::packet::Packet;
 use crate::delivery::Stamp;
@@ -86,6 +86,7 @@ impl Connection {
             }
             let equal_to = (segments_max > 1).then_some(written.segment_bytes);
             let segment_buffer = &mut rest[..written.segment_bytes];
+            let class = self.lanes.next_class();
             let Some(bytes) = self.write_datagram(now, segment_buffer, max, equal_to, Repeat::Allowed) else { break };
             self.count_sent(bytes);
             written.bytes += bytes;
@@ -94,8 +95,11 @@ impl Connection {
             } else if bytes < written.segment_bytes {
                 break;
             }
-            // A burst that is cut into packets goes on at this size; else what comes next deserves a larger packet.
-            if bytes * 2 < max && !self.is_in_burst() {
+            // A burst that is cut into packets goes on at this size; else what comes next deserves a larger packet, and so
+            // does what is of another class.
+            if bytes * 2 < max && !self.is_in_burst()
+                || bytes < max && self.lanes.next_class().is_some_and(|next| Some(next) != class)
+            {
                 break;
             }
         }
@@ -174,21 +178,25 @@ impl Connection {
         let (is_waiting, is_unconfirmed) = (self.ledger.is_waiting(), self.ledger.distance() > UNCONFIRMED_MAX);
         let is_standing = matches!(self.state, State::Established | State::Lingering);
         // What is late travels alone, so that its copies are small.
-        let is_late = wants.lost && self.redundancy.sends_copies();
-        wants.new &= !(is_late || wants.repair && self.redundancy.repairs_come_first());
+        let is_late = wants.lost && self.lanes.has_lost_of(|class| self.redundancy.sends_copies(class));
+        let next = if wants.new && !is_late { self.lanes.next_class() } else { None };
+        let class = next.filter(|class| !(wants.repair && self.redundancy.repairs_come_first(now, *class)));
         // Messages that wait for the peer's window must not keep repairs waiting.
         let has_ack_news = wants.ack;
         if repeat == Repeat::Allowed {
-            wants.ack |= wants.repair && !wants.lost && !wants.new && self.redundancy.repeats_ack(now);
-            wants.ack |= wants.new && self.repeats_ack();
+            wants.ack |= wants.repair && !wants.lost && class.is_none() && self.redundancy.repeats_ack(now);
+            wants.ack |= class.is_some_and(|class| self.repeats_ack(class));
         }
         let distance = self.ledger.distance() + OVERTAKING_MAX;
         let number = Truncated::with_bits_at_least(self.ledger.next(), distance, NUMBER_BITS_MIN);
         let overhead = self.security.overhead();
-        let (reserve, late_age_ms) = (self.redundancy.reserve(), self.redundancy.age_ms(now));
+        let (reserve, late_age_ms) = (self.redundancy.reserve(class), self.redundancy.age_ms(now));
         let (end, beyond) = (buffer.len() - overhead, max - buffer.len());
         let capacity_max = max.saturating_sub(overhead + PACKET_BYTES + reserve);
-        let target = if wants.new { self.burst_target(now, overhead + PACKET_BYTES, capacity_max) } else { usize::MAX };
+        let target = class.map_or(usize::MAX, |class| {
+            let packet_overhead = overhead + PACKET_BYTES;
+            self.burst_target(now, class, packet_overhead, capacity_max)
+        });
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.ids.remote);
         writer.truncated(number);
@@ -230,13 +238,20 @@ impl Connection {
         // What would only fit without the reserve is cut, or it would wait for ever.
         packet.capacity = packet.capacity.saturating_sub(if is_late { LATE_ROOM } else { reserve });
         if wants.lost {
-            is_full = !self.lanes.resend(&mut packet);
+            is_full = !self.lanes.resend(&mut packet, |class| !is_late || self.redundancy.sends_copies(class));
         }
-        if wants.new && !is_full {
+        let mut repeated_bytes = 0;
+        if let Some(class) = class.filter(|_| !is_full) {
             packet.target = target;
-            is_full = self.lanes.send_new(&mut packet, &self.settings);
+            if !self.path.carrier.is_reliable && !self.congestion.is_congested(now) {
+                repeated_bytes = write_repeats(&mut self.redundancy, &mut self.lanes, &mut packet, class);
+            }
+            packet.ledger.begin_part();
+            is_full = self.lanes.send_new(&mut packet, &self.settings, class);
+            note_repeatable(&mut self.redundancy, &packet, class);
         }
         packet.reserve = 0;
+        let is_late_wanted = is_late;
         let is_late = is_late && packet.resent > 0;
         if is_late {
             packet.age_ms = packet.age_ms.max(late_age_ms);
@@ -260,7 +275,12 @@ impl Connection {
         if !packet.is_ack_eliciting && (is_void || packet.room() == capacity) {
             let is_in_the_way = (is_full || wants.repair) && acked_up_to.is_some() && repeat == Repeat::Allowed;
             let are_repairs_dropped = wants.repair && !self.redundancy.has_repairs(now);
-            let again = is_in_the_way || are_repairs_dropped;
+            // What waited to be sent again has arrived meanwhile: it has kept back what is new.
+            let is_late_gone = is_late_wanted && !self.lanes.has_lost_of(|class| self.redundancy.sends_copies(class));
+            if !self.lanes.has_lost() {
+                self.redundancy.on_nothing_late();
+            }
+            let again = is_in_the_way || are_repairs_dropped || is_late_gone;
             return if again { self.write_datagram(now, buffer, max, equal_to, Repeat::InTheWay) } else { None };
         }
         if let Some(number) = acked_up_to {
@@ -278,12 +298,13 @@ impl Connection {
         let length = packet.writer.len();
         let content = content_from..length;
         let (is_ack_eliciting, age_ms, number) = (packet.is_ack_eliciting, packet.age_ms, packet.number);
-        let (has_new, has_resent) = (packet.new_payload_bytes > 0 || packet.messages > 0, packet.resent > 0);
+        let has_new = packet.new_payload_bytes > 0 || packet.messages > 0;
         self.stats.sent.messages += u64::from(packet.messages);
         self.stats.sent.payload_bytes += u64::from(packet.new_payload_bytes);
         self.stats.resent += u64::from(packet.resent);
-        if has_new {
-            self.note_burst_packet(acked_up_to.is_some());
+        let source = class.filter(|_| has_new);
+        if let Some(class) = source {
+            self.note_burst_packet(class, acked_up_to.is_some());
         }
         let sealed = length + overhead;
         if is_full && target == usize::MAX {
@@ -293,15 +314,20 @@ impl Connection {
             self.ledger.record(record);
         }
         self.commit(now, sealed, is_ack_eliciting, age_ms);
-        if has_new && !self.path.carrier.is_reliable {
+        if let Some(class) = source.filter(|_| !self.path.carrier.is_reliable) {
+            self.redundancy.earn(sealed - repeated_bytes + usize::from(self.path.carrier.overhead_bytes));
             let content = if age_ms == 0 { content } else { 0..0 };
-            self.on_source(now, number, content, &buffer[..length]);
+            self.on_source(now, class, number, &buffer[content]);
+        }
+        if repeated_bytes > 0 {
+            self.stats.redundancy.copies_sent += 1;
+            self.stats.redundancy.bytes_sent += repeated_bytes as u64;
         }
         if age_ms > 0 || is_late {
-            self.plan_copies(now, number, has_resent, sealed);
+            self.plan_copies(now, number, class.filter(|_| !is_late), sealed);
         }
-        if has_resent && !self.lanes.has_lost() {
-            self.on_nothing_late();
+        if !self.lanes.has_lost() {
+            self.redundancy.on_nothing_late();
         }
         if is_repair {
             self.stats.redundancy.repairs_sent += 1;
@@ -342,7 +368,7 @@ fn write_ack(
     ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
     let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
     if is_written {
-        received.on_ack_sent();
+        received.on_ack_sent(packet.number);
     }
     is_written
 }

@@ -61,8 +61,8 @@ impl Endpoint {
             return Err(ConnectError::SocketInUse);
         }
         let peer = self.slots.reserve();
-        let id = self.ids.assign(&mut self.rng, peer.index);
-        let nonce = self.rng.next_u64();
+        let id = self.ids.assign(&mut self.mint, peer.index);
+        let nonce = self.mint.number();
         let token = Bytes::copy_from_slice(token);
         let request = Request { nonce, token, protection, timeout: self.config.handshake_timeout };
         let mut connection = Connection::new_client(now, peer, path, id, request);

@@ -1,6 +1,7 @@
 //! What comes in from the sockets: to which connection, or from which stranger. WIRE.md sections 2 and 6.
 
-use super::{Drop, Endpoint};
+use super::unfinished::Admission;
+use super::{Drop, Endpoint, Opened, PeerId};
 use crate::connection::event::code;
 use crate::connection::handshake::VERSIONS;
 use crate::connection::{Connection, Context, Ids};
@@ -22,6 +23,9 @@ impl Endpoint {
 
     fn dispatch(&mut self, now: Time, path: Path, bytes: &mut [u8]) -> Result<(), Drop> {
         let length = bytes.len();
+        if length > HANDSHAKE_BYTES_MAX && bytes[0] != datagram::KIND_PACKET {
+            return Err(Drop::TooLong);
+        }
         let decoded = datagram::decode(bytes).map_err(|_| Drop::Malformed)?;
         match decoded {
             Datagram::Packet { to } => return self.handle_packet(now, path, to, bytes),
@@ -144,8 +148,13 @@ impl Endpoint {
             suite: open.suite,
         };
         // First of all: a new challenge would make the client change the key of a connection that it has.
-        if let Some(index) = self.opened.get(&(path.remote, open.source)).copied() {
-            let local = self.slots.at(index).and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
+        if let Some(opened) = self.opened.get(&(path.remote, open.source)).copied() {
+            // Its age does not count, for the client says the same again; but nobody else may speak in its name.
+            if opened.nonce != open.nonce || !self.jar.is_own(&claim, open.cookie) {
+                return Err(Drop::BadCookie);
+            }
+            let slot = self.slots.at(opened.index);
+            let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
             let id = local.ok_or(Drop::UnknownConnection)?;
             return self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?;
         }
@@ -156,11 +165,42 @@ impl Endpoint {
         if self.is_taken(&path) {
             return Err(Drop::BadFrame);
         }
-        if self.is_full() {
+        if open.suite != SUITE_PLAIN && !self.may_begin(now, &path) {
+            return Err(Drop::TooManyHandshakes);
+        }
+        if self.is_full() && !self.displace() {
             self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
             return Err(Drop::Full);
         }
         self.let_in(now, path, open, bytes)
+    }
+
+    /// Whether an encrypted handshake may begin, in place of another if it must be.
+    fn may_begin(&mut self, now: Time, path: &Path) -> bool {
+        let Endpoint { unfinished, slots, .. } = self;
+        unfinished.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
+        match unfinished.admit(now, &path.remote) {
+            Admission::Welcome => true,
+            Admission::InPlaceOf(peer) => {
+                self.forget_unfinished(peer);
+                true
+            }
+            Admission::Refused => false,
+        }
+    }
+
+    /// Makes room where there is none: whoever has not finished a handshake has less of a claim than a newcomer.
+    fn displace(&mut self) -> bool {
+        let Endpoint { unfinished, slots, .. } = self;
+        unfinished.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
+        let victim = self.unfinished.victim();
+        victim.inspect(|peer| self.forget_unfinished(*peer)).is_some()
+    }
+
+    /// The application has not heard of it, and the client will find that nobody knows its id.
+    fn forget_unfinished(&mut self, peer: PeerId) {
+        self.past.drops.count(Drop::TooManyHandshakes);
+        self.bury(peer.index);
     }
 
     /// A client whose address is proven. If its first packet makes no sense, it was never here.
@@ -171,7 +211,7 @@ impl Endpoint {
             (None, _) => return Err(Drop::WrongSuite),
         };
         let peer = self.slots.reserve();
-        let local = self.ids.assign(&mut self.rng, peer.index);
+        let local = self.ids.assign(&mut self.mint, peer.index);
         let ids = Ids { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
@@ -184,11 +224,18 @@ impl Endpoint {
             self.slots.unreserve(peer);
             return opened;
         }
-        self.opened.insert((path.remote, open.source), peer.index);
+        let is_unfinished = connection.is_unasked();
+        self.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce: open.nonce });
         self.adopt(connection);
+        if is_unfinished {
+            self.unfinished.push(now, peer, &path.remote);
+        }
         Ok(())
     }
 }
+
+/// Bytes of a datagram that is no PACKET, at most: an OPEN with the longest token, and some room.
+const HANDSHAKE_BYTES_MAX: usize = 1_500;
 
 /// The best of these suites: of two encrypted ones the later.
 fn best_of(suites: u8) -> Option<u8> {

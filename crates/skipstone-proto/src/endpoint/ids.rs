@@ -1,6 +1,6 @@
 //! Connection ids: chosen at random, found by a table that nobody outside can unbalance, because we chose the ids.
 
-use crate::rng::Rng;
+use crate::security::mint::Mint;
 use core::hash::{BuildHasherDefault, Hasher};
 
 /// Which connection has an id.
@@ -38,11 +38,12 @@ impl IdTable {
     }
 
     /// A new id for the connection at `index`.
-    pub(crate) fn assign(&mut self, rng: &mut Rng, index: u32) -> u32 {
+    pub(crate) fn assign(&mut self, mint: &mut Mint, index: u32) -> u32 {
         let free_bits = 24 - self.shard.bits;
         assert!(self.by_id.len() < self.capacity(), "the endpoint takes no more connections than there are ids");
         loop {
-            let id = rng.below(1 << free_bits) | self.shard.index.checked_shl(free_bits).unwrap_or(0);
+            let random = mint.number() as u32 & ((1 << free_bits) - 1);
+            let id = random | self.shard.index.checked_shl(free_bits).unwrap_or(0);
             if id != 0 && !self.by_id.contains_key(&id) {
                 self.by_id.insert(id, index);
                 return id;

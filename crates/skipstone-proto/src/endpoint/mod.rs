@@ -5,7 +5,7 @@
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
 //! `commands` is what the application asks, `datagram` takes what comes in, `overview` is for whoever watches, `wheel`
-//! wakes, `ids` finds, `roaming` follows clients whose address changes.
+//! wakes, `ids` finds, `unfinished` limits handshakes, `roaming` follows clients whose address changes.
 
 mod commands;
 mod config;
@@ -16,6 +16,7 @@ mod overview;
 mod replies;
 mod roaming;
 mod slots;
+mod unfinished;
 mod wheel;
 
 pub use crate::connection::event::{Close, ClosedBy, Event, PeerId, code};
@@ -28,8 +29,8 @@ pub use ids::Shard;
 
 use crate::connection::{Connection, Context, Scratch};
 use crate::path::Path;
-use crate::rng::Rng;
 use crate::security::cookie::CookieJar;
+use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
 use groups::Groups;
@@ -38,6 +39,7 @@ use replies::Replies;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use unfinished::Unfinished;
 use wheel::Wheel;
 
 /// All connections behind one or more sockets.
@@ -45,12 +47,14 @@ use wheel::Wheel;
 pub struct Endpoint {
     config: Config,
     settings: Arc<Settings>,
-    rng: Rng,
+    mint: Mint,
     jar: CookieJar,
     slots: Slots,
     ids: IdTable,
     /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
-    opened: BTreeMap<(core::net::SocketAddr, u32), u32>,
+    opened: BTreeMap<(core::net::SocketAddr, u32), Opened>,
+    /// Handshakes of encrypted suites that are under way.
+    unfinished: Unfinished,
     /// Connections on reliable carriers, by socket.
     by_socket: BTreeMap<u32, u32>,
     /// Sockets whose connection is over.
@@ -67,6 +71,13 @@ pub struct Endpoint {
     /// Counters of connections that are gone, and of datagrams that belong to none.
     past: Stats,
     work: Work,
+}
+
+/// Which connection came of an OPEN.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    index: u32,
+    nonce: u64,
 }
 
 /// How often connections were touched: what an idle one must not cost.
@@ -101,16 +112,15 @@ impl Endpoint {
     /// entropy.
     pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
         config.check()?;
-        let (secret, rest) = seed.split_at(16);
-        let secret = secret.try_into().expect("half of 32 bytes");
-        let rest = rest.chunks(8).map(|chunk| u64::from_be_bytes(chunk.try_into().expect("8 bytes")));
+        let half = |from: usize| seed[from..from + 16].try_into().expect("half of 32 bytes");
         let settings = Arc::new(config.settings.clone());
         Ok(Endpoint {
-            rng: Rng::new(rest.fold(0, |sum, part| sum.rotate_left(1) ^ part)),
-            jar: CookieJar::new(secret),
+            jar: CookieJar::new(half(0)),
+            mint: Mint::new(half(16)),
             slots: Slots::default(),
             ids: IdTable::new(config.shard),
             opened: BTreeMap::new(),
+            unfinished: Unfinished::default(),
             by_socket: BTreeMap::new(),
             released: VecDeque::new(),
             groups: Groups::default(),
@@ -290,7 +300,7 @@ impl Endpoint {
         let (path, ids) = (*connection.path(), connection.ids());
         self.ids.release(ids.local);
         let opened = (connection.opened_from(), ids.remote);
-        if self.opened.get(&opened) == Some(&index) {
+        if self.opened.get(&opened).is_some_and(|opened| opened.index == index) {
             self.opened.remove(&opened);
         }
         if path.carrier.is_reliable && self.by_socket.get(&path.socket) == Some(&index) {

@@ -17,11 +17,14 @@ impl Endpoint {
         let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
         let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
         let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
+        if bytes.len() > connection.accepted_bytes() {
+            return Err(Drop::TooLong);
+        }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         if connection.is_on(&path) {
             connection.handle_packet_here(cx, bytes);
         } else if connection.may_roam_to(&path) {
-            connection.handle_packet_from(cx, path, self.rng.next_u64(), bytes);
+            connection.handle_packet_from(cx, path, self.mint.token(&path), bytes);
         } else {
             return Err(Drop::WrongPath);
         }

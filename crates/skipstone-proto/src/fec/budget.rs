@@ -22,6 +22,11 @@ impl Budget {
         self.credit = (self.credit + bytes * u64::from(self.percent)).min(SAVED_MAX * 100);
     }
 
+    /// How many bytes can be paid.
+    pub fn affordable(&self) -> u64 {
+        self.credit / 100
+    }
+
     /// Whether so many bytes can be paid.
     pub fn allows(&self, bytes: u64) -> bool {
         self.credit >= bytes * 100

@@ -63,26 +63,31 @@ impl Encoder {
         self.sources.len()
     }
 
-    /// Bytes of the next repair's frame, at most; 0 if there is nothing to repair.
-    pub fn repair_len(&self) -> usize {
-        let longest = self.sources.iter().map(|source| source.symbol.len()).max();
-        longest.map_or(0, |longest| longest + HEADER_BYTES_MAX)
+    /// Bytes of the next repair's frame in the packet with this number; 0 if there is nothing to repair.
+    pub fn repair_len(&self, number: u64) -> usize {
+        let within = self.sources.iter().filter(|source| number - source.number <= SPAN_MAX);
+        let longest = within.map(|source| source.symbol.len()).max();
+        longest.map_or(0, |longest| {
+            let (ranges, count) = self.ranges(number);
+            longest + repair_header_len(number, &ranges[..count])
+        })
     }
 
     /// Writes a repair over the window into the packet with this number. False if there is none, or no room for it.
     pub fn write_repair(&mut self, number: u64, writer: &mut Writer<'_>) -> bool {
-        let length = self.repair_len();
         while self.sources.front().is_some_and(|source| number - source.number > SPAN_MAX) {
             self.forget_oldest();
         }
+        let length = self.repair_len(number);
         if self.sources.is_empty() || length > writer.room() {
             return false;
         }
         let (ranges, count) = self.ranges(number);
+        let header = repair_header_len(number, &ranges[..count]);
         let covered = &ranges[..count];
         encode_repair_header(writer, number, self.index, covered.iter().cloned());
         self.combined.clear();
-        self.combined.resize(length - HEADER_BYTES_MAX, 0);
+        self.combined.resize(length - header, 0);
         for source in &self.sources {
             if covered.iter().any(|range| range.contains(&source.number)) {
                 let factor = skipstone_gf256::coefficient(self.index, source.number);
@@ -105,7 +110,8 @@ impl Encoder {
     fn ranges(&self, packet: u64) -> ([RangeInclusive<u64>; RANGES_MAX], usize) {
         let mut ranges = [const { 0..=0 }; RANGES_MAX];
         let mut count = 0_usize;
-        for number in self.sources.iter().rev().map(|source| source.number) {
+        let within = self.sources.iter().rev().filter(|source| packet - source.number <= SPAN_MAX);
+        for number in within.map(|source| source.number) {
             match count.checked_sub(1).map(|last| &mut ranges[last]) {
                 Some(last) if *last.start() == number + 1 => *last = number..=*last.end(),
                 _ if count == RANGES_MAX => break,
@@ -201,7 +207,7 @@ mod tests {
             assert!(expected.len() <= repair.symbol.len());
             expected.resize(repair.symbol.len(), 0);
             assert_eq!(repair.symbol, expected);
-            assert!(bytes.len() <= encoder.repair_len());
+            assert_eq!(bytes.len(), encoder.repair_len(number + 1));
         }
     }
 

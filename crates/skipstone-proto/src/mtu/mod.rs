@@ -20,6 +20,8 @@ const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Large datagrams lost one after the other, each sent when the one before was known to be lost, that prove it. What a
 /// full queue drops is lost together and counts once.
 const VANISHED_MAX: u8 = 3;
+/// Losses so far apart have nothing to do with each other: in a black hole, what was lost is sent again and lost again.
+const APART: Duration = Duration::from_secs(3);
 
 /// What is known about one path.
 #[derive(Clone, Debug)]
@@ -59,10 +61,12 @@ struct Vanished {
     smallest: u16,
     /// The next loss counts from this packet on.
     from: u64,
+    /// When the last one was known to be lost.
+    at: Time,
 }
 
 impl Vanished {
-    const NONE: Vanished = Vanished { count: 0, smallest: u16::MAX, from: 0 };
+    const NONE: Vanished = Vanished { count: 0, smallest: u16::MAX, from: 0, at: Time::ZERO };
 }
 
 impl Default for Mtu {
@@ -158,21 +162,24 @@ impl Mtu {
         if large.number >= self.newest_acked.number {
             self.newest_acked = large;
         }
-        if large.bytes >= self.vanished.smallest {
-            self.vanished = Vanished { from: self.vanished.from, ..Vanished::NONE };
+        if passes_for(large.bytes, self.vanished.smallest) {
+            self.forget_vanished();
         }
     }
 
-    /// A large packet was lost, while another one arrived that left later; the next will have the number `next`. True if
-    /// that proves a black hole: from now on datagrams are small.
-    pub fn on_lost(&mut self, now: Time, large: Large, next: u64) -> bool {
+    /// A large packet was lost, and not made again, while another one arrived that left later; the next will have the
+    /// number `next`. Several probe timeouts after the loss before it, or seconds, it is the first. True if that proves a black hole: from now on datagrams are small.
+    pub fn on_lost(&mut self, now: Time, large: Large, next: u64, probe_timeout: Duration) -> bool {
+        if now.since(self.vanished.at) > APART.max(probe_timeout * 8) {
+            self.forget_vanished();
+        }
         let is_old = large.number < self.path_from.max(self.vanished.from) || large.bytes > self.proven;
-        let is_excused = large.number < self.newest_acked.number && large.bytes <= self.newest_acked.bytes;
+        let is_excused = large.number < self.newest_acked.number && passes_for(self.newest_acked.bytes, large.bytes);
         if is_old || is_excused {
             return false;
         }
         let Vanished { count, smallest, .. } = self.vanished;
-        self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next };
+        self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next, at: now };
         let is_black_hole = self.vanished.count >= VANISHED_MAX;
         if is_black_hole {
             *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..Mtu::default() };
@@ -183,6 +190,10 @@ impl Mtu {
     /// Packets from `next` on leave along another path, of which nothing is known.
     pub fn on_path_changed(&mut self, next: u64) {
         *self = Mtu { path_from: next, ..Mtu::default() };
+    }
+
+    fn forget_vanished(&mut self) {
+        self.vanished = Vanished { from: self.vanished.from, ..Vanished::NONE };
     }
 
     fn rest(&mut self, until: Time) {
@@ -204,11 +215,17 @@ impl Mtu {
     }
 }
 
+/// Whether a path that carries `bytes` can be taken to carry `others`: sizes are searched in such steps.
+fn passes_for(bytes: u16, others: u16) -> bool {
+    bytes.saturating_add(STEP_BYTES) > others
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const UDP: u16 = 28;
+    const PROBE: Duration = Duration::from_millis(100);
 
     /// Lets the search run on a path that carries `path` bytes; what was probed.
     fn search(mtu: &mut Mtu, now: Time, max: u16, path: u16) -> Vec<u16> {
@@ -270,7 +287,7 @@ mod tests {
     fn large_packets_that_vanish_one_after_the_other_prove_a_black_hole() {
         let mut mtu = Mtu::default();
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
-        let lost = |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, next);
+        let lost = |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, next, PROBE);
         assert!((10..20).all(|number| !lost(&mut mtu, number, 20)), "lost together: a full queue");
         assert!(!lost(&mut mtu, 20, 30));
         assert_eq!(mtu.current(1_472), 1_472);
@@ -285,14 +302,39 @@ mod tests {
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
             mtu.on_acked(Large { number: number + 1, bytes: 1_472 });
-            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2));
+            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2, PROBE));
         }
         for number in (1_000..1_100).step_by(4) {
             mtu.on_acked(Large { number, bytes: 1_300 });
-            if mtu.on_lost(Time::ZERO, Large { number: number - 2, bytes: 1_472 }, number + 1) {
+            if mtu.on_lost(Time::ZERO, Large { number: number - 2, bytes: 1_472 }, number + 1, PROBE) {
                 return;
             }
         }
         panic!("smaller ones that arrive do not excuse the largest");
+    }
+
+    #[test]
+    fn sizes_that_are_nearly_equal_are_equal() {
+        let mut mtu = Mtu::default();
+        search(&mut mtu, Time::ZERO, 1_472, 1_472);
+        for number in (10..1_000).step_by(2) {
+            mtu.on_acked(Large { number: number + 1, bytes: 1_460 });
+            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2, PROBE), "{number}");
+        }
+    }
+
+    #[test]
+    fn losses_that_are_far_apart_prove_nothing() {
+        let mut mtu = Mtu::default();
+        search(&mut mtu, Time::ZERO, 1_472, 1_472);
+        for number in 10..100 {
+            let now = Time::ZERO + Duration::from_secs(4) * number as u32;
+            assert!(!mtu.on_lost(now, Large { number, bytes: 1_472 }, number + 1, PROBE), "{number}");
+        }
+        let now = Time::ZERO + Duration::from_secs(1_000);
+        let slow = Duration::from_secs(1);
+        let found = (0..3)
+            .any(|at| mtu.on_lost(now + slow * 7 * at, Large { number: 200 + u64::from(at), bytes: 1_472 }, 0, slow));
+        assert!(found, "on a slow path, seven seconds are not long");
     }
 }

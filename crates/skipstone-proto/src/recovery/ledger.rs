@@ -156,6 +156,8 @@ pub struct Ledger {
     /// Count of the records that were dropped from the front.
     records_base: u64,
     records_open: u16,
+    /// Of these, how many stand before the part that is told apart.
+    records_before_part: u16,
     bytes_in_flight: u32,
     eliciting_in_flight: u32,
     largest_acked: Option<u64>,
@@ -196,6 +198,7 @@ impl Ledger {
             records: VecDeque::new(),
             records_base: 0,
             records_open: 0,
+            records_before_part: 0,
             bytes_in_flight: 0,
             eliciting_in_flight: 0,
             largest_acked: None,
@@ -259,7 +262,7 @@ impl Ledger {
 
     /// Adds a record to the packet that is being written. Whole messages that follow each other join.
     pub fn record(&mut self, record: Record) {
-        if self.records_open > 0
+        if self.records_open > self.records_before_part
             && let (
                 Some(Record::Messages { channel, first, count }),
                 Record::Messages { channel: new_channel, first: new_first, count: 1 },
@@ -275,9 +278,21 @@ impl Ledger {
         self.records_open += 1;
     }
 
+    /// From here on what the packet that is being written holds is told apart from what it holds already.
+    pub fn begin_part(&mut self) {
+        self.records_before_part = self.records_open;
+    }
+
+    /// What it holds since then.
+    pub fn part(&self) -> impl Iterator<Item = Record> + '_ {
+        let count = usize::from(self.records_open - self.records_before_part);
+        self.records.range(self.records.len() - count..).copied()
+    }
+
     /// Numbers the packet that was written, together with the records added since the last one.
     pub fn commit(&mut self, now: Time, leaving: Leaving) {
         let record_count = core::mem::take(&mut self.records_open);
+        self.records_before_part = 0;
         let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
         let Leaving { bytes, is_ack_eliciting, age_ms, stamp } = leaving;
         let bytes = bytes as u16;

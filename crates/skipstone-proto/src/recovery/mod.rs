@@ -3,6 +3,7 @@
 //! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
 
 pub mod copies;
+mod late;
 pub mod ledger;
 pub mod received;
 

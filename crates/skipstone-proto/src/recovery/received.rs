@@ -1,5 +1,6 @@
 //! The receiving side: which packet numbers were opened, and when to acknowledge them. WIRE.md sections 3 and 4.1.
 
+use super::late::LateNews;
 use crate::ranges::RangeSet;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
@@ -12,6 +13,7 @@ pub struct Received {
     floor: u64,
     /// The peer knows that everything received below this was received.
     confirmed: u64,
+    late: LateNews,
     /// Of those received, what was made again from repairs and the peer does not know that it was.
     repaired: RangeSet,
     /// When the newest gap was noticed.
@@ -31,6 +33,7 @@ impl Default for Received {
             ranges: RangeSet::default(),
             floor: 0,
             confirmed: 0,
+            late: LateNews::new(),
             repaired: RangeSet::default(),
             gap_at: Time::ZERO,
             largest_at: Time::ZERO,
@@ -57,16 +60,18 @@ impl Received {
         let next = self.next();
         self.ranges.insert(number);
         self.is_news = true;
-        // A late one is news below what the peer knows.
-        self.confirmed = self.confirmed.min(number);
         if number >= next {
             self.largest_at = now;
+        } else {
+            self.late.on_arrival(number);
+        }
+        // What came late is news below what the peer knows.
+        self.confirmed = self.confirmed.min(number);
+        if number > next {
+            self.gap_at = now;
         }
         if is_ack_eliciting {
             let due = if number == next { now + ack_delay } else { now };
-            if number > next {
-                self.gap_at = now;
-            }
             self.ack_due = self.ack_due.min(due);
         }
         if self.ranges.range_count() > RANGES_MAX
@@ -82,6 +87,8 @@ impl Received {
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
         self.repaired.insert(number);
+        // How it came is news, too, though it be the greatest.
+        self.late.on_arrival(number);
         missed_for
     }
 
@@ -129,15 +136,18 @@ impl Received {
         now.since(self.largest_at)
     }
 
-    /// An acknowledgement of all of it left.
-    pub fn on_ack_sent(&mut self) {
+    /// An acknowledgement of all of it left, in this packet of ours.
+    pub fn on_ack_sent(&mut self, packet: u64) {
+        self.late.on_told(packet);
         self.ack_due = Time::NEVER;
         self.is_news = false;
     }
 
-    /// The peer has seen an acknowledgement of everything received up to `number`, which need not be repeated.
-    pub fn on_ack_confirmed(&mut self, number: u64) {
-        self.confirmed = self.confirmed.max(number);
+    /// The peer has seen the acknowledgement, in this packet of ours, of everything received up to `number` by then. That
+    /// need not be repeated; what came later, below that number, must.
+    pub fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
+        let known = number.min(self.late.known_below(packet).saturating_sub(1));
+        self.confirmed = self.confirmed.max(known);
         self.repaired.remove_below(self.confirmed + 1);
     }
 }
@@ -177,9 +187,41 @@ mod tests {
         for number in [0, 1, 5, 6, 9] {
             received.on_packet(Time::ZERO, number, true, DELAY);
         }
-        received.on_ack_confirmed(9);
+        received.on_ack_sent(0);
+        received.on_ack_sent(1);
+        received.on_ack_confirmed(0, 9);
         received.on_packet(Time::ZERO, 3, true, DELAY);
-        assert_eq!(received.ranges().collect::<Vec<_>>(), [9..=9, 5..=6, 3..=3]);
+        let all = [9..=9, 5..=6, 3..=3];
+        assert_eq!(received.ranges().collect::<Vec<_>>(), all);
+        received.on_ack_confirmed(1, 9);
+        assert_eq!(received.ranges().collect::<Vec<_>>(), all, "that acknowledgement left before it came");
+        received.on_ack_sent(2);
+        received.on_ack_confirmed(2, 9);
+        assert_eq!(received.ranges().collect::<Vec<_>>(), [9..=9]);
+    }
+
+    #[test]
+    fn what_was_made_again_is_said_until_the_peer_has_heard_it() {
+        let mut received = Received::default();
+        for number in [0, 2] {
+            received.on_packet(Time::ZERO, number, true, DELAY);
+        }
+        received.on_ack_sent(0);
+        received.on_repaired(Time::from_micros(500), 1);
+        received.on_ack_confirmed(0, 2);
+        assert_eq!(received.repaired().collect::<Vec<_>>(), [1..=1]);
+        received.on_ack_sent(1);
+        received.on_ack_confirmed(1, 2);
+        assert_eq!(received.repaired().count(), 0);
+    }
+
+    #[test]
+    fn a_tail_that_was_lost_has_been_missed_since_the_packet_that_showed_it() {
+        let mut received = Received::default();
+        received.on_packet(Time::from_micros(1_000_000), 0, true, DELAY);
+        // A repair, which asks for no acknowledgement, is the first after the lost one.
+        received.on_packet(Time::from_micros(2_000_000), 2, false, DELAY);
+        assert_eq!(received.on_repaired(Time::from_micros(2_000_000), 1), Duration::ZERO);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The cookie that proves a client's address without the server keeping anything. WIRE.md section 2.2.
 
+use super::mint::write_address;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::COOKIE_BYTES;
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 
@@ -47,28 +48,32 @@ impl CookieJar {
 
     /// Whether the cookie was made for this claim and is fresh.
     pub fn is_good(&self, now: Time, claim: &Claim, cookie: &[u8; COOKIE_BYTES]) -> bool {
-        let issued = u32::from_be_bytes([cookie[0], cookie[1], cookie[2], cookie[3]]);
-        let age = seconds(now).wrapping_sub(issued);
-        let mac = self.mac(issued, claim);
+        let age = seconds(now).wrapping_sub(issued(cookie));
+        u64::from(age) <= LIFETIME.as_secs() && self.is_own(claim, cookie)
+    }
+
+    /// Whether the cookie was made for this claim, however long ago.
+    pub fn is_own(&self, claim: &Claim, cookie: &[u8; COOKIE_BYTES]) -> bool {
+        let mac = self.mac(issued(cookie), claim);
         // Without an early exit, so that the time it takes says nothing.
         let difference = mac.iter().zip(&cookie[4..]).fold(0, |sum, (a, b)| sum | (a ^ b));
-        difference == 0 && u64::from(age) <= LIFETIME.as_secs()
+        difference == 0
     }
 
     fn mac(&self, issued: u32, claim: &Claim) -> [u8; 16] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write_u32(issued);
-        match claim.remote.ip() {
-            IpAddr::V4(ip) => hasher.write(&ip.octets()),
-            IpAddr::V6(ip) => hasher.write(&ip.octets()),
-        }
-        hasher.write_u16(claim.remote.port());
+        write_address(&mut hasher, &claim.remote);
         hasher.write_u32(claim.source);
         hasher.write_u64(claim.nonce);
         hasher.write_u16(claim.version);
         hasher.write_u8(claim.suite);
         hasher.finish128().as_bytes()
     }
+}
+
+fn issued(cookie: &[u8; COOKIE_BYTES]) -> u32 {
+    u32::from_be_bytes([cookie[0], cookie[1], cookie[2], cookie[3]])
 }
 
 fn seconds(now: Time) -> u32 {
@@ -101,6 +106,7 @@ mod tests {
         assert!(!CookieJar::new([8; 16]).is_good(now, &claim, &cookie));
         let mut forged = cookie;
         forged[19] ^= 1;
-        assert!(!jar.is_good(now, &claim, &forged));
+        assert!(!jar.is_good(now, &claim, &forged) && !jar.is_own(&claim, &forged));
+        assert!(jar.is_own(&claim, &cookie) && !jar.is_own(&Claim { source: 6, ..claim }, &cookie));
     }
 }

@@ -4,6 +4,7 @@
 //! and clocks of their own.
 
 pub mod cookie;
+pub mod mint;
 pub mod plain;
 pub mod stand_in;
 

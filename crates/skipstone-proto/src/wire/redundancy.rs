@@ -21,6 +21,13 @@ pub enum RedundancyMode {
         /// Repair packets for each block, at least 1.
         repairs: u8,
     },
+    /// For small urgent messages, such as a player's inputs: no repair packets; each packet with new messages also holds
+    /// those of the packets before it that are not acknowledged yet, so what is lost arrives with the next one. Only on
+    /// reliable ordered and unordered channels, and within the budget. Otherwise as `Lean`.
+    Repeat {
+        /// Packets with new messages that the next one repeats: 1 to 8.
+        bursts: u8,
+    },
 }
 
 impl RedundancyMode {
@@ -30,7 +37,8 @@ impl RedundancyMode {
             RedundancyMode::Fixed { sources, repairs } => {
                 sources > 0 && repairs > 0 && sources as u16 + repairs as u16 <= BLOCK_MAX
             }
-            _ => true,
+            RedundancyMode::Repeat { bursts } => 1 <= bursts && bursts <= BURSTS_MAX,
+            RedundancyMode::Off | RedundancyMode::Lean | RedundancyMode::Adaptive => true,
         }
     }
 
@@ -44,6 +52,10 @@ impl RedundancyMode {
                 writer.u8(sources);
                 writer.u8(repairs);
             }
+            RedundancyMode::Repeat { bursts } => {
+                writer.u8(4);
+                writer.u8(bursts);
+            }
         }
     }
 
@@ -53,6 +65,7 @@ impl RedundancyMode {
             1 => RedundancyMode::Lean,
             2 => RedundancyMode::Adaptive,
             3 => RedundancyMode::Fixed { sources: reader.u8()?, repairs: reader.u8()? },
+            4 => RedundancyMode::Repeat { bursts: reader.u8()? },
             _ => return Err(Malformed),
         };
         mode.is_valid().then_some(mode).ok_or(Malformed)
@@ -70,7 +83,7 @@ pub struct Redundancy {
 
 impl Default for Redundancy {
     fn default() -> Self {
-        Redundancy { mode: RedundancyMode::Adaptive, budget_percent: 100 }
+        Redundancy { mode: RedundancyMode::Adaptive, budget_percent: 125 }
     }
 }
 
@@ -87,5 +100,7 @@ impl Redundancy {
 
 /// Source and repair packets of a block, at most.
 pub const BLOCK_MAX: u16 = 64;
+/// Packets that a packet repeats, at most.
+pub const BURSTS_MAX: u8 = 8;
 /// Bytes of a mode, at most.
 pub(super) const MODE_BYTES_MAX: usize = 3;

@@ -268,7 +268,8 @@ pub struct ChannelRule {
     pub queue_messages_max: u32,
     /// Bytes that wait in each channel's queue, at most.
     pub queue_bytes_max: u32,
-    /// What is done against loss on these channels; `None` for what the settings say.
+    /// What is done against loss on these channels; `None` for what the settings say. Channels of the same mode share
+    /// packets, those of different modes do not, and take turns inside one priority, packet by packet.
     pub redundancy: Option<RedundancyMode>,
 }
 
@@ -288,6 +289,24 @@ impl ChannelRule {
             queue_bytes_max: 8 << 20,
             redundancy: None,
         }
+    }
+
+    /// The same rule with a redundancy mode of its own, whatever the settings say of the others. The budget stays that of
+    /// the connection.
+    ///
+    /// ```
+    /// use skipstone_proto::wire::redundancy::RedundancyMode;
+    /// use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
+    ///
+    /// // Inputs are small and urgent, files large and not; everything else has what the settings say.
+    /// let inputs = ChannelRule::new(0..=0, Mode::ReliableOrdered).with_redundancy(RedundancyMode::Repeat { bursts: 2 });
+    /// let files = ChannelRule::new(1..=1, Mode::ReliableOrdered).with_redundancy(RedundancyMode::Off);
+    /// let others = ChannelRule::new(2..=u16::MAX, Mode::ReliableUnordered);
+    /// let settings = Settings { channels: vec![inputs, files, others], ..Settings::default() };
+    /// assert!(settings.is_valid());
+    /// ```
+    pub fn with_redundancy(self, mode: RedundancyMode) -> ChannelRule {
+        ChannelRule { redundancy: Some(mode), ..self }
     }
 
     fn is_valid(&self) -> bool {

@@ -17,7 +17,37 @@ pub(crate) struct Seen {
     pub(crate) is_repair: bool,
 }
 
+/// A packet with what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) number: u64,
+    /// Its messages, in their order.
+    pub(crate) messages: Vec<(u16, Vec<u8>)>,
+    /// The packets that its REPAIR covers.
+    pub(crate) covers: Vec<u64>,
+    pub(crate) is_late: bool,
+}
+
 impl Eavesdropper {
+    /// A packet that passes by, whose number is near this one.
+    pub(crate) fn look(&mut self, bytes: &[u8], near: u64) -> Option<Opened> {
+        self.see(bytes)?;
+        let mut bytes = bytes.to_vec();
+        let opened = self.0.as_mut()?.open(&mut bytes, HEADER_BYTES)?;
+        let mut reader = Reader::new(&bytes[opened]);
+        let number = reader.truncated().ok()?.resolve(near);
+        let mut packet = Opened { number, ..Opened::default() };
+        for frame in Frames::new(reader.rest()).flatten() {
+            match frame {
+                Frame::Message(message) => packet.messages.push((message.channel, message.payload.to_vec())),
+                Frame::Late { .. } => packet.is_late = true,
+                Frame::Repair(repair) => packet.covers.extend(repair.covers(number).ok()?.flatten().flatten()),
+                _ => {}
+            }
+        }
+        Some(packet)
+    }
+
     /// What passes by, if it is a packet.
     pub(crate) fn see(&mut self, bytes: &[u8]) -> Option<Seen> {
         if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {

@@ -80,7 +80,13 @@ pub(crate) fn server_of(mode: Mode) -> Config {
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
-/// The same, with the stand-in for encryption and nothing in clear.
+/// The same without redundancy, where what is lost stays lost for a while.
+pub(crate) fn bare_server_of(mode: Mode) -> Config {
+    let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
+    Config::server(Settings { channels: vec![rule], redundancy: no_redundancy(), ..Settings::default() })
+}
+
+/// A server with the stand-in for encryption and nothing in clear.
 pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(StandInSuites::new(seed)))
 }

@@ -180,10 +180,11 @@ fn config(rng: &mut Rng) -> Config {
 }
 
 fn redundancy(rng: &mut Rng) -> RedundancyMode {
-    match rng.below(4) {
+    match rng.below(5) {
         0 => RedundancyMode::Off,
         1 => RedundancyMode::Lean,
         2 => RedundancyMode::Adaptive,
+        3 => RedundancyMode::Repeat { bursts: 1 + rng.below(8) as u8 },
         _ => RedundancyMode::Fixed { sources: 1 + rng.below(12) as u8, repairs: 1 + rng.below(4) as u8 },
     }
 }
@@ -205,7 +206,7 @@ fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
             receipts: rng.chance(0.5),
             queue_messages_max: if rng.chance(0.3) { 1 + rng.below(50) } else { 16_384 },
             queue_bytes_max: if rng.chance(0.3) { 100 + rng.below(100_000) } else { 8 << 20 },
-            redundancy: rng.chance(0.2).then(|| redundancy(rng)),
+            redundancy: rng.chance(0.5).then(|| redundancy(rng)),
             ..ChannelRule::new(first..=last, mode)
         });
         first = last + 1;

@@ -4,7 +4,8 @@
 //! table of them, apart from the endpoint's clients, that a flood can fill and nothing else. Once the handshake is
 //! done there is nothing to say: what follows it is not specified yet, and the session ends with a close_notify.
 
-use crate::security::{Identity, instant};
+use super::sockets::udp_carrier;
+use crate::security::{Identity, instant, records};
 use dimpl::{Config, Dtls, Output};
 use skipstone_proto::time::{Duration, Time};
 use std::collections::VecDeque;
@@ -43,7 +44,7 @@ struct Half {
     dtls: Dtls,
     until: Time,
     due: Time,
-    /// Bytes that may be sent before the address is proven: those that came.
+    /// Bytes that may be sent before the address is proven, IP and UDP headers with them: those that came.
     credit: usize,
     is_proven: bool,
     is_established: bool,
@@ -55,13 +56,17 @@ const LIFE: Duration = Duration::from_secs(2);
 const BEGUN_PER_SECOND_MAX: u32 = 1_000;
 /// Largest datagram looked at.
 const DATAGRAM_BYTES_MAX: usize = 1_500;
+/// Records of one that are kept, and datagrams; of a client's flight others may make several.
+const RECORDS_MAX: usize = 4;
+const QUEUE_MAX: usize = 4;
 /// dimpl panics when what it has gathered finds no room.
 const SCRATCH_BYTES: usize = 1 << 16;
-const HEADER: usize = 13;
+const HEADER: usize = records::HEADER_BYTES;
 
 impl HalfOpen {
     pub(super) fn new(identity: Arc<Identity>) -> Self {
-        let config = Config::builder().require_client_certificate(false).handshake_timeout(LIFE).build();
+        let config =
+            Config::builder().max_queue_rx(QUEUE_MAX).require_client_certificate(false).handshake_timeout(LIFE).build();
         HalfOpen {
             identity,
             config: Arc::new(config.expect("the configuration is good, and the ciphers pass their test")),
@@ -80,25 +85,30 @@ impl HalfOpen {
     /// Takes a datagram of DTLS.
     pub(super) fn handle(&mut self, now: Time, socket: u32, remote: SocketAddr, datagram: &[u8]) {
         let is_known = |half: &Half| half.socket == socket && half.remote == remote;
-        let place = self.sessions.iter().position(is_known).or_else(|| self.begin(now, socket, remote, datagram));
-        let Some(place) = place.filter(|_| datagram.len() <= DATAGRAM_BYTES_MAX) else {
+        let place = self.sessions.iter().position(is_known);
+        let is_hello = records::is_client_hello(datagram);
+        let is_proven = place.is_some_and(|place| self.sessions[place].is_proven);
+        // What is no hello is kept by dimpl, and before the address is proven nothing may be.
+        let is_welcome = datagram.len() <= DATAGRAM_BYTES_MAX
+            && (is_hello || is_proven && records::are_handshake(datagram, RECORDS_MAX));
+        let place = place.or_else(|| if is_welcome { self.begin(now, socket, remote) } else { None });
+        let Some(place) = place.filter(|_| is_welcome) else {
             self.stats.dropped += 1;
             return;
         };
         let half = &mut self.sessions[place];
-        half.credit += datagram.len();
+        half.credit += bytes_on_the_wire(&remote, datagram.len());
         let at = instant(now);
         let is_well = half.dtls.handle_timeout(at).is_ok() && half.dtls.handle_packet(datagram).is_ok();
         self.drain(now, place, is_well);
     }
 
     /// A session for a stranger who says ClientHello, if there may be one.
-    fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr, datagram: &[u8]) -> Option<usize> {
-        let is_hello = datagram.len() > HEADER + 12 && datagram[0] == 22 && datagram[HEADER] == 1;
+    fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> Option<usize> {
         if now.since(self.begun.0) >= Duration::from_secs(1) {
             self.begun = (now, 0);
         }
-        if !is_hello || self.begun.1 >= BEGUN_PER_SECOND_MAX {
+        if self.begun.1 >= BEGUN_PER_SECOND_MAX {
             return None;
         }
         if self.sessions.len() >= SESSIONS_MAX {
@@ -130,8 +140,9 @@ impl HalfOpen {
                 Output::Packet(bytes) => {
                     // Only after a good cookie there is a ServerHello.
                     half.is_proven |= bytes.first() == Some(&22) && bytes.get(HEADER) == Some(&2);
-                    if half.is_proven || bytes.len() <= half.credit {
-                        half.credit = half.credit.saturating_sub(bytes.len());
+                    let cost = bytes_on_the_wire(&half.remote, bytes.len());
+                    if half.is_proven || cost <= half.credit {
+                        half.credit = half.credit.saturating_sub(cost);
                         self.outgoing.push_back((half.socket, half.remote, bytes.to_vec()));
                     } else {
                         self.stats.dropped += 1;
@@ -145,7 +156,9 @@ impl HalfOpen {
                 Output::ApplicationData(_) => is_over = half.dtls.close().is_err(),
                 Output::CloseNotify | Output::BufferTooSmall { .. } => is_over = true,
                 Output::Timeout(at) => {
-                    half.due = now + at.saturating_duration_since(instant(now)).min(LIFE);
+                    let left = at.saturating_duration_since(instant(now)).min(LIFE);
+                    // Nothing is said to an unproven address but answers.
+                    half.due = if half.is_proven { now + left } else { Time::NEVER };
                     is_over = half.dtls.is_closed();
                     break;
                 }
@@ -188,6 +201,11 @@ impl HalfOpen {
     pub(super) fn stats(&self) -> HalfOpenStats {
         self.stats
     }
+}
+
+/// What a datagram takes, its headers with it.
+fn bytes_on_the_wire(remote: &SocketAddr, bytes: usize) -> usize {
+    bytes + usize::from(udp_carrier(remote).overhead_bytes)
 }
 
 #[cfg(test)]
@@ -301,5 +319,65 @@ mod tests {
             table.handle(START, 0, address(1), &garbage[..5]);
         }
         assert_eq!((table.stats().begun, table.stats().dropped), (0, 88));
+    }
+
+    /// Handshake messages in clear with a sequence that is far ahead, each in a record of its own.
+    fn ahead(sequence: u16, records: usize) -> Vec<u8> {
+        let [high, low] = sequence.to_be_bytes();
+        let header = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 12];
+        [header.as_slice(), &[16, 0, 0, 0, high, low, 0, 0, 0, 0, 0, 0]].concat().repeat(records)
+    }
+
+    #[test]
+    fn an_unproven_session_takes_hellos_only_and_a_proven_one_little_else() {
+        let (mut table, (mut client, hello)) = (table(), stranger());
+        table.handle(START, 0, address(1), &hello);
+        let (_, _, verify) = table.poll_transmit().expect("a HelloVerifyRequest");
+        for sequence in 2..30 {
+            table.handle(START, 0, address(1), &ahead(sequence, 1));
+        }
+        assert_eq!(table.stats().dropped, 28);
+        client.handle_packet(&verify).expect("it is well");
+        for again in said(&mut client) {
+            table.handle(START, 0, address(1), &again);
+        }
+        assert!(table.sessions[0].is_proven);
+        table.handle(START, 0, address(1), &ahead(100, RECORDS_MAX + 1));
+        assert_eq!(table.stats().dropped, 29);
+        (100..105).for_each(|sequence| table.handle(START, 0, address(1), &ahead(sequence, 1)));
+        assert!(table.sessions.is_empty(), "dimpl keeps no fifth datagram");
+    }
+
+    #[test]
+    fn an_unproven_address_is_answered_and_never_told_twice() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        table.handle(START, 0, address(1), &hello);
+        assert!(table.poll_transmit().is_some());
+        for number in 1..20 {
+            table.handle_timeout(START + Duration::from_millis(100 * number));
+            assert_eq!(table.poll_transmit(), None);
+        }
+    }
+
+    #[test]
+    fn answers_are_paid_for_with_their_headers() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        let v6 = SocketAddr::from(([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1], 4_000));
+        table.handle(START, 0, v6, &hello);
+        let (_, _, answer) = table.poll_transmit().expect("a HelloVerifyRequest");
+        assert_eq!(table.sessions[0].credit, hello.len() - answer.len(), "48 bytes came and went besides");
+        assert_eq!(bytes_on_the_wire(&v6, 100), 148);
+        assert_eq!(bytes_on_the_wire(&address(1), 100), 128);
+    }
+
+    #[test]
+    fn a_hello_that_is_too_long_begins_nothing() {
+        let (mut table, (_, hello)) = (table(), stranger());
+        let mut long = hello.clone();
+        long.resize(DATAGRAM_BYTES_MAX + 1, 0);
+        let content = (long.len() - HEADER) as u16;
+        long[11..13].copy_from_slice(&content.to_be_bytes());
+        table.handle(START, 0, address(1), &long);
+        assert_eq!((table.stats().begun, table.stats().dropped), (0, 1));
     }
 }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct Identity {
     certificate: Vec<u8>,
     key: Vec<u8>,
+    unshown: usize,
 }
 
 /// SHA-256 of a certificate's DER form: what clients pin.
@@ -29,7 +30,7 @@ impl Identity {
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, "skipstone");
         let certificate = params.self_signed(&key).map_err(made)?;
-        Ok(Identity { certificate: certificate.der().to_vec(), key: key.serialize_der() })
+        Ok(Identity { certificate: certificate.der().to_vec(), key: key.serialize_der(), unshown: 0 })
     }
 
     /// The one that this file holds; if there is no such file, a new one that is written there, readable by its owner
@@ -50,12 +51,14 @@ impl Identity {
         }
     }
 
-    /// Certificate and key as PEM texts, which may be the same. Of several certificates the first counts.
+    /// Certificate and key as PEM texts, which may be the same. Of several certificates the first counts; DTLS here shows
+    /// no others ([`Identity::unshown`]).
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
+        let unshown = CertificateDer::pem_slice_iter(certificate).skip(1).filter(|found| found.is_ok()).count();
         let certificate = CertificateDer::from_pem_slice(certificate).map_err(|_| IdentityError::NoCertificate)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| IdentityError::NoKey)?;
         check(&certificate, &key)?;
-        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec() })
+        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), unshown })
     }
 
     /// Certificate and key from PEM files; without a file for the key, it is beside the certificate.
@@ -67,6 +70,13 @@ impl Identity {
             let at = if matches!(error, IdentityError::NoKey) { key } else { certificate };
             error.in_file(at)
         })
+    }
+
+    /// How many certificates the PEM text holds behind the first: those of authorities between, in most cases. No client
+    /// gets to see them, so that it can follow the chain no further than to whoever signed the first. Clients then pin the
+    /// fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)).
+    pub fn unshown(&self) -> usize {
+        self.unshown
     }
 
     /// What clients pin.
@@ -119,6 +129,8 @@ pub enum IdentityError {
     Unsupported,
     /// The key belongs to another certificate.
     WrongKey,
+    /// The certificate has so many bytes, more than a flight of DTLS here holds.
+    TooLong(usize),
     /// No certificate could be made.
     NotMade(String),
 }
@@ -155,6 +167,11 @@ impl fmt::Display for IdentityError {
                  ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
                  --key-type ecdsa)",
             ),
+            IdentityError::TooLong(bytes) => write!(
+                f,
+                "the certificate has {bytes} bytes, and DTLS here sends {CERTIFICATE_BYTES_MAX} at most: issue one for fewer \
+                 names"
+            ),
             IdentityError::WrongKey => f.write_str("the private key does not belong to the certificate"),
             IdentityError::NotMade(why) => write!(f, "no certificate could be made: {why}"),
         }
@@ -163,8 +180,14 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
+/// dimpl keeps twelve records of a flight and queues ten datagrams; with more, a server would panic at its first client.
+const CERTIFICATE_BYTES_MAX: usize = 4_096;
+
 /// Whether certificate and key can be used, today and together.
 fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<(), IdentityError> {
+    if certificate.len() > CERTIFICATE_BYTES_MAX {
+        return Err(IdentityError::TooLong(certificate.len()));
+    }
     let parsed = webpki::EndEntityCert::try_from(certificate);
     let parsed = parsed.map_err(|error| IdentityError::Unreadable(error.to_string()))?;
     // Without an authority, an unknown issuer is the only complaint about a certificate that is good otherwise.

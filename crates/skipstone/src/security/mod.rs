@@ -1,9 +1,11 @@
 //! Encryption of native connections: who a server is, whom a client trusts, and DTLS behind the protocol's seam.
 //!
-//! `identity` has certificates and keys, `verify` checks those of others, `dtls` seals.
+//! `identity` has certificates and keys, `verify` checks those of others, `dtls` seals, `records` looks at what comes
+//! before dimpl does.
 
 mod dtls;
 mod identity;
+pub(crate) mod records;
 mod verify;
 
 pub(crate) use dtls::instant;

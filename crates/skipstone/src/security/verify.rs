@@ -8,11 +8,14 @@ use std::fmt;
 /// Whom a client trusts.
 #[derive(Clone, Debug, Default)]
 pub enum Trust {
-    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL.
+    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. A server shows
+    /// one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
+    /// has others between, and is refused. Pin it, or name the one that signed it ([`Trust::Ca`]).
     #[default]
     System,
-    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. A certificate
-    /// without a chain is all that a server shows, so this is whoever signed it directly.
+    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. This is whoever
+    /// signed it directly: of a public authority the intermediate, which is the second certificate in the server's
+    /// `fullchain.pem`.
     Ca(String),
     /// The one server whose certificate has this fingerprint, whatever its name and age.
     Pinned(Fingerprint),
@@ -162,7 +165,8 @@ impl fmt::Display for Untrusted {
             Why::UnknownIssuer => write!(
                 f,
                 "nobody trusted has signed the certificate of '{host}'. If it is your server, put the fingerprint that it \
-                 prints behind the URL (#sha256=...), or name the signer's certificate (--ca)"
+                 prints behind the URL (#sha256=...), or name the signer's certificate (--ca; of a public authority the \
+                 intermediate, for a server shows no chain)"
             ),
             Why::Expired => write!(f, "the certificate of '{host}' has expired: its operator must renew it"),
             Why::NotYetValid => {

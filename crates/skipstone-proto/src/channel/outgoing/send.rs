@@ -1,6 +1,6 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
-use super::{Flight, Fragments, Outgoing, Pending, State, Stopped};
+use super::{Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
 use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
@@ -9,8 +9,6 @@ use crate::wire::number::Truncated;
 use crate::wire::settings::Mode;
 use bytes::Bytes;
 
-/// Messages of one channel in flight; a quarter of what the receiving side accepts.
-const FLIGHT_MAX: usize = 1 << 16;
 /// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
 const OVERTAKING_MAX: u32 = 4_000;
 /// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
@@ -35,7 +33,7 @@ impl Outgoing {
             }
             let Some(front) = self.pending.front() else { return Stopped::Empty };
             let length = front.payload.len();
-            if self.mode.is_reliable() && !window.admits(window_cost(length)) || self.flight.len() >= FLIGHT_MAX {
+            if self.is_held_back(window) {
                 return Stopped::WindowFull;
             }
             let (channel, sequence) = (packet.channel, self.wire_sequence(self.next));
@@ -47,7 +45,6 @@ impl Outgoing {
             self.pending_bytes -= length;
             let sequence_number = self.next;
             self.next = self.next.next();
-            packet.messages += 1;
             packet.age_ms = packet.age_ms.max(age_ms);
             if self.mode.is_reliable() {
                 window.taken += window_cost(length);
@@ -60,6 +57,7 @@ impl Outgoing {
                 continue;
             }
             packet.message(sequence, None, &payload);
+            packet.messages += 1;
             packet.new_payload_bytes += length as u32;
             *turn -= (header + length) as i64;
             self.track(packet, sequence_number, payload, id);
@@ -78,6 +76,38 @@ impl Outgoing {
             self.lost.pop_front();
         }
         true
+    }
+
+    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is this packet whose loss matters to them.
+    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
+        let Record::Messages { channel, first, count } = record else { return };
+        for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
+            let Some(index) = self.repeatable(sequence) else { continue };
+            let wire = Some(self.truncated(sequence));
+            let flight = &mut self.flight[index];
+            let length = packet.run.header_len(channel, wire, None, flight.payload.len()) + flight.payload.len();
+            if flight.sent_in != packet.number && length <= packet.room() {
+                packet.message(wire, None, &flight.payload);
+                packet.record(Record::Messages { channel, first: sequence, count: 1 });
+                flight.sent_in = packet.number;
+            }
+        }
+    }
+
+    /// Bytes that this would take, about.
+    pub fn repeat_size(&self, record: Record) -> usize {
+        let Record::Messages { first, count, .. } = record else { return 0 };
+        let wanted = (0..u32::from(count)).filter_map(|step| self.repeatable(first.plus(step)));
+        wanted.map(|index| self.flight[index].payload.len() + HEADER_BYTES).sum()
+    }
+
+    /// A message that may be repeated. What a newer one takes the place of is not wanted, of what is sent only once
+    /// nothing is kept, and a long one is not urgent.
+    fn repeatable(&self, sequence: Seq) -> Option<usize> {
+        let index = self.flight_index(sequence).filter(|_| self.is_ordinal())?;
+        let flight = &self.flight[index];
+        let is_whole = flight.state == State::InFlight && flight.fragments.is_none();
+        is_whole.then_some(index)
     }
 
     /// The sequence as the wire has it; none for whole messages of an unreliable channel.
@@ -114,7 +144,8 @@ impl Outgoing {
             self.queued_bytes -= payload.len();
             Bytes::new()
         };
-        let flight = Flight { payload: kept, id, sent_in: packet.number, state: State::InFlight, fragments: None };
+        let (sent_in, state) = (packet.number, State::InFlight);
+        let flight = Flight { payload: kept, id, sent_in, state, fragments: None };
         self.flight.push_back(flight);
     }
 
@@ -136,6 +167,7 @@ impl Outgoing {
         let fragments = flight.fragments.as_mut().expect("an unfinished message has fragments");
         let rest = fragments.sent_to..flight.payload.len() as u32;
         let Some(end) = packet.fragment(sequence, wire, rest.clone(), &flight.payload) else { return false };
+        packet.messages += u32::from(rest.start == 0);
         packet.new_payload_bytes += end - rest.start;
         flight.sent_in = packet.number;
         fragments.sent_to = end;

@@ -1,0 +1,170 @@
+//! The means against loss of one class of channels, and the bursts in which its new messages leave.
+
+use super::SPACING_MAX;
+use super::repairs::Repairs;
+use super::repeats::Repeats;
+use crate::channel::classes::ClassId;
+use crate::connection::Connection;
+use crate::fec::policy::Burst;
+use crate::fec::{Encoder, Plan, Policy};
+use crate::loss::LossEstimate;
+use crate::time::{Duration, Time};
+use crate::wire::redundancy::RedundancyMode;
+
+/// What is done for channels of one mode.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) mode: RedundancyMode,
+    pub(super) policy: Policy,
+    pub(super) encoder: Option<Box<Encoder>>,
+    /// The burst that is being written.
+    pub(super) burst: Option<Plan>,
+    pub(super) repairs: Repairs,
+    pub(super) repeats: Option<Box<Repeats>>,
+}
+
+/// Losses in a row, on average, from which on the second repair of a burst keeps away from the first.
+const BURSTY: f32 = 1.3;
+const REPAIRS_PER_RTT: u32 = 10;
+
+impl Class {
+    pub(super) fn new(mode: RedundancyMode) -> Self {
+        let repeats = match mode {
+            RedundancyMode::Repeat { bursts } => Some(Box::new(Repeats::new(bursts))),
+            _ => None,
+        };
+        Class { mode, policy: Policy::default(), encoder: None, burst: None, repairs: Repairs::default(), repeats }
+    }
+
+    /// Whether repairs follow blocks of packets, and not bursts.
+    pub(super) fn has_blocks(&self) -> bool {
+        matches!(self.mode, RedundancyMode::Fixed { .. })
+    }
+
+    /// Whether what is late goes out in packets of its own, and in copies.
+    pub(super) fn sends_copies(&self) -> bool {
+        self.mode != RedundancyMode::Off
+    }
+
+    /// Whether repairs leave as a rule.
+    pub(super) fn is_repairing(&self) -> bool {
+        self.mode == RedundancyMode::Adaptive && self.encoder.is_some()
+    }
+
+    /// On a path that is full, repairs would only take the place of what they repair.
+    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> Plan {
+        self.policy.update(losses);
+        let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
+        if plan.repairs > 0 {
+            self.encoder.get_or_insert_default().begin_burst();
+            self.repairs.repeat_ack = false;
+        } else if !self.policy.is_active() {
+            self.encoder = None;
+            self.repairs.clear();
+        }
+        plan
+    }
+
+    /// A packet with new messages of the class left.
+    fn on_source(&mut self, number: u64, content: &[u8]) {
+        if self.has_blocks() {
+            self.encoder.get_or_insert_default();
+        }
+        if let Some(encoder) = &mut self.encoder
+            && !content.is_empty()
+        {
+            encoder.on_source(number, content);
+        }
+    }
+}
+
+impl Connection {
+    /// A part of the round-trip time, by which copies, or repairs of one burst, are apart.
+    pub(super) fn spacing(&self, per_rtt: u32) -> Duration {
+        (self.rtt.smoothed() / per_rtt).clamp(super::SPACING_MIN, SPACING_MAX)
+    }
+
+    /// How long a packet may wait for a repair that keeps its distance.
+    pub(in crate::connection) fn repair_grace(&self) -> Duration {
+        let is_repairing = self.redundancy.classes.iter().any(Class::is_repairing);
+        if self.is_bursty() && is_repairing { self.spacing(REPAIRS_PER_RTT) } else { Duration::ZERO }
+    }
+
+    /// Whether losses come in bursts, so that repairs of one burst had better not leave together.
+    fn is_bursty(&self) -> bool {
+        self.ledger.losses().burst_length() >= BURSTY
+    }
+
+    /// New messages of a class are about to leave: makes the plan for their burst, if there is none yet, and returns the
+    /// size that the next packet aims at.
+    pub(in crate::connection) fn burst_target(
+        &mut self,
+        now: Time,
+        id: ClassId,
+        overhead: usize,
+        capacity: usize,
+    ) -> usize {
+        let class = &mut self.redundancy.classes[usize::from(id)];
+        if class.mode != RedundancyMode::Adaptive || self.path.carrier.is_reliable {
+            return usize::MAX;
+        }
+        let (messages, bytes) = self.lanes.new_size(id);
+        let plan = match class.burst {
+            Some(plan) => plan,
+            None => {
+                let packet_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
+                let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
+                let yields = self.congestion.is_congested(now);
+                class.begin_burst(self.ledger.losses(), &burst, yields)
+            }
+        };
+        let packets = plan.packets.saturating_sub(1).max(1);
+        class.burst = Some(Plan { packets, ..plan });
+        if plan.repairs == 0 || plan.packets <= 1 { usize::MAX } else { bytes.div_ceil(plan.packets) }
+    }
+
+    /// Whether more packets follow of the burst that the next packet belongs to.
+    pub(in crate::connection) fn is_in_burst(&self) -> bool {
+        let burst = self.lanes.next_class().and_then(|class| self.redundancy.class(class).burst);
+        burst.is_some_and(|plan| plan.repairs > 0)
+    }
+
+    /// A packet with new messages of a class left; `content` is what of it a repair covers.
+    pub(in crate::connection) fn on_source(&mut self, now: Time, id: ClassId, number: u64, content: &[u8]) {
+        let class = self.redundancy.class_mut(id);
+        class.on_source(number, content);
+        match class.mode {
+            RedundancyMode::Fixed { sources, repairs } => {
+                let is_full = class.encoder.as_ref().is_some_and(|encoder| encoder.sources() >= sources.into());
+                if is_full {
+                    class.repairs.now = repairs.into();
+                }
+            }
+            _ if !self.lanes.has_new_of(id) => self.end_burst(now, id),
+            _ => {}
+        }
+    }
+
+    /// Everything new of a class has left: what remains are the repairs.
+    fn end_burst(&mut self, now: Time, id: ClassId) {
+        let (is_bursty, spacing) = (self.is_bursty(), self.spacing(REPAIRS_PER_RTT));
+        let class = self.redundancy.class_mut(id);
+        let Some(plan) = class.burst.take() else { return };
+        let now_count = if is_bursty { plan.repairs.div_ceil(2) } else { plan.repairs };
+        class.repairs.follow(now_count, plan.repairs - now_count, now + spacing);
+    }
+
+    /// Whether a burst of this class that begins now says again what was acknowledged last, because the peer may not
+    /// know.
+    pub(in crate::connection) fn repeats_ack(&self, id: ClassId) -> bool {
+        let class = self.redundancy.class(id);
+        let is_first = class.burst.is_none() && class.sends_copies();
+        is_first && class.policy.is_active() && self.received.is_unconfirmed()
+    }
+
+    /// A packet of a burst left, with or without an acknowledgement.
+    pub(in crate::connection) fn note_burst_packet(&mut self, id: ClassId, has_ack: bool) {
+        let class = self.redundancy.class_mut(id);
+        class.repairs.repeat_ack |= has_ack && class.burst.is_some();
+    }
+}

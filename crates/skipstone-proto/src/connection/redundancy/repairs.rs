@@ -1,0 +1,100 @@
+//! Repair packets of a class that are to be sent.
+
+use super::Redundant;
+use crate::channel::packet::Packet;
+use crate::time::Time;
+
+/// Repairs that are to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repairs {
+    pub(super) now: usize,
+    later: usize,
+    later_at: Time,
+    /// The burst began with an acknowledgement, which its repairs repeat.
+    pub(super) repeat_ack: bool,
+}
+
+impl Default for Repairs {
+    fn default() -> Self {
+        Repairs { now: 0, later: 0, later_at: Time::NEVER, repeat_ack: false }
+    }
+}
+
+impl Repairs {
+    /// When one is due that keeps its distance.
+    pub(super) fn due(&self) -> Time {
+        if self.later > 0 { self.later_at } else { Time::NEVER }
+    }
+
+    /// Whether one is due.
+    pub(super) fn are_due(&self, now: Time) -> bool {
+        self.now > 0 || self.due() <= now
+    }
+
+    /// So many are to follow, now and at a time; and as many of those that the pace held back.
+    pub(super) fn follow(&mut self, now: usize, later: usize, later_at: Time) {
+        let held_back = (self.now + self.later).min(now + later);
+        let later_at = if held_back > 0 { later_at.min(self.later_at) } else { later_at };
+        *self = Repairs { now, later: later + held_back, later_at, ..*self };
+    }
+
+    /// None leaves before this time.
+    pub(super) fn defer(&mut self, until: Time) {
+        if self.now > 0 {
+            self.later += core::mem::take(&mut self.now);
+            self.later_at = until;
+        } else if self.later > 0 {
+            self.later_at = self.later_at.max(until);
+        }
+    }
+
+    /// No more of them.
+    pub(super) fn clear(&mut self) {
+        self.now = 0;
+        self.later = 0;
+    }
+
+    fn on_sent(&mut self) {
+        match self.now.checked_sub(1) {
+            Some(rest) => self.now = rest,
+            None => self.later -= 1,
+        }
+    }
+}
+
+/// Writes a repair, if one is due and the packet holds nothing but acknowledgements. True if it did.
+pub(in crate::connection) fn write_repair(
+    now: Time,
+    redundancy: &mut Redundant,
+    packet: &mut Packet<'_>,
+    overhead: usize,
+    is_last_chance: bool,
+) -> bool {
+    let Some(class) = redundancy.classes.iter_mut().find(|class| class.repairs.are_due(now)) else { return false };
+    let has_blocks = class.has_blocks();
+    let Some(encoder) = &mut class.encoder else {
+        class.repairs.clear();
+        return false;
+    };
+    let length = encoder.repair_len(packet.number);
+    let bytes = (length + packet.writer.len() + overhead) as u64;
+    let fits = packet.room() >= length;
+    if fits && redundancy.budget.allows(bytes) && encoder.write_repair(packet.number, &mut packet.writer) {
+        redundancy.budget.spend(bytes);
+        class.repairs.on_sent();
+        let is_last = class.repairs.now + class.repairs.later == 0;
+        if is_last && has_blocks {
+            encoder.begin_block();
+        } else if is_last {
+            encoder.on_repairs_sent();
+        }
+        return true;
+    }
+    if fits || is_last_chance {
+        if has_blocks {
+            encoder.begin_block();
+        }
+        class.repairs.clear();
+    }
+    false
+}

@@ -1,0 +1,166 @@
+//! DTLS records as they can be seen from outside, before anything is opened or kept: what dimpl holds of a record is
+//! some hundred times its length, so what makes no sense must not reach it. RFC 6347 section 4.1, RFC 9147 section 4.
+
+/// Bytes in front of a record of DTLS 1.2, and of one in clear of 1.3.
+pub(crate) const HEADER_BYTES: usize = 13;
+const HANDSHAKE: u8 = 22;
+const ALERT: u8 = 21;
+const CLIENT_HELLO: u8 = 1;
+const CLIENT_KEY_EXCHANGE: u8 = 16;
+/// Bytes in front of a handshake message or a fragment of one.
+const MESSAGE_HEADER_BYTES: usize = 12;
+
+/// One record.
+#[derive(Clone, Copy, Debug)]
+struct Record<'a> {
+    bytes: &'a [u8],
+    is_sealed: bool,
+}
+
+impl Record<'_> {
+    /// Type of the handshake message that it begins with, if it is one in clear.
+    fn message(&self) -> Option<u8> {
+        let is_message =
+            !self.is_sealed && self.bytes[0] == HANDSHAKE && self.bytes.len() >= HEADER_BYTES + MESSAGE_HEADER_BYTES;
+        is_message.then(|| self.bytes[HEADER_BYTES])
+    }
+}
+
+/// Takes records off one by one; the rest as an error if it does not begin with a whole one.
+struct Records<'a>(&'a [u8]);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, ()>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.0;
+        let (length, is_sealed) = match *rest.first()? {
+            flags @ 0b0010_0000..=0b0011_1111 => (sealed_length(flags, rest), true),
+            20..=26 if rest.len() > HEADER_BYTES => {
+                let content = u16::from_be_bytes([rest[11], rest[12]]);
+                (Some(HEADER_BYTES + usize::from(content)), rest[3..5] != [0, 0])
+            }
+            _ => (None, false),
+        };
+        let Some((bytes, rest)) = length.and_then(|length| rest.split_at_checked(length)) else {
+            self.0 = &[];
+            return Some(Err(()));
+        };
+        self.0 = rest;
+        Some(Ok(Record { bytes, is_sealed }))
+    }
+}
+
+/// Length of a sealed record of 1.3; without a length field it is the rest.
+fn sealed_length(flags: u8, bytes: &[u8]) -> Option<usize> {
+    let has_connection_id = flags & 0b1_0000 != 0;
+    let header = if flags & 0b1000 != 0 { 3 } else { 2 };
+    match (has_connection_id, flags & 0b100 != 0) {
+        (true, _) => None,
+        (false, false) => Some(bytes.len()),
+        (false, true) => {
+            let length = bytes.get(header..header + 2)?;
+            Some(header + 2 + usize::from(u16::from_be_bytes([length[0], length[1]])))
+        }
+    }
+}
+
+/// Whether a datagram holds records of a handshake, so many at most. An alert in clear could be anybody's.
+pub(crate) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
+    let is_good =
+        |record: Result<Record<'_>, ()>| record.is_ok_and(|record| record.is_sealed || record.bytes[0] != ALERT);
+    !bytes.is_empty() && Records(bytes).count() <= records_max && Records(bytes).all(is_good)
+}
+
+/// Whether a datagram is a ClientHello, the first or the second, or a fragment of one: a record and nothing behind it.
+pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
+    let mut records = Records(bytes);
+    let Some(Ok(record)) = records.next() else { return false };
+    record.message() == Some(CLIENT_HELLO)
+        && record.bytes[HEADER_BYTES + 4] == 0
+        && record.bytes[HEADER_BYTES + 5] <= 1
+        && records.next().is_none()
+}
+
+/// The end of a datagram that is sealed records only; what comes before them in clear is left out.
+pub(crate) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
+    let mut at = 0;
+    for record in Records(bytes) {
+        let record = record.ok()?;
+        if record.is_sealed {
+            let rest = &bytes[at..];
+            return Records(rest).all(|record| record.is_ok_and(|record| record.is_sealed)).then_some(rest);
+        }
+        at += record.bytes.len();
+    }
+    None
+}
+
+/// Whether a datagram looks like the last flight of a client of 1.2: a key exchange in clear, a sealed record at the end.
+pub(crate) fn is_last_flight_1_2(bytes: &[u8]) -> bool {
+    let first = Records(bytes).next();
+    let is_exchange = matches!(first, Some(Ok(record)) if record.message() == Some(CLIENT_KEY_EXCHANGE));
+    is_exchange && sealed(bytes).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(kind: u8, content: &[u8]) -> Vec<u8> {
+        let mut record = vec![kind, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 1, 0, content.len() as u8];
+        record.extend(content);
+        record
+    }
+
+    fn sealed_1_2(kind: u8, content: &[u8]) -> Vec<u8> {
+        let mut record = plain(kind, content);
+        record[4] = 1;
+        record
+    }
+
+    fn message(kind: u8, sequence: u16) -> Vec<u8> {
+        let mut message = vec![kind, 0, 0, 0];
+        message.extend(sequence.to_be_bytes());
+        message.extend([0; 6]);
+        plain(22, &message)
+    }
+
+    #[test]
+    fn alerts_in_clear_garbage_and_too_many_records_are_no_handshake() {
+        let alert = plain(21, &[2, 40]);
+        let mut hello = plain(22, &[1, 2, 3]);
+        assert!(are_handshake(&hello, 1) && !are_handshake(&alert, 9) && !are_handshake(&[], 9));
+        assert!(are_handshake(&sealed_1_2(21, &[0; 26]), 9));
+        hello.extend(&alert);
+        assert!(!are_handshake(&hello, 9), "behind something else, too");
+        assert!(!are_handshake(&hello[..15], 9) && !are_handshake(b"\x80abc", 9) && are_handshake(&[0x2B, 1, 2], 9));
+        let two = [message(20, 0), message(20, 0)].concat();
+        assert!(are_handshake(&two, 2) && !are_handshake(&two, 1));
+        let lengths = [[0x2F, 0, 0, 0, 1, 9].as_slice(), &[0x2F, 0, 0, 0, 1, 9]].concat();
+        assert!(are_handshake(&lengths, 2) && !are_handshake(&lengths, 1) && !are_handshake(&lengths[..11], 9));
+    }
+
+    #[test]
+    fn only_a_hello_alone_is_a_hello() {
+        assert!(is_client_hello(&message(1, 0)) && is_client_hello(&message(1, 1)));
+        assert!(
+            !is_client_hello(&message(1, 2)) && !is_client_hello(&message(1, 256)) && !is_client_hello(&message(2, 0))
+        );
+        assert!(!is_client_hello(&[message(1, 0), message(1, 0)].concat()));
+        assert!(!is_client_hello(&plain(22, &[1, 0, 0])) && !is_client_hello(&sealed_1_2(22, &[1; 20])));
+    }
+
+    #[test]
+    fn what_is_in_clear_in_front_of_sealed_records_is_left_out() {
+        let (clear, record) = (message(16, 1), sealed_1_2(22, &[7; 30]));
+        let both = [clear.clone(), record.clone()].concat();
+        assert_eq!(sealed(&both), Some(&record[..]));
+        assert_eq!(sealed(&record), Some(&record[..]));
+        assert_eq!(sealed(&clear), None);
+        assert_eq!(sealed(&[record.clone(), clear.clone()].concat()), None, "in clear behind a sealed one");
+        assert_eq!(sealed(&[]), None);
+        assert!(is_last_flight_1_2(&both) && !is_last_flight_1_2(&record) && !is_last_flight_1_2(&clear));
+        assert!(!is_last_flight_1_2(&[message(20, 1), record].concat()));
+    }
+}
