@@ -63,7 +63,10 @@ impl Child {
                 Ok(Told::Failed { reason }) => return Err(Silence::Failed(reason)),
                 Ok(told) => return Ok(told),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Silence::Failed(format!("the process of {} ended; its own message stands above", self.name)));
+                    return Err(Silence::Failed(format!(
+                        "the process of {} ended; its own message stands above",
+                        self.name
+                    )));
                 }
                 Err(RecvTimeoutError::Timeout) if signals.is_set() => return Err(Silence::Interrupted),
                 Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
@@ -96,7 +99,10 @@ fn listen(from: ChildStdout) -> Receiver<Told> {
     std::thread::spawn(move || {
         let lines = BufReader::new(from).lines().map_while(Result::ok);
         // What is no word of ours is a library's own chatter.
-        lines.filter_map(|line| serde_json::from_str(&line).ok()).take_while(|word: &Told| to.send(word.clone()).is_ok()).for_each(drop);
+        lines
+            .filter_map(|line| serde_json::from_str(&line).ok())
+            .take_while(|word: &Told| to.send(word.clone()).is_ok())
+            .for_each(drop);
     });
     told
 }

@@ -42,7 +42,10 @@ pub(super) fn check(thresholds: &[Threshold], plan: &Plan) -> Result<(), String>
         let mut trials = plan.trials().into_iter();
         if plan.search.is_none() && !trials.any(|trial| scope.holds(trial.transport.name(), trial.clients)) {
             let names: Vec<&str> = plan.transports.iter().map(|transport| transport.name()).collect();
-            return complain(format!("nobody of that name, or with so many clients, takes part; there are {}", names.join(", ")));
+            return complain(format!(
+                "nobody of that name, or with so many clients, takes part; there are {}",
+                names.join(", ")
+            ));
         }
         let names = figure_names();
         if !names.iter().any(|name| name == scope.figure) {

@@ -81,7 +81,8 @@ fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
     }
     let clients = drivers::clients(arguments.transport, &url, arguments.clients)?;
     let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
-    let mut load = Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };
+    let mut load =
+        Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };
     load.run()
 }
 
@@ -177,7 +178,8 @@ impl Load<'_> {
         let epoch_ns = now_ns() + BREATH.as_nanos() as u64;
         let begin_ns = epoch_ns + arguments.warmup.0.as_nanos() as u64;
         let end_ns = begin_ns + arguments.duration.0.as_nanos() as u64;
-        let mut schedule = arguments.rate.map(|rate| Schedule { epoch_ns, rate, clients: arguments.clients, next: (0, 0) });
+        let mut schedule =
+            arguments.rate.map(|rate| Schedule { epoch_ns, rate, clients: arguments.clients, next: (0, 0) });
         self.evidence.measure(begin_ns, end_ns);
         let (mut window, mut progress) = (None, Instant::now());
         loop {

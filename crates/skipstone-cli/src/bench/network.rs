@@ -6,6 +6,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::system;
 
@@ -28,6 +29,7 @@ pub(crate) enum End {
 /// The interface in both namespaces.
 const INTERFACE: &str = "bench0";
 const ETHERNET_BYTES: u64 = 14;
+const CARRIER_MAX: Duration = Duration::from_secs(5);
 /// IP, and TCP with timestamps.
 const TCP_HEADERS_BYTES: u64 = 52;
 
@@ -71,7 +73,21 @@ pub(crate) fn connect(server: u32, load: u32) -> Result<(), String> {
 pub(crate) fn settle(end: End) -> Result<(), String> {
     ip(&["address", "add", &format!("{}/24", address(end)), "dev", INTERFACE])?;
     ip(&["link", "set", "lo", "up"])?;
-    ip(&["link", "set", INTERFACE, "up"])
+    ip(&["link", "set", INTERFACE, "up"])?;
+    if end == End::Load { wait_for_carrier() } else { Ok(()) }
+}
+
+/// The kernel takes up to a second to believe in a cable, and drops what is sent before.
+fn wait_for_carrier() -> Result<(), String> {
+    let until = Instant::now() + CARRIER_MAX;
+    while Instant::now() < until {
+        let shown = Command::new("ip").args(["-o", "link", "show", INTERFACE]).stdin(Stdio::null()).output();
+        if shown.is_ok_and(|shown| String::from_utf8_lossy(&shown.stdout).contains("state UP")) {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err(format!("the cable between server and load carries nothing after {CARRIER_MAX:?}"))
 }
 
 /// An end's address.

@@ -126,7 +126,9 @@ impl std::str::FromStr for Core {
     fn from_str(text: &str) -> Result<Core, String> {
         match text {
             "any" => Ok(Core(None)),
-            number => number.parse().map(|cpu| Core(Some(cpu))).map_err(|_| "a core is a number such as 0, or any".into()),
+            number => {
+                number.parse().map(|cpu| Core(Some(cpu))).map_err(|_| "a core is a number such as 0, or any".into())
+            }
         }
     }
 }

@@ -92,7 +92,12 @@ fn conclude(plan: &Plan, mut rows: Vec<Row>, limits: Vec<Limit>, is_whole: bool)
     // A search ends where nobody passes any more, and peers may do as they like.
     let failed = rows.iter().filter(|row| plan.search.is_none() && row.is_ours() && !row.passed);
     reasons.extend(failed.map(|row| {
-        format!("{} did not pass with {} clients: {}.", row.transport, thousands(row.clients.into()), row.reasons.join("; "))
+        format!(
+            "{} did not pass with {} clients: {}.",
+            row.transport,
+            thousands(row.clients.into()),
+            row.reasons.join("; ")
+        )
     }));
     let verdict = match (is_whole, reasons.is_empty()) {
         (false, _) => Verdict::Interrupted,
@@ -142,7 +147,8 @@ impl Show {
     fn progress(&mut self, progress: Progress) {
         let lines = thousands(progress.delivered_per_second as u64);
         let clients = thousands(progress.connected.into());
-        self.bar.set_message(format!("{}  {clients} connected, {lines} lines/s, p99 {:.1} ms", self.trial, progress.p99));
+        self.bar
+            .set_message(format!("{}  {clients} connected, {lines} lines/s, p99 {:.1} ms", self.trial, progress.p99));
     }
 
     fn end(&mut self, row: &Row) {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::words::Found;
+use crate::compare::row::whole;
 
 /// What the runs of one transport with one number of clients found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +39,7 @@ pub(crate) struct Figures {
     pub(crate) max: Option<f64>,
     /// IP bytes of both directions beyond the payload of both, in percent of it.
     pub(crate) overhead_percent: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) rss_bytes: Option<f64>,
     /// What the server's memory has grown by since before the first client, a client.
     pub(crate) rss_bytes_per_client: Option<f64>,
@@ -49,14 +51,22 @@ pub(crate) struct Figures {
     pub(crate) latest_send: Option<f64>,
     pub(crate) deliveries_per_second: Option<f64>,
     pub(crate) ip_bytes_per_second: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) connected: Option<f64>,
     pub(crate) connect: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) dropped: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) expected: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) delivered: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) lost: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) duplicated: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) reordered: Option<f64>,
+    #[serde(serialize_with = "whole")]
     pub(crate) corrupted: Option<f64>,
     /// From the first goodbye until all clients knew that they were gone.
     pub(crate) close: Option<f64>,
@@ -140,14 +150,21 @@ mod tests {
         let one = Row::of_rounds(rounds.map(|(cost, passed)| row("a", 5, cost, passed)).to_vec()).unwrap();
         assert_eq!((one.rounds, one.passed, one.reasons.len()), (3, false, 1));
         assert_eq!(one.figures.cpu_us_per_delivery, Some(2.0));
-        assert_eq!((one.figures.cpu_us_per_delivery_least, one.figures.cpu_us_per_delivery_most), (Some(1.0), Some(3.0)));
+        assert_eq!(
+            (one.figures.cpu_us_per_delivery_least, one.figures.cpu_us_per_delivery_most),
+            (Some(1.0), Some(3.0))
+        );
         assert_eq!(Row::of_rounds(Vec::new()), None);
     }
 
     #[test]
     fn ratios_are_of_the_same_number_of_clients() {
-        let mut rows =
-            [row("tcp", 5, Some(2.0), true), row("a", 5, Some(1.0), true), row("a", 9, Some(1.0), true), row("b", 5, None, true)];
+        let mut rows = [
+            row("tcp", 5, Some(2.0), true),
+            row("a", 5, Some(1.0), true),
+            row("a", 9, Some(1.0), true),
+            row("b", 5, None, true),
+        ];
         Row::compare(&mut rows, "tcp");
         assert_eq!(rows.map(|row| row.figures.ratio), [Some(1.0), Some(0.5), None, None]);
     }

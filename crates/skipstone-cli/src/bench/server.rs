@@ -91,8 +91,7 @@ fn serve(arguments: &Arguments) -> Result<(), String> {
         network::settle(End::Server)?;
         ip = network::address(End::Server);
     }
-    let setup =
-        ServerSetup { listen: SocketAddr::new(ip, 0), clients: arguments.clients, drive: arguments.drive };
+    let setup = ServerSetup { listen: SocketAddr::new(ip, 0), clients: arguments.clients, drive: arguments.drive };
     let server = drivers::server(arguments.transport, setup)?;
     tell(&Told::Listening { url: server.url() });
     let mut ticking = Ticking {

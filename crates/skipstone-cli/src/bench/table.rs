@@ -42,10 +42,21 @@ const COLUMNS: [Column; 16] = [
     Column { head: "memory", of: |row| row.figures.rss_bytes.map(|rss| bytes(rss as u64)) },
     Column { head: "ticks/s", of: |row| row.figures.ticks_per_second.map(three_digits) },
     Column { head: "CPU", of: |row| row.figures.server_cpu_percent.map(|percent| format!("{percent:.1}%")) },
-    Column { head: "connect", of: |row| idle(row).and(row.figures.connect).map(|ms| format!("{} s", three_digits(ms / 1e3))) },
+    Column {
+        head: "connect",
+        of: |row| idle(row).and(row.figures.connect).map(|ms| format!("{} s", three_digits(ms / 1e3))),
+    },
     Column { head: "each", of: |row| idle(row).and(row.figures.rss_bytes_per_client).map(|rss| bytes(rss as u64)) },
-    Column { head: "B/s each", of: |row| idle(row).and(row.figures.ip_bytes_per_second).map(|rate| three_digits(rate / f64::from(row.clients))) },
-    Column { head: "close", of: |row| idle(row).and(row.figures.close).map(|ms| format!("{} s", three_digits(ms / 1e3))) },
+    Column {
+        head: "B/s each",
+        of: |row| {
+            idle(row).and(row.figures.ip_bytes_per_second).map(|rate| three_digits(rate / f64::from(row.clients)))
+        },
+    },
+    Column {
+        head: "close",
+        of: |row| idle(row).and(row.figures.close).map(|ms| format!("{} s", three_digits(ms / 1e3))),
+    },
 ];
 
 const NAME_COLUMNS: usize = 16;
@@ -112,7 +123,8 @@ impl Page {
 
     fn failures(&mut self, bench: &Bench) {
         for row in bench.results.iter().filter(|row| !row.passed) {
-            let text = format!("{}, {} clients: {}", row.transport, thousands(row.clients.into()), row.reasons.join("; "));
+            let text =
+                format!("{}, {} clients: {}", row.transport, thousands(row.clients.into()), row.reasons.join("; "));
             wrap(&text, TEXT_COLUMNS).iter().for_each(|line| self.line(line));
         }
         for row in bench.results.iter().filter(|row| row.is_load_short()) {

@@ -57,12 +57,7 @@ const END_MAX: Duration = Duration::from_secs(25);
 
 impl Trial {
     /// Plays it. What goes wrong is in the row; an error is an interruption.
-    pub(crate) fn play(
-        self,
-        setup: &Setup,
-        signals: &Signals,
-        mut show: impl FnMut(Progress),
-    ) -> Result<Row, Silence> {
+    pub(crate) fn play(self, setup: &Setup, signals: &Signals, mut show: impl FnMut(Progress)) -> Result<Row, Silence> {
         let mut evidence = Evidence::default();
         if let Some(most) = self.transport.clients_max().filter(|most| self.clients > *most) {
             return Ok(self.row(setup, &evidence, Some(format!("it serves {most} clients at most"))));

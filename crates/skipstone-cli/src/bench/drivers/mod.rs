@@ -1,11 +1,19 @@
 //! One small driver for each transport: a server that is stepped by its tick, and many clients in one thread, each with a
 //! socket of its own. What the lines say, who sends when and what is counted is decided above.
 
+#[cfg(feature = "peers")]
+mod enet;
 mod framing;
 mod listeners;
+#[cfg(feature = "peers")]
+mod quinn;
+#[cfg(feature = "peers")]
+mod renet;
 mod skipstone;
 mod tcp;
 mod udp_bare;
+#[cfg(feature = "peers")]
+mod websocket;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -120,6 +128,15 @@ pub(crate) fn server(transport: Transport, setup: ServerSetup) -> Result<Box<dyn
         | Transport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(transport, setup)?),
         Transport::Tcp => Box::new(tcp::TcpServer::start(setup)?),
         Transport::UdpBare | Transport::UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
+        #[cfg(feature = "peers")]
+        Transport::Enet => Box::new(enet::EnetServer::start(setup)?),
+        #[cfg(feature = "peers")]
+        Transport::Renet => Box::new(renet::RenetDriver::start(setup)?),
+        #[cfg(feature = "peers")]
+        Transport::Quinn => Box::new(quinn::QuinnServer::start(setup)?),
+        #[cfg(feature = "peers")]
+        Transport::WebSocket => Box::new(websocket::WebSocketServer::start(setup)?),
+        #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     })
 }
@@ -135,6 +152,15 @@ pub(crate) fn clients(transport: Transport, url: &str, count: u32) -> Result<Box
         Transport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         Transport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
         Transport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
+        #[cfg(feature = "peers")]
+        Transport::Enet => Box::new(enet::EnetClients::new(address()?)?),
+        #[cfg(feature = "peers")]
+        Transport::Renet => Box::new(renet::RenetClients::new(address()?)?),
+        #[cfg(feature = "peers")]
+        Transport::Quinn => Box::new(quinn::QuinnClients::new(address()?)?),
+        #[cfg(feature = "peers")]
+        Transport::WebSocket => Box::new(websocket::WebSocketClients::new(address()?)?),
+        #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     })
 }

@@ -252,7 +252,8 @@ fn say(udp: &mut UdpSocket, batch: &mut SendBatch, bytes: &[u8], to: SocketAddr)
 
 impl Clients for BareClients {
     fn connect(&mut self) -> Result<(), String> {
-        let mut udp = UdpSocket::bind(listeners::any(self.server), &UdpOptions::client()).map_err(text("open a socket"))?;
+        let mut udp =
+            UdpSocket::bind(listeners::any(self.server), &UdpOptions::client()).map_err(text("open a socket"))?;
         udp.register(self.poll.registry(), Token(self.clients.len())).map_err(text("open a socket"))?;
         say(&mut udp, &mut self.outgoing, &[HELLO], self.server);
         self.clients.push(Client { udp, is_welcome: false });
