@@ -71,14 +71,17 @@ fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
     arguments.place.go()?;
     let orders = orders();
     tell(&Told::Ready);
-    let url = match orders.recv_timeout(ORDER_MAX) {
-        Ok(url) => url,
-        Err(RecvTimeoutError::Timeout) => return Err("its parent said nothing".into()),
-        Err(RecvTimeoutError::Disconnected) => return Ok(None),
+    let word = || match orders.recv_timeout(ORDER_MAX) {
+        Ok(word) => Ok(Some(word)),
+        Err(RecvTimeoutError::Timeout) => Err("its parent said nothing".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Ok(None),
     };
+    let Some(_) = word()? else { return Ok(None) };
     if arguments.place.apart {
         network::settle(End::Load)?;
     }
+    tell(&Told::Ready);
+    let Some(url) = word()? else { return Ok(None) };
     let clients = drivers::clients(arguments.transport, &url, arguments.clients)?;
     let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
     let mut load =
@@ -96,26 +99,36 @@ struct Load<'a> {
     line: Vec<u8>,
 }
 
-/// What is due when, since the epoch.
-#[derive(Debug, Clone, Copy)]
+/// What is due when, since the epoch. Clients are spread over the interval unevenly, so that no number of them keeps step
+/// with the server's ticks.
+#[derive(Debug, Clone)]
 struct Schedule {
     epoch_ns: u64,
     rate: Rate,
-    clients: u32,
-    next: (u64, u32),
+    /// By when they are due in each interval, as a share of it, and who.
+    turns: Vec<(f64, u32)>,
+    next: (u64, usize),
 }
 
 impl Schedule {
+    fn new(epoch_ns: u64, rate: Rate, clients: u32) -> Schedule {
+        let golden = (5_f64.sqrt() - 1.0) / 2.0;
+        let mut turns: Vec<(f64, u32)> =
+            (0..clients).map(|client| ((f64::from(client) * golden).fract(), client)).collect();
+        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Schedule { epoch_ns, rate, turns, next: (0, 0) }
+    }
+
     /// The next line: when, and whose.
-    fn due_ns(&self) -> u64 {
-        let (round, client) = self.next;
-        let offset = self.rate.interval().mul_f64(f64::from(client) / f64::from(self.clients));
-        self.epoch_ns + (self.rate.due(round) + offset).as_nanos() as u64
+    fn due(&self) -> (u64, u32) {
+        let (share, client) = self.turns[self.next.1];
+        let due = self.rate.due(self.next.0) + self.rate.interval().mul_f64(share);
+        (self.epoch_ns + due.as_nanos() as u64, client)
     }
 
     fn advance(&mut self) {
-        let (round, client) = self.next;
-        self.next = if client + 1 < self.clients { (round, client + 1) } else { (round + 1, 0) };
+        let (round, turn) = self.next;
+        self.next = if turn + 1 < self.turns.len() { (round, turn + 1) } else { (round + 1, 0) };
     }
 }
 
@@ -178,8 +191,7 @@ impl Load<'_> {
         let epoch_ns = now_ns() + BREATH.as_nanos() as u64;
         let begin_ns = epoch_ns + arguments.warmup.0.as_nanos() as u64;
         let end_ns = begin_ns + arguments.duration.0.as_nanos() as u64;
-        let mut schedule =
-            arguments.rate.map(|rate| Schedule { epoch_ns, rate, clients: arguments.clients, next: (0, 0) });
+        let mut schedule = arguments.rate.map(|rate| Schedule::new(epoch_ns, rate, arguments.clients));
         self.evidence.measure(begin_ns, end_ns);
         let (mut window, mut progress) = (None, Instant::now());
         loop {
@@ -194,7 +206,7 @@ impl Load<'_> {
             if now >= end_ns {
                 break;
             }
-            let next = schedule.map_or(u64::MAX, |schedule| schedule.due_ns());
+            let next = schedule.as_ref().map_or(u64::MAX, |schedule| schedule.due().0);
             let until = next.min(if now < begin_ns { begin_ns } else { end_ns });
             self.poll(Duration::from_nanos(until.saturating_sub(now_ns())).min(ROUND_MAX))?;
             if progress.elapsed() >= Duration::from_secs(1) {
@@ -223,11 +235,10 @@ impl Load<'_> {
     fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut Found) {
         let mut any = false;
         loop {
-            let due_ns = schedule.due_ns();
+            let (due_ns, client) = schedule.due();
             if due_ns > now || due_ns >= end_ns {
                 break;
             }
-            let client = schedule.next.1;
             schedule.advance();
             self.line.clear();
             let sequence = self.sent[client as usize];

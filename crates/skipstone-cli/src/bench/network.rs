@@ -69,12 +69,13 @@ pub(crate) fn connect(server: u32, load: u32) -> Result<(), String> {
     ip(&["link", "add", INTERFACE, "netns", &server, "type", "veth", "peer", "name", INTERFACE, "netns", &load])
 }
 
-/// In a process of its own network, once the cable is there: takes an address.
+/// In a process of its own network, once the cable is there: takes an address, and waits until the cable carries, which
+/// takes both ends.
 pub(crate) fn settle(end: End) -> Result<(), String> {
     ip(&["address", "add", &format!("{}/24", address(end)), "dev", INTERFACE])?;
     ip(&["link", "set", "lo", "up"])?;
     ip(&["link", "set", INTERFACE, "up"])?;
-    if end == End::Load { wait_for_carrier() } else { Ok(()) }
+    wait_for_carrier()
 }
 
 /// The kernel takes up to a second to believe in a cable, and drops what is sent before.
@@ -109,6 +110,10 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 /// kernel hands over in one piece and cuts later (TCP) counts as if it were cut.
 pub(crate) fn ip_bytes() -> Option<u64> {
     let read = |file: &str| std::fs::read_to_string(format!("/proc/self/net/{file}")).ok();
+    let dev = read("dev");
+    if dev.as_deref().and_then(of_interface).is_none() {
+        eprintln!("DEV {dev:?}");
+    }
     let (bytes, packets) = of_interface(&read("dev")?)?;
     let segments = read("snmp").and_then(|snmp| tcp_segments(&snmp)).unwrap_or(0);
     let uncut = if segments > 0 { segments.saturating_sub(packets) * TCP_HEADERS_BYTES } else { 0 };

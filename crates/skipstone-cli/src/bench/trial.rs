@@ -81,9 +81,11 @@ impl Trial {
             network::connect(server.id(), load.id()).map_err(Silence::Failed)?;
         }
         server.tell("go");
+        load.tell("go");
         let Told::Listening { url } = server.hear(START_MAX, signals)? else {
             return Err(Silence::Failed("the server said something else than its URL".into()));
         };
+        load.hear(START_MAX, signals)?;
         evidence.idle = Some(snapshot(&mut server, signals)?);
         load.tell(&url);
         let patience = CONNECT_MAX + setup.warmup + setup.duration + END_MAX;

@@ -21,6 +21,8 @@ pub(super) struct SkipstoneServer {
     /// By the client's number, which is that of its place.
     peers: Vec<Option<PeerId>>,
     count: usize,
+    /// Of a tick.
+    rounds: u32,
 }
 
 /// What may wait for one client.
@@ -42,7 +44,8 @@ impl SkipstoneServer {
             Transport::SkipstoneWebSocket => Scheme::WebSocket,
             _ => Scheme::Plain,
         };
-        Ok(SkipstoneServer { server, drive: setup.drive, scheme, peers: Vec::new(), count: 0 })
+        let rounds = setup.clients.div_ceil(ROUND_DATAGRAMS).max(1);
+        Ok(SkipstoneServer { server, drive: setup.drive, scheme, peers: Vec::new(), count: 0, rounds })
     }
 
     fn take_events(&mut self, inbox: &mut Inbox) {
@@ -71,8 +74,8 @@ impl SkipstoneServer {
     }
 }
 
-/// Rounds of a stepped server's tick: each takes 1,024 datagrams at most.
-const ROUNDS: usize = 4;
+/// What a round of a stepped server takes at most.
+const ROUND_DATAGRAMS: u32 = 1_024;
 
 impl Server for SkipstoneServer {
     fn url(&self) -> String {
@@ -84,7 +87,8 @@ impl Server for SkipstoneServer {
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         if self.drive == Drive::Tick {
-            for _ in 0..ROUNDS {
+            // An acknowledgement of each client; the flush takes as many again.
+            for _ in 0..self.rounds {
                 self.step(Duration::ZERO)?;
             }
         }
