@@ -81,3 +81,42 @@ fn rounds_and_lists_make_a_row_for_each_number_and_ratios() {
         assert!(rows.iter().all(|row| row["ratio"].is_number()) && rows[0]["ratio"] == 1.0, "{rows:#?}");
     }
 }
+
+#[test]
+fn channels_that_were_used_are_told_apart() {
+    let flags = [
+        "--clients",
+        "3",
+        "--channels",
+        "1,64,300",
+        "--duration",
+        "500ms",
+        "--transports",
+        "skipstone-plain,skipstone",
+    ];
+    let (ended, result) = bench("channels", &flags);
+    ended.expect(&[0, 99]);
+    let rows = result["results"].as_array().expect("a list");
+    let variants: Vec<_> = rows.iter().filter_map(|row| row["variant"].as_str()).collect();
+    let wanted = ["1 channels", "64 channels", "300 channels"].map(|name| [name; 2]).concat();
+    assert_eq!(variants, wanted);
+    rows.iter().for_each(|row| assert_delivered(row, 3, 3 * 3));
+}
+
+#[test]
+fn lines_go_there_and_back_reliably_or_not() {
+    let transports =
+        if cfg!(feature = "peers") { "skipstone-plain,enet,renet,udp-bare" } else { "skipstone-plain,udp-bare" };
+    let flags = ["--clients", "4", "--in-flight", "1,3", "--duration", "500ms", "--transports", transports];
+    let (ended, result) = bench("pingpong", &flags);
+    ended.expect(&[0, 99]);
+    let rows = result["results"].as_array().expect("a list");
+    assert_eq!(rows.len(), 4 * transports.split(',').count());
+    for row in rows {
+        assert_eq!(
+            (row["connected"].as_u64(), row["dropped"].as_u64(), row["corrupted"].as_u64()),
+            (Some(4), Some(0), Some(0))
+        );
+        assert!(row["deliveries_per_second"].as_f64().is_some_and(|rate| rate > 20.0), "{row:#}");
+    }
+}

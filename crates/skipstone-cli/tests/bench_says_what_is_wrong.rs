@@ -76,7 +76,7 @@ fn a_search_ends_at_its_bounds_or_between_them() {
 fn an_interrupted_bench_ends_its_processes_and_reports_what_it_has() {
     let flags =
         ["bench", "fanout", "--clients", "3", "--transports", "tcp", "--duration", "60s", "--network", "loopback"];
-    let mut running = Running::tool(&[&flags[..], &["--server-cpu", "any", "--load-cpu", "any"]].concat());
+    let running = Running::tool(&[&flags[..], &["--server-cpu", "any", "--load-cpu", "any"]].concat());
     let children = || children_of(running.id());
     let end = std::time::Instant::now() + common::PATIENCE;
     while children().len() < 2 && std::time::Instant::now() < end {

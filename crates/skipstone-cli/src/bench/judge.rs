@@ -67,7 +67,7 @@ pub(super) fn judge(thresholds: &[Threshold], rows: &[Row]) -> (Vec<ThresholdRes
     for threshold in thresholds {
         let scope = scope(threshold.path());
         for row in rows.iter().filter(|row| scope.holds(row.transport, row.clients)) {
-            let of = format!("{} with {} clients", row.transport, thousands(row.clients.into()));
+            let of = format!("{} with {} clients", row.name(), thousands(row.clients.into()));
             let outcome = threshold.about(full_name(scope.figure)).evaluate(&document(&values(row)));
             let (passed, actual) = match &outcome {
                 Ok(outcome) => (outcome.passed, Some(outcome.actual)),
@@ -122,6 +122,7 @@ mod tests {
     fn missed(threshold: &str) -> Vec<String> {
         let row = |transport, clients, p99, passed| Row {
             transport,
+            variant: None,
             clients,
             rate: 1.0,
             passed,

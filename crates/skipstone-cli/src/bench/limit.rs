@@ -8,6 +8,7 @@ use super::play::{Show, run_one};
 use super::row::Row;
 use super::transport::Transport;
 use super::trial::Trial;
+use super::variant::Variant;
 use crate::stress::signals::Signals;
 
 /// What a search found.
@@ -30,7 +31,7 @@ pub(super) fn search(
 ) -> Result<(Limit, Vec<Row>), Silence> {
     let (mut gap, mut rows) = (Gap::new(bounds), Vec::new());
     while let Some(clients) = gap.next() {
-        let row = run_one(plan, Trial { transport, clients }, signals, show)?;
+        let row = run_one(plan, Trial { transport, clients, variant: Variant::Only }, signals, show)?;
         gap.tried(clients, row.passed);
         rows.push(row);
     }

@@ -3,17 +3,20 @@
 //! Open loop: what is due when is fixed before the first line is sent, and latency counts from then.
 
 mod evidence;
+mod flight;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use self::evidence::Evidence;
+use self::flight::Flight;
 use super::drivers::{self, Clients};
 use super::line::{Line, Lines};
 use super::network::{self, End};
 use super::server::{ORDER_MAX, Place, Workload};
 use super::system::{self, now_ns};
 use super::transport::Transport;
+use super::variant::Delivery;
 use super::words::{Found, Progress, Told, orders, tell};
 use crate::report::exit::Exit;
 use crate::units::rate::Rate;
@@ -31,6 +34,14 @@ pub(crate) struct Arguments {
     /// Lines of each client; none is sent without one
     #[arg(long)]
     pub(crate) rate: Option<Rate>,
+    /// In place of a rate: so many lines of each client are on their way, there and back
+    #[arg(long)]
+    pub(crate) in_flight: Option<u32>,
+    #[arg(long, value_enum)]
+    pub(crate) delivery: Delivery,
+    /// Channels that are used once before anything is measured
+    #[arg(long)]
+    pub(crate) channels: u16,
     #[arg(long)]
     pub(crate) bytes: usize,
     #[arg(long)]
@@ -46,6 +57,8 @@ pub(crate) struct Arguments {
 
 /// Handshakes at once.
 const CONNECTING_MAX: u32 = 128;
+/// Channels that wait for their answer at once.
+const TOUCHED_MAX: u64 = 20_000;
 /// Between the last handshake and the first line.
 const BREATH: Duration = Duration::from_millis(100);
 /// Without any delivery for so long, what is missing will not come.
@@ -82,7 +95,7 @@ fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
     }
     tell(&Told::Ready);
     let Some(url) = word()? else { return Ok(None) };
-    let clients = drivers::clients(arguments.transport, &url, arguments.clients)?;
+    let clients = drivers::clients(arguments.transport, &url, arguments.clients, arguments.delivery)?;
     let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
     let mut load =
         Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };
@@ -143,7 +156,7 @@ impl Load<'_> {
         tell(&Told::Connected { clients: connected, ms: connect_ms });
         let mut found = Found { connected, connect_ms, ..Found::default() };
         if connected == self.arguments.clients {
-            if !self.talk(&mut found)? {
+            if !self.touch()? || !self.talk(&mut found)? {
                 return Ok(None);
             }
             self.close(&mut found)?;
@@ -185,6 +198,30 @@ impl Load<'_> {
         Ok(true)
     }
 
+    /// Uses every channel of every client once, and waits for the answers; false if it was stopped.
+    fn touch(&mut self) -> Result<bool, String> {
+        let began = Instant::now();
+        let (mut begun, all) = (0, u64::from(self.arguments.channels - 1) * u64::from(self.arguments.clients));
+        while self.evidence.touched < all {
+            while begun < all && begun < self.evidence.touched + TOUCHED_MAX {
+                let clients = u64::from(self.arguments.clients);
+                if !self.clients.touch((begun % clients) as u32, (begun / clients) as u16) {
+                    break;
+                }
+                begun += 1;
+            }
+            self.clients.flush();
+            self.poll(Duration::from_millis(5))?;
+            if began.elapsed() > self.arguments.connect_max.0 {
+                return Err(format!("{} of {all} channels answered in time", self.evidence.touched));
+            }
+            if !self.goes_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Warms up, measures, and waits for what is on its way; false if it was stopped.
     fn talk(&mut self, found: &mut Found) -> Result<bool, String> {
         let arguments = self.arguments;
@@ -193,11 +230,17 @@ impl Load<'_> {
         let end_ns = begin_ns + arguments.duration.0.as_nanos() as u64;
         let mut schedule = arguments.rate.map(|rate| Schedule::new(epoch_ns, rate, arguments.clients));
         self.evidence.measure(begin_ns, end_ns);
+        let mut flight = arguments.in_flight.map(|in_flight| Flight::new(arguments.clients, in_flight));
+        self.evidence.notes_returns = flight.is_some();
+        self.evidence.returned = flight.as_ref().map_or(Vec::new(), Flight::begin);
         let (mut window, mut progress) = (None, Instant::now());
         loop {
             let now = now_ns();
             if let Some(schedule) = &mut schedule {
                 self.send_due(schedule, now, end_ns, found);
+            }
+            if let Some(flight) = &mut flight {
+                self.keep_flying(flight, found);
             }
             if window.is_none() && now >= begin_ns {
                 window = Some((now, system::cpu_time(), self.evidence.delivered));
@@ -240,20 +283,41 @@ impl Load<'_> {
                 break;
             }
             schedule.advance();
-            self.line.clear();
-            let sequence = self.sent[client as usize];
-            self.evidence.lines.write(Line { sender: client, sequence, due_ns }, &mut self.line);
-            found.planned += 1;
             found.latest_send = found.latest_send.max((now - due_ns) as f64 / 1e6);
-            if self.clients.send(client, &self.line) {
-                self.sent[client as usize] += 1;
-                found.sent_in_window += u64::from(self.evidence.is_measured(due_ns));
-                any = true;
-            }
+            any |= self.send_line(client, due_ns, found);
         }
         if any {
             self.clients.flush();
         }
+    }
+
+    /// A new line for each that came back.
+    fn keep_flying(&mut self, flight: &mut Flight, found: &mut Found) {
+        let mut turns = std::mem::take(&mut self.evidence.returned);
+        if self.arguments.delivery == Delivery::Unreliable {
+            turns.extend(flight.stranded());
+        }
+        for client in &turns {
+            self.send_line(*client, now_ns(), found);
+            flight.note(*client);
+        }
+        if !turns.is_empty() {
+            self.clients.flush();
+        }
+    }
+
+    /// Whether it could be sent.
+    fn send_line(&mut self, client: u32, due_ns: u64, found: &mut Found) -> bool {
+        self.line.clear();
+        let sequence = self.sent[client as usize];
+        self.evidence.lines.write(Line { sender: client, sequence, due_ns }, &mut self.line);
+        found.planned += 1;
+        let is_sent = self.clients.send(client, &self.line);
+        if is_sent {
+            self.sent[client as usize] += 1;
+            found.sent_in_window += u64::from(self.evidence.is_measured(due_ns));
+        }
+        is_sent
     }
 
     fn drain(&mut self) -> Result<bool, String> {

@@ -22,6 +22,7 @@ mod system;
 mod table;
 mod transport;
 mod trial;
+mod variant;
 mod words;
 
 use crate::report::exit::Exit;
@@ -44,7 +45,9 @@ Try:
   skipstone bench fanout --clients 200 --transports skipstone-plain,skipstone,enet,tcp
   skipstone bench fanout --clients 200,400,700 --against enet --json fanout.json
   skipstone bench fanout --transports skipstone --find-limit
-  skipstone bench idle --clients 10000";
+  skipstone bench idle --clients 10000
+  skipstone bench channels --channels 64,4096
+  skipstone bench pingpong --transports skipstone,enet,renet";
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &Arguments) -> Exit {

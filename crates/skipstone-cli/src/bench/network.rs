@@ -110,10 +110,6 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 /// kernel hands over in one piece and cuts later (TCP) counts as if it were cut.
 pub(crate) fn ip_bytes() -> Option<u64> {
     let read = |file: &str| std::fs::read_to_string(format!("/proc/self/net/{file}")).ok();
-    let dev = read("dev");
-    if dev.as_deref().and_then(of_interface).is_none() {
-        eprintln!("DEV {dev:?}");
-    }
     let (bytes, packets) = of_interface(&read("dev")?)?;
     let segments = read("snmp").and_then(|snmp| tcp_segments(&snmp)).unwrap_or(0);
     let uncut = if segments > 0 { segments.saturating_sub(packets) * TCP_HEADERS_BYTES } else { 0 };

@@ -5,9 +5,11 @@ use std::time::Duration;
 use super::drivers::Drive;
 use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
 use super::network::Network;
+use super::row::Against;
 use super::server::Workload;
 use super::transport::Transport;
 use super::trial::{Setup, Trial};
+use super::variant::{Delivery, Variant};
 use crate::units::rate::Rate;
 use crate::units::size::Size;
 use crate::units::span::Span;
@@ -22,6 +24,10 @@ pub(crate) enum Preset {
     Echo(Echo),
     /// Clients that are connected and say nothing
     Idle(Idle),
+    /// As fanout, by clients that used many channels once, which fell idle
+    Channels(Channels),
+    /// Lines that go there and back as fast as they can (NetworkBenchmarkDotNet: 500 clients, 32 bytes)
+    Pingpong(Pingpong),
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -69,6 +75,44 @@ pub(crate) struct Idle {
     common: Common,
 }
 
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Channels {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "300")]
+    clients: Vec<u32>,
+    /// Channels that each client has used; the ratios are of the first of the list
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "64,4096",
+          value_parser = clap::value_parser!(u16).range(1..=60_000))]
+    channels: Vec<u16>,
+    /// Lines that each client sends, all of them on one channel
+    #[arg(short, long, value_name = "RATE", default_value = "1/s")]
+    rate: Rate,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "100")]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Pingpong {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "500")]
+    clients: Vec<u32>,
+    /// Lines of each client that are on their way
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1,10",
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    in_flight: Vec<u32>,
+    /// How they are delivered
+    #[arg(long, value_enum, value_name = "HOW,HOW", value_delimiter = ',', default_value = "reliable,unreliable")]
+    delivery: Vec<Delivery>,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "32")]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
 /// Flags of all presets.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Common {
@@ -79,7 +123,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "TIME", default_value = "3s")]
     pub(crate) warmup: Span,
     /// Who takes part: skipstone-plain,skipstone,skipstone-ws,skipstone-mixed,enet,renet,quinn,websocket,tcp,udp-bare,
-    /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone]
+    /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels: skipstone-plain]
     #[arg(short, long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) transports: Option<Vec<Transport>>,
     /// Whose cost the others are divided by
@@ -97,9 +141,9 @@ pub(crate) struct Common {
     /// The core of the load's process, or `any`
     #[arg(long, value_name = "CPU", default_value = "1")]
     pub(crate) load_cpu: Core,
-    /// The server's ticks a second
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) tick: u32,
+    /// The server's ticks a second [default: 60; pingpong: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) tick: Option<u32>,
     /// When Skipstone's server looks at its sockets: at its `tick`, as the other drivers do; when it is `ready`; or in the
     /// `background`, in a thread of its own
     #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
@@ -159,6 +203,7 @@ pub(crate) struct Plan {
     pub(crate) setup: Setup,
     pub(crate) transports: Vec<Transport>,
     pub(crate) clients: Vec<u32>,
+    pub(crate) variants: Vec<Variant>,
     pub(crate) search: Option<Bounds>,
     pub(crate) common: Common,
     /// Why it is not played where it would be best.
@@ -183,6 +228,21 @@ impl Plan {
             Preset::Idle(Idle { clients, common }) => {
                 ("idle", common, clients.clone(), None, Size::Bytes(LINE_BYTES_MIN), Workload::Broadcast)
             }
+            Preset::Channels(Channels { clients, rate, size, common, .. }) => {
+                ("channels", common, clients.clone(), Some(*rate), *size, Workload::Broadcast)
+            }
+            Preset::Pingpong(Pingpong { clients, size, common, .. }) => {
+                ("pingpong", common, clients.clone(), None, *size, Workload::Echo)
+            }
+        };
+        let variants = match preset {
+            Preset::Channels(flags) => flags.channels.iter().map(|channels| Variant::Channels(*channels)).collect(),
+            Preset::Pingpong(flags) => {
+                let each = |delivery: Delivery| flags.in_flight.iter().map(move |lines| (*lines, delivery));
+                let all = flags.delivery.iter().flat_map(|delivery| each(*delivery));
+                all.map(|(lines, delivery)| Variant::InFlight { lines, delivery }).collect()
+            }
+            Preset::Fanout(_) | Preset::Echo(_) | Preset::Idle(_) => vec![Variant::Only],
         };
         let search = match preset {
             Preset::Fanout(flags) => flags.find_limit.then_some(flags.limit_bounds),
@@ -204,7 +264,7 @@ impl Plan {
             line_bytes: line_bytes(size)?,
             warmup: common.warmup.0,
             duration: positive(common.duration)?,
-            ticks_per_second: common.tick,
+            ticks_per_second: common.tick.unwrap_or(if name == "pingpong" { 1_000 } else { 60 }),
             network,
             server_cpu: common.server_cpu.0,
             load_cpu: common.load_cpu.0,
@@ -212,21 +272,35 @@ impl Plan {
             p99_max: P99_MAX,
         };
         let transports = common.transports.clone().unwrap_or_else(|| default_transports(name));
-        Ok(Plan { preset: name, setup, transports, clients, search, common: common.clone(), remark })
+        Ok(Plan { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
     }
 
     /// All runs, in the order in which they are played: every transport once, then again, so that a machine that changes
     /// its mood changes it for all.
     pub(crate) fn trials(&self) -> Vec<Trial> {
-        let each = |clients: u32| self.transports.iter().map(move |transport| Trial { transport: *transport, clients });
-        let round = |_| self.clients.iter().flat_map(|clients| each(*clients));
-        (0..self.common.rounds).flat_map(round).collect()
+        let mut round = Vec::new();
+        for clients in &self.clients {
+            for variant in &self.variants {
+                let trial =
+                    |transport: &Transport| Trial { transport: *transport, clients: *clients, variant: *variant };
+                round.extend(self.transports.iter().map(trial));
+            }
+        }
+        round.repeat(self.common.rounds as usize)
+    }
+
+    /// What the ratios are of.
+    pub(crate) fn against(&self) -> Against {
+        if self.preset == "channels" { Against::FirstVariant } else { Against::Transport(self.common.against.name()) }
     }
 }
 
 fn default_transports(preset: &str) -> Vec<Transport> {
     if preset == "idle" {
         return vec![Transport::Skipstone];
+    }
+    if preset == "channels" {
+        return vec![Transport::SkipstonePlain];
     }
     let extra = [Transport::SkipstoneMixed, Transport::UdpBareAcked];
     let built_in = Transport::ALL.into_iter().filter(|transport| transport.is_built_in() && !extra.contains(transport));

@@ -87,14 +87,14 @@ pub(super) fn run_one(plan: &Plan, trial: Trial, signals: &Signals, show: &mut S
 }
 
 fn conclude(plan: &Plan, mut rows: Vec<Row>, limits: Vec<Limit>, is_whole: bool) -> Bench {
-    Row::compare(&mut rows, plan.common.against.name());
+    Row::compare(&mut rows, plan.against());
     let (thresholds, mut reasons) = judge::judge(&plan.common.threshold, &rows);
     // A search ends where nobody passes any more, and peers may do as they like.
     let failed = rows.iter().filter(|row| plan.search.is_none() && row.is_ours() && !row.passed);
     reasons.extend(failed.map(|row| {
         format!(
             "{} did not pass with {} clients: {}.",
-            row.transport,
+            row.name(),
             thousands(row.clients.into()),
             row.reasons.join("; ")
         )
@@ -140,7 +140,8 @@ impl Show {
 
     fn begin(&mut self, trial: Trial, place: Option<(usize, usize)>) {
         let place = place.map_or(String::new(), |(at, all)| format!("{at} of {all}: "));
-        self.trial = format!("{place}{}, {} clients", trial.transport, thousands(trial.clients.into()));
+        let variant = trial.variant.name().map_or(String::new(), |variant| format!(", {variant}"));
+        self.trial = format!("{place}{}{variant}, {} clients", trial.transport, thousands(trial.clients.into()));
         self.bar.set_message(format!("{}  connecting", self.trial));
     }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::limit::Limit;
 use super::plan::Plan;
-use super::row::Row;
+use super::row::{Against, Row};
 use crate::report::result::Machine;
 
 /// All that a bench found.
@@ -37,7 +37,8 @@ pub(crate) struct PlanWords {
     pub(crate) server_cpu: Option<usize>,
     pub(crate) load_cpu: Option<usize>,
     pub(crate) drive: &'static str,
-    pub(crate) against: &'static str,
+    /// What the ratios are of.
+    pub(crate) ratio_of: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -72,7 +73,10 @@ impl PlanWords {
             server_cpu: setup.server_cpu,
             load_cpu: setup.load_cpu,
             drive: setup.drive.name(),
-            against: plan.common.against.name(),
+            ratio_of: match plan.against() {
+                Against::Transport(name) => name.to_owned(),
+                Against::FirstVariant => "the first variant".to_owned(),
+            },
         }
     }
 }

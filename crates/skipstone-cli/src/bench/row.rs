@@ -9,6 +9,8 @@ use crate::compare::row::whole;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Row {
     pub(crate) transport: &'static str,
+    /// What the preset varies besides; null where it varies nothing.
+    pub(crate) variant: Option<String>,
     pub(crate) clients: u32,
     /// Lines of each client, a second.
     pub(crate) rate: f64,
@@ -93,6 +95,11 @@ impl Figures {
 }
 
 impl Row {
+    /// The transport, and its variant if there are several.
+    pub(crate) fn name(&self) -> String {
+        self.variant.as_ref().map_or(self.transport.to_owned(), |variant| format!("{} ({variant})", self.transport))
+    }
+
     /// Whether it is Skipstone's.
     pub(crate) fn is_ours(&self) -> bool {
         self.transport.starts_with("skipstone")
@@ -118,15 +125,27 @@ impl Row {
         Some(row)
     }
 
-    /// Says of each row how it compares with this transport's, at the same number of clients.
-    pub(crate) fn compare(rows: &mut [Row], against: &str) {
-        let of = |row: &Row| Some((row.clients, row.figures.cpu_us_per_delivery?));
-        let bases: Vec<(u32, f64)> = rows.iter().filter(|row| row.transport == against).filter_map(of).collect();
+    /// Says of each row how it compares: with this transport's of the same number of clients and variant; or, where the
+    /// variants themselves are compared, with the first of its own transport.
+    pub(crate) fn compare(rows: &mut [Row], against: Against) {
+        let all: Vec<Row> = rows.to_vec();
         for row in rows {
-            let base = bases.iter().find(|(clients, _)| *clients == row.clients).map(|(_, cost)| *cost);
+            let is_base = |other: &&Row| match against {
+                Against::Transport(name) => other.transport == name && other.variant == row.variant,
+                Against::FirstVariant => other.transport == row.transport,
+            };
+            let base = all.iter().filter(|other| other.clients == row.clients).find(is_base);
+            let base = base.and_then(|base| base.figures.cpu_us_per_delivery);
             row.figures.ratio = row.figures.cpu_us_per_delivery.zip(base).map(|(own, base)| own / base);
         }
     }
+}
+
+/// What ratios are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Against {
+    Transport(&'static str),
+    FirstVariant,
 }
 
 /// What has no cost comes last.
@@ -141,7 +160,7 @@ mod tests {
     fn row(transport: &'static str, clients: u32, cost: Option<f64>, passed: bool) -> Row {
         let figures = Figures { cpu_us_per_delivery: cost, ..Figures::default() };
         let reasons = if passed { Vec::new() } else { vec!["late".into()] };
-        Row { transport, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
+        Row { transport, variant: None, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
     }
 
     #[test]
@@ -165,7 +184,7 @@ mod tests {
             row("a", 9, Some(1.0), true),
             row("b", 5, None, true),
         ];
-        Row::compare(&mut rows, "tcp");
+        Row::compare(&mut rows, Against::Transport("tcp"));
         assert_eq!(rows.map(|row| row.figures.ratio), [Some(1.0), Some(0.5), None, None]);
     }
 }

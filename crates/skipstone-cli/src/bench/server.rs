@@ -8,6 +8,7 @@ use super::drivers::{self, Drive, Inbox, Server, ServerSetup};
 use super::network::{self, End};
 use super::system;
 use super::transport::Transport;
+use super::variant::Delivery;
 use super::words::{Snapshot, Told, orders, tell};
 use crate::measure::process::Probe;
 use crate::report::exit::Exit;
@@ -24,6 +25,10 @@ pub(crate) struct Arguments {
     pub(crate) workload: Workload,
     #[arg(long)]
     pub(crate) tick: u32,
+    #[arg(long, value_enum)]
+    pub(crate) delivery: Delivery,
+    #[arg(long)]
+    pub(crate) channels: u16,
     #[arg(long, value_enum)]
     pub(crate) drive: Drive,
     #[command(flatten)]
@@ -91,7 +96,13 @@ fn serve(arguments: &Arguments) -> Result<(), String> {
         network::settle(End::Server)?;
         ip = network::address(End::Server);
     }
-    let setup = ServerSetup { listen: SocketAddr::new(ip, 0), clients: arguments.clients, drive: arguments.drive };
+    let setup = ServerSetup {
+        listen: SocketAddr::new(ip, 0),
+        clients: arguments.clients,
+        delivery: arguments.delivery,
+        channels: arguments.channels,
+        drive: arguments.drive,
+    };
     let server = drivers::server(arguments.transport, setup)?;
     tell(&Told::Listening { url: server.url() });
     let mut ticking = Ticking {

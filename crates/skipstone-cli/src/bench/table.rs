@@ -82,6 +82,7 @@ impl Page {
         let (plan, machine) = (&bench.plan, &bench.machine);
         let what = match bench.preset {
             "idle" => "nobody says anything".to_owned(),
+            "pingpong" => format!("lines of {} bytes, there and back, as fast as it goes", plan.line_bytes),
             _ => format!("each client sends {} lines of {} bytes a second", plan.rate, plan.line_bytes),
         };
         let cpu = |cpu: Option<usize>| cpu.map_or("any core".to_owned(), |cpu| format!("core {cpu}"));
@@ -101,12 +102,14 @@ impl Page {
 
     fn grid(&mut self, bench: &Bench) {
         let shown = |column: &&Column| bench.results.iter().any(|row| (column.of)(row).is_some());
+        let longest = bench.results.iter().map(|row| row.name().len()).max().unwrap_or(0);
+        let name_columns = NAME_COLUMNS.max(longest + 1);
         let columns: Vec<&Column> = COLUMNS.iter().filter(shown).collect();
-        let mut head = format!("{:<NAME_COLUMNS$}", "times in ms");
+        let mut head = format!("{:<name_columns$}", "times in ms");
         columns.iter().for_each(|column| head += &format!("{:>CELL_COLUMNS$}", column.head));
         self.line(&self.style.paint(Tone::Faint, &head));
         for row in &bench.results {
-            let mut line = format!("{:<NAME_COLUMNS$}", row.transport);
+            let mut line = format!("{:<name_columns$}", row.name());
             for column in &columns {
                 let cell = format!("{:>CELL_COLUMNS$}", (column.of)(row).unwrap_or("-".into()));
                 let tone = if row.passed { Tone::Good } else { Tone::Bad };
@@ -123,15 +126,14 @@ impl Page {
 
     fn failures(&mut self, bench: &Bench) {
         for row in bench.results.iter().filter(|row| !row.passed) {
-            let text =
-                format!("{}, {} clients: {}", row.transport, thousands(row.clients.into()), row.reasons.join("; "));
+            let text = format!("{}, {} clients: {}", row.name(), thousands(row.clients.into()), row.reasons.join("; "));
             wrap(&text, TEXT_COLUMNS).iter().for_each(|line| self.line(line));
         }
         for row in bench.results.iter().filter(|row| row.is_load_short()) {
             self.note(&format!(
                 "{}, {} clients: the load used {:.0}% of its core and was up to {:.0} ms late: its own share of the latency \
                  is not small.",
-                row.transport,
+                row.name(),
                 thousands(row.clients.into()),
                 row.figures.load_cpu_percent.unwrap_or(0.0),
                 row.figures.latest_send.unwrap_or(0.0)
@@ -143,7 +145,7 @@ impl Page {
         self.note(&format!(
             "us/line is the server's user and system time per delivered line, ratio the same over that of {}; latency is from \
              when a line was due; overhead is IP bytes of both directions beyond the payload.",
-            bench.plan.against
+            bench.plan.ratio_of
         ));
         for threshold in &bench.thresholds {
             let (mark, tone) = if threshold.passed { ("kept  ", Tone::Good) } else { ("missed", Tone::Bad) };

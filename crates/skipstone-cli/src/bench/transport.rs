@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::variant::{Delivery, Variant};
 use crate::units::nearest::nearest;
 
 /// A transport of the bench.
@@ -68,6 +69,17 @@ impl Transport {
             Transport::Enet => Some(4_095),
             Transport::Renet => Some(1_024),
             _ => None,
+        }
+    }
+
+    /// Whether it is driven so: only Skipstone has channels here, and unreliable lines are not for streams.
+    pub(crate) fn has(self, variant: Variant) -> bool {
+        let is_stream =
+            matches!(self, Transport::SkipstoneWebSocket | Transport::WebSocket | Transport::Tcp | Transport::Quinn);
+        match variant {
+            Variant::Only => true,
+            Variant::Channels(_) => self.name().starts_with("skipstone"),
+            Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
         }
     }
 

@@ -4,24 +4,16 @@ use super::{Ended, run};
 use serde_json::Value;
 
 /// Flags of a bench that is over soon and asks nothing of the machine.
-pub(crate) const SHORT: [&str; 11] = [
-    "--network",
-    "loopback",
-    "--server-cpu",
-    "any",
-    "--load-cpu",
-    "any",
-    "--duration",
-    "1s",
-    "--warmup",
-    "300ms",
-    "--quiet",
-];
+pub(crate) const SHORT: [&str; 9] =
+    ["--network", "loopback", "--server-cpu", "any", "--load-cpu", "any", "--warmup", "300ms", "--quiet"];
 
 /// Runs a preset of `bench` and reads its result.
 pub(crate) fn bench(preset: &str, arguments: &[&str]) -> (Ended, Value) {
     let mut all = vec!["bench", preset, "--json", "-"];
     all.extend(SHORT);
+    if !arguments.contains(&"--duration") {
+        all.extend(["--duration", "1s"]);
+    }
     all.extend(arguments);
     let ended = run(&all);
     let result: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.text()));

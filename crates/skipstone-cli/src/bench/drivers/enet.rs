@@ -8,10 +8,18 @@ use mio::{Events, Interest, Poll, Token};
 use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 
 use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;
 /// So often every client is looked after, whether something came or not: it has to send again what is lost.
 const SWEEP: Duration = Duration::from_millis(33);
+
+fn packet(line: &[u8], delivery: Delivery) -> Packet {
+    match delivery {
+        Delivery::Reliable => Packet::reliable(line),
+        Delivery::Unreliable => Packet::unreliable(line),
+    }
+}
 
 fn host(socket: UdpSocket, peers: usize) -> Result<Host<UdpSocket>, String> {
     let settings = HostSettings { peer_limit: peers, channel_limit: 1, ..HostSettings::default() };
@@ -23,13 +31,15 @@ pub(super) struct EnetServer {
     host: Host<UdpSocket>,
     address: SocketAddr,
     count: usize,
+    delivery: Delivery,
 }
 
 impl EnetServer {
     pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
         let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
         let address = socket.local_addr().map_err(text("listen"))?;
-        Ok(EnetServer { host: host(socket, setup.clients as usize)?, address, count: 0 })
+        let host = host(socket, setup.clients as usize)?;
+        Ok(EnetServer { host, address, count: 0, delivery: setup.delivery })
     }
 }
 
@@ -52,12 +62,13 @@ impl Server for EnetServer {
     }
 
     fn broadcast(&mut self, line: &Bytes) {
-        self.host.broadcast(CHANNEL, &Packet::reliable(&line[..]));
+        self.host.broadcast(CHANNEL, &packet(&line[..], self.delivery));
     }
 
     fn answer(&mut self, client: u32, line: Bytes) {
         // A peer that has gone meanwhile needs no answer.
-        let _ = self.host.peer_mut(PeerID(client as usize)).send(CHANNEL, &Packet::reliable(&line[..]));
+        let packet = packet(&line, self.delivery);
+        let _ = self.host.peer_mut(PeerID(client as usize)).send(CHANNEL, &packet);
     }
 
     fn flush(&mut self) -> Result<(), String> {
@@ -77,6 +88,7 @@ pub(super) struct EnetClients {
     server: SocketAddr,
     clients: Vec<Client>,
     swept: Instant,
+    delivery: Delivery,
 }
 
 struct Client {
@@ -86,15 +98,10 @@ struct Client {
 }
 
 impl EnetClients {
-    pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
+    pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
-        Ok(EnetClients {
-            poll,
-            events: Events::with_capacity(1_024),
-            server,
-            clients: Vec::new(),
-            swept: Instant::now(),
-        })
+        let (events, clients) = (Events::with_capacity(1_024), Vec::new());
+        Ok(EnetClients { poll, events, server, clients, swept: Instant::now(), delivery })
     }
 }
 
@@ -132,8 +139,9 @@ impl Clients for EnetClients {
     }
 
     fn send(&mut self, client: u32, line: &[u8]) -> bool {
+        let packet = packet(line, self.delivery);
         let host = &mut self.clients[client as usize].host;
-        let sent = host.peer_mut(PeerID(0)).send(CHANNEL, &Packet::reliable(line)).is_ok();
+        let sent = host.peer_mut(PeerID(0)).send(CHANNEL, &packet).is_ok();
         host.flush();
         sent
     }

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::transport::Transport;
+use super::variant::Delivery;
 
 /// A server, driven by its tick: receive, broadcast or answer, flush, rest.
 pub(crate) trait Server {
@@ -73,6 +74,11 @@ pub(crate) trait Clients {
     /// Waits for `wait_max` at most until something comes, and tells what has come.
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String>;
 
+    /// Uses a channel beyond the first for once; the server answers on it. False if there are none, or it is full.
+    fn touch(&mut self, _client: u32, _channel: u16) -> bool {
+        false
+    }
+
     /// Says goodbye for everybody. What follows is told by [`Clients::poll`].
     fn close(&mut self);
 }
@@ -84,6 +90,8 @@ pub(crate) enum Heard<'a> {
     Connected(u32),
     /// A line came: now, unless it says when by the clock that all processes share.
     Line { client: u32, line: &'a [u8], at_ns: Option<u64> },
+    /// The answer on another channel came.
+    Touched,
     /// Its connection ended.
     Gone { client: u32, reason: String },
 }
@@ -94,6 +102,10 @@ pub(crate) struct ServerSetup {
     pub(crate) listen: SocketAddr,
     /// For how many clients there has to be room.
     pub(crate) clients: u32,
+    /// How lines are delivered.
+    pub(crate) delivery: Delivery,
+    /// Channels that clients may use.
+    pub(crate) channels: u16,
     /// How Skipstone's server is driven.
     pub(crate) drive: Drive,
 }
@@ -142,20 +154,25 @@ pub(crate) fn server(transport: Transport, setup: ServerSetup) -> Result<Box<dyn
 }
 
 /// Clients of the server at this URL; so many will be connected.
-pub(crate) fn clients(transport: Transport, url: &str, count: u32) -> Result<Box<dyn Clients>, String> {
+pub(crate) fn clients(
+    transport: Transport,
+    url: &str,
+    count: u32,
+    delivery: Delivery,
+) -> Result<Box<dyn Clients>, String> {
     let address = || url.parse::<SocketAddr>().map_err(|error| format!("the server's address {url}: {error}"));
     Ok(match transport {
         Transport::Skipstone
         | Transport::SkipstonePlain
         | Transport::SkipstoneWebSocket
-        | Transport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(transport, url, count)?),
+        | Transport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(transport, url, count, delivery)?),
         Transport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         Transport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
         Transport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
         #[cfg(feature = "peers")]
-        Transport::Enet => Box::new(enet::EnetClients::new(address()?)?),
+        Transport::Enet => Box::new(enet::EnetClients::new(address()?, delivery)?),
         #[cfg(feature = "peers")]
-        Transport::Renet => Box::new(renet::RenetClients::new(address()?)?),
+        Transport::Renet => Box::new(renet::RenetClients::new(address()?, delivery)?),
         #[cfg(feature = "peers")]
         Transport::Quinn => Box::new(quinn::QuinnClients::new(address()?)?),
         #[cfg(feature = "peers")]

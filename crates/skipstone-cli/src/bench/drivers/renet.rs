@@ -13,6 +13,7 @@ use renet_netcode::{
 };
 
 use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;
 const PROTOCOL: u64 = 7;
@@ -25,11 +26,14 @@ const TIMEOUT_S: i32 = 15;
 /// A client's frame, if nothing came before.
 const FRAME: Duration = Duration::from_millis(16);
 
-fn config() -> ConnectionConfig {
+fn config(delivery: Delivery) -> ConnectionConfig {
     let channel = ChannelConfig {
         channel_id: CHANNEL,
         max_memory_usage_bytes: QUEUE_BYTES_MAX,
-        send_type: SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
+        send_type: match delivery {
+            Delivery::Reliable => SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
+            Delivery::Unreliable => SendType::Unreliable,
+        },
     };
     let channels = vec![channel];
     ConnectionConfig {
@@ -65,7 +69,7 @@ impl RenetDriver {
             authentication: ServerAuthentication::Secure { private_key: KEY },
         };
         let transport = NetcodeServerTransport::new(config, socket).map_err(text("listen"))?;
-        let renet = RenetServer::new(self::config());
+        let renet = RenetServer::new(self::config(setup.delivery));
         Ok(RenetDriver { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
     }
 }
@@ -119,6 +123,7 @@ pub(super) struct RenetClients {
     server: SocketAddr,
     clients: Vec<Client>,
     swept: Instant,
+    delivery: Delivery,
 }
 
 struct Client {
@@ -133,10 +138,10 @@ struct Client {
 }
 
 impl RenetClients {
-    pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
+    pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
         let (clients, swept) = (Vec::new(), Instant::now());
-        Ok(RenetClients { poll, events: Events::with_capacity(1_024), server, clients, swept })
+        Ok(RenetClients { poll, events: Events::with_capacity(1_024), server, clients, swept, delivery })
     }
 
     fn open(&mut self) -> Result<(UdpSocket, mio::net::UdpSocket), std::io::Error> {
@@ -181,7 +186,7 @@ impl Clients for RenetClients {
         let connect_token = token.map_err(|error| format!("renet makes no token: {error}"))?;
         let transport = NetcodeClientTransport::new(now, ClientAuthentication::Secure { connect_token }, socket);
         self.clients.push(Client {
-            renet: RenetClient::new(config()),
+            renet: RenetClient::new(config(self.delivery)),
             transport: transport.map_err(|error| format!("renet does not connect: {error}"))?,
             _watched: watched,
             updated: Instant::now(),

@@ -6,12 +6,38 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use skipstone::{
-    Event, Group, PeerId, Pool, PoolConfig, Redundancy, Scheme, Security, ServerConfig, Target, Threading, code,
+    ChannelRule, Event, Group, Mode, PeerId, Pool, PoolConfig, Redundancy, Scheme, Security, ServerConfig, Settings,
+    Target, Threading, code,
 };
 
 use super::{Clients, Drive, Heard, Inbox, Server, ServerSetup};
 use crate::bench::transport::Transport;
-use crate::workload::{LINES, settings};
+use crate::bench::variant::Delivery;
+use crate::workload::{self, LINES};
+
+/// For lines that need not arrive.
+const UNRELIABLE: u16 = 1;
+/// From here on channels are used once and fall idle.
+const FIRST_IDLE: u16 = 2;
+
+/// The first channel as `serve` has it.
+fn settings(channels: u16) -> Settings {
+    let mut settings = workload::settings(QUEUE_BYTES_MAX, Redundancy::default());
+    settings.channels.truncate(1);
+    settings.channels.push(ChannelRule::new(UNRELIABLE..=UNRELIABLE, Mode::Unreliable));
+    if channels > 1 {
+        let last = FIRST_IDLE + channels - 2;
+        settings.channels.push(ChannelRule::new(FIRST_IDLE..=last, Mode::ReliableOrdered));
+    }
+    settings
+}
+
+fn channel(delivery: Delivery) -> u16 {
+    match delivery {
+        Delivery::Reliable => LINES,
+        Delivery::Unreliable => UNRELIABLE,
+    }
+}
 
 /// The server.
 pub(super) struct SkipstoneServer {
@@ -23,6 +49,7 @@ pub(super) struct SkipstoneServer {
     count: usize,
     /// Of a tick.
     rounds: u32,
+    channel: u16,
 }
 
 /// What may wait for one client.
@@ -32,7 +59,7 @@ impl SkipstoneServer {
     pub(super) fn start(transport: Transport, setup: ServerSetup) -> Result<Self, String> {
         let identity = skipstone::Identity::self_signed().map_err(|error| error.to_string())?;
         let config = ServerConfig {
-            settings: settings(QUEUE_BYTES_MAX, Redundancy::default()),
+            settings: settings(setup.channels),
             threading: if setup.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
             websocket: matches!(transport, Transport::SkipstoneWebSocket | Transport::SkipstoneMixed),
@@ -45,7 +72,15 @@ impl SkipstoneServer {
             _ => Scheme::Plain,
         };
         let rounds = setup.clients.div_ceil(ROUND_DATAGRAMS).max(1);
-        Ok(SkipstoneServer { server, drive: setup.drive, scheme, peers: Vec::new(), count: 0, rounds })
+        Ok(SkipstoneServer {
+            server,
+            drive: setup.drive,
+            scheme,
+            peers: Vec::new(),
+            count: 0,
+            rounds,
+            channel: channel(setup.delivery),
+        })
     }
 
     fn take_events(&mut self, inbox: &mut Inbox) {
@@ -58,14 +93,26 @@ impl SkipstoneServer {
                     self.peers[place] = Some(peer);
                     self.count += 1;
                 }
-                Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
-                Event::Closed { peer, .. } => {
-                    if self.peers.get_mut(peer.index as usize).and_then(Option::take).is_some() {
-                        self.count -= 1;
-                    }
+                Event::Message { peer, channel, payload, .. } if channel >= FIRST_IDLE => {
+                    self.send(peer, channel, &payload);
                 }
+                Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
+                Event::Closed { peer, .. } if self.forget(peer) => self.count -= 1,
                 _ => {}
             }
+        }
+    }
+
+    /// Whether it was known.
+    fn forget(&mut self, peer: PeerId) -> bool {
+        self.peers.get_mut(peer.index as usize).and_then(Option::take).is_some()
+    }
+
+    /// A background driver's queue may be full; it empties soon.
+    fn send(&mut self, peer: PeerId, channel: u16, line: &Bytes) {
+        while self.server.send(peer, channel, line.clone()).is_err() {
+            self.server.flush();
+            std::thread::sleep(Duration::from_micros(200));
         }
     }
 
@@ -105,10 +152,7 @@ impl Server for SkipstoneServer {
 
     fn answer(&mut self, client: u32, line: Bytes) {
         let Some(peer) = self.peers.get(client as usize).copied().flatten() else { return };
-        while self.server.send(peer, LINES, line.clone()).is_err() {
-            self.server.flush();
-            std::thread::sleep(Duration::from_micros(200));
-        }
+        self.send(peer, self.channel, &line);
     }
 
     fn flush(&mut self) -> Result<(), String> {
@@ -156,10 +200,11 @@ pub(super) struct SkipstoneClients {
     peers: Vec<PeerId>,
     /// Client numbers by place in the pool.
     by_place: Vec<u32>,
+    channel: u16,
 }
 
 impl SkipstoneClients {
-    pub(super) fn new(transport: Transport, url: &str, count: u32) -> Result<Self, String> {
+    pub(super) fn new(transport: Transport, url: &str, count: u32, delivery: Delivery) -> Result<Self, String> {
         let pool = Pool::new(PoolConfig::default()).map_err(|error| error.to_string())?;
         let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
         let address = own.resolve().map_err(|error| error.to_string())?;
@@ -168,7 +213,7 @@ impl SkipstoneClients {
             targets.push(target(Scheme::WebSocket, address));
         }
         let peers = Vec::with_capacity(count as usize);
-        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new() })
+        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new(), channel: channel(delivery) })
     }
 }
 
@@ -184,7 +229,7 @@ impl Clients for SkipstoneClients {
     }
 
     fn send(&mut self, client: u32, line: &[u8]) -> bool {
-        self.pool.send(self.peers[client as usize], LINES, Bytes::copy_from_slice(line)).is_ok()
+        self.pool.send(self.peers[client as usize], self.channel, Bytes::copy_from_slice(line)).is_ok()
     }
 
     fn flush(&mut self) {
@@ -196,6 +241,7 @@ impl Clients for SkipstoneClients {
         while let Some(event) = self.pool.poll_event() {
             let client = self.by_place[event.peer().index as usize];
             match event {
+                Event::Message { channel, .. } if channel >= FIRST_IDLE => hear(Heard::Touched),
                 Event::Message { payload, .. } => hear(Heard::Line { client, line: &payload, at_ns: None }),
                 Event::Connected { .. } => hear(Heard::Connected(client)),
                 Event::Closed { close, .. } => {
@@ -205,6 +251,10 @@ impl Clients for SkipstoneClients {
             }
         }
         Ok(())
+    }
+
+    fn touch(&mut self, client: u32, channel: u16) -> bool {
+        self.pool.send(self.peers[client as usize], FIRST_IDLE + channel, &b"x"[..]).is_ok()
     }
 
     fn close(&mut self) {

@@ -48,7 +48,6 @@ pub(super) struct WebSocketServer {
     answered: Vec<u32>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "most are open")]
 enum ServerSide {
     Shaking(MidHandshake<ServerHandshake<TcpStream, NoCallback>>),
     Open(WebSocket<TcpStream>),
@@ -187,7 +186,6 @@ pub(super) struct WebSocketClients {
     clients: Vec<ClientSide>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "most are open")]
 enum ClientSide {
     Shaking(MidHandshake<ClientHandshake<TcpStream>>),
     Open(WebSocket<TcpStream>),

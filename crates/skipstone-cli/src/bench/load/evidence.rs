@@ -27,6 +27,11 @@ pub(super) struct Evidence {
     is_connected: Vec<bool>,
     dropped: u32,
     pub(super) is_closing: bool,
+    /// Answers on other channels.
+    pub(super) touched: u64,
+    /// Clients whose line came, once for each, if that is asked for.
+    pub(super) returned: Vec<u32>,
+    pub(super) notes_returns: bool,
     pub(super) reasons: BTreeMap<String, u64>,
     /// Whose line came last, and when: lines that come together have one time.
     last: (u32, u64),
@@ -61,6 +66,9 @@ impl Evidence {
             is_connected: vec![false; count],
             dropped: 0,
             is_closing: false,
+            touched: 0,
+            returned: Vec::new(),
+            notes_returns: false,
             reasons: BTreeMap::new(),
             last: (u32::MAX, 0),
         }
@@ -88,6 +96,7 @@ impl Evidence {
                 self.is_connected[client as usize] = true;
                 self.connected += 1;
             }
+            Heard::Touched => self.touched += 1,
             Heard::Gone { client, reason } => self.on_gone(client, reason),
         }
     }
@@ -112,6 +121,9 @@ impl Evidence {
             self.last = (client, now_ns());
         }
         self.delivered += 1;
+        if self.notes_returns {
+            self.returned.push(client);
+        }
         let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
         self.recent.record(took_us);
         if self.window_ns.contains(&line.due_ns) {
