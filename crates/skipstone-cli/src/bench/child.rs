@@ -17,6 +17,15 @@ pub(crate) struct Child {
     name: &'static str,
 }
 
+/// What else may run on a child's core meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// Whatever wants to.
+    Usual,
+    /// Nothing, as long as the child has work.
+    Realtime,
+}
+
 /// Why nothing was heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Silence {
@@ -33,9 +42,16 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Child {
     /// Starts this program with the arguments of one of its inner commands.
-    pub(crate) fn start(name: &'static str, arguments: &[String]) -> Result<Child, String> {
+    pub(crate) fn start(name: &'static str, arguments: &[String], priority: Priority) -> Result<Child, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
-        let mut command = Command::new(program);
+        let mut command = match priority {
+            Priority::Usual => Command::new(program),
+            Priority::Realtime => {
+                let mut command = Command::new("chrt");
+                command.args(["--fifo", "10"]).arg(program);
+                command
+            }
+        };
         command.arg(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|error| format!("cannot start the process of {name}: {error}"))?;
         let to = process.stdin.take();

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 }
 
 /// Handshakes at once.
-const CONNECTING_MAX: u32 = 128;
+const CONNECTING_MAX: u32 = 512;
 /// Channels that wait for their answer at once.
 const TOUCHED_MAX: u64 = 20_000;
 /// Between the last handshake and the first line.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::child::Priority;
 use super::drivers::Drive;
 use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
 use super::network::Network;
@@ -148,6 +149,10 @@ pub(crate) struct Common {
     /// `background`, in a thread of its own
     #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
     pub(crate) drive: Drive,
+    /// Let nothing else run on the two cores while server and load have work (by `chrt`; needs root): for machines that are
+    /// not left alone
+    #[arg(long)]
+    pub(crate) realtime: bool,
     /// A condition on every row, or on those that it names: 'passed==1', 'skipstone.cpu_us_per_delivery<=0.7',
     /// 'skipstone.600.ratio<0.4'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
@@ -255,6 +260,9 @@ impl Plan {
         }
         check_files(most)?;
         let (network, remark) = Network::choose(common.network)?;
+        if common.realtime {
+            check_realtime()?;
+        }
         for (flag, Core(core)) in [("--server-cpu", common.server_cpu), ("--load-cpu", common.load_cpu)] {
             check_core(flag, core)?;
         }
@@ -269,6 +277,7 @@ impl Plan {
             server_cpu: common.server_cpu.0,
             load_cpu: common.load_cpu.0,
             drive: common.drive,
+            priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
             p99_max: P99_MAX,
         };
         let transports = common.transports.clone().unwrap_or_else(|| default_transports(name));
@@ -328,6 +337,15 @@ fn check_core(flag: &str, core: Option<usize>) -> Result<(), String> {
             Err(format!("{flag} {core}: this machine has {cores} cores, counted from 0; use another, or any"))
         }
         _ => Ok(()),
+    }
+}
+
+fn check_realtime() -> Result<(), String> {
+    let tried = std::process::Command::new("chrt").args(["--fifo", "10", "true"]).output();
+    match tried {
+        Ok(tried) if tried.status.success() => Ok(()),
+        Ok(tried) => Err(format!("--realtime: {}; run as root", String::from_utf8_lossy(&tried.stderr).trim())),
+        Err(error) => Err(format!("--realtime: cannot run `chrt` (of util-linux): {error}")),
     }
 }
 

@@ -37,6 +37,7 @@ pub(crate) struct PlanWords {
     pub(crate) server_cpu: Option<usize>,
     pub(crate) load_cpu: Option<usize>,
     pub(crate) drive: &'static str,
+    pub(crate) realtime: bool,
     /// What the ratios are of.
     pub(crate) ratio_of: String,
 }
@@ -73,6 +74,7 @@ impl PlanWords {
             server_cpu: setup.server_cpu,
             load_cpu: setup.load_cpu,
             drive: setup.drive.name(),
+            realtime: plan.common.realtime,
             ratio_of: match plan.against() {
                 Against::Transport(name) => name.to_owned(),
                 Against::FirstVariant => "the first variant".to_owned(),

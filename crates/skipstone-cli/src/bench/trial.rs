@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::child::{Child, Silence};
+use super::child::{Child, Priority, Silence};
 use super::drivers::Drive;
 use super::network::{self, Network};
 use super::row::{Figures, Row};
@@ -28,6 +28,7 @@ pub(crate) struct Setup {
     pub(crate) server_cpu: Option<usize>,
     pub(crate) load_cpu: Option<usize>,
     pub(crate) drive: Drive,
+    pub(crate) priority: Priority,
     /// The most that a delivery may take at the 99th percentile.
     pub(crate) p99_max: Duration,
 }
@@ -135,8 +136,8 @@ impl Trial {
             format!("--connect-max={}", Span(CONNECT_MAX)),
         ]);
         of_load.extend(cpu(setup.load_cpu));
-        let server = Child::start("bench-server", &of_server).map_err(Silence::Failed)?;
-        let load = Child::start("bench-load", &of_load).map_err(Silence::Failed)?;
+        let server = Child::start("bench-server", &of_server, setup.priority).map_err(Silence::Failed)?;
+        let load = Child::start("bench-load", &of_load, setup.priority).map_err(Silence::Failed)?;
         for child in [&server, &load] {
             child.hear(START_MAX, signals)?;
         }

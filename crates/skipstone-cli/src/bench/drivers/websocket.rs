@@ -184,6 +184,8 @@ pub(super) struct WebSocketClients {
     events: Events,
     server: SocketAddr,
     clients: Vec<ClientSide>,
+    /// Those whose handshake was done before they were looked at.
+    fresh: Vec<u32>,
 }
 
 enum ClientSide {
@@ -195,7 +197,13 @@ enum ClientSide {
 impl WebSocketClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
-        Ok(WebSocketClients { poll, events: Events::with_capacity(1_024), server, clients: Vec::new() })
+        Ok(WebSocketClients {
+            poll,
+            events: Events::with_capacity(1_024),
+            server,
+            clients: Vec::new(),
+            fresh: Vec::new(),
+        })
     }
 
     fn open(&mut self) -> io::Result<TcpStream> {
@@ -210,7 +218,10 @@ impl Clients for WebSocketClients {
         let stream = self.open().map_err(text("connect a client"))?;
         let begun = client_with_config(format!("ws://{}/", self.server), stream, Some(config()));
         self.clients.push(match begun {
-            Ok((socket, _)) => ClientSide::Open(socket),
+            Ok((socket, _)) => {
+                self.fresh.push(self.clients.len() as u32);
+                ClientSide::Open(socket)
+            }
             Err(HandshakeError::Interrupted(half)) => ClientSide::Shaking(half),
             Err(HandshakeError::Failure(error)) => return Err(format!("cannot connect a client: {error}")),
         });
@@ -223,6 +234,7 @@ impl Clients for WebSocketClients {
     }
 
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
+        self.fresh.drain(..).for_each(|client| hear(Heard::Connected(client)));
         let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
         waited.map_err(text("wait for sockets"))?;
         for event in &self.events {
