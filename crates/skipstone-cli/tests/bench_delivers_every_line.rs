@@ -69,7 +69,7 @@ fn idle_clients_are_connected_say_nothing_and_leave() {
 
 #[test]
 fn rounds_and_lists_make_a_row_for_each_number_and_ratios() {
-    let flags = ["--clients", "2,3", "--rounds", "2", "--transports", "tcp,udp-bare", "--duration", "300ms"];
+    let flags = ["--clients", "2,3", "--rounds", "2", "--transports", "tcp,udp-bare", "--rate", "20/s"];
     let (ended, result) = bench("fanout", &flags);
     ended.expect(&[0, 99]);
     let rows = result["results"].as_array().expect("a list");

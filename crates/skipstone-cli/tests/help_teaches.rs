@@ -23,7 +23,8 @@ fn the_tool_lists_its_commands_examples_and_exit_codes() {
     let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat"];
     teaches(
         &["--help"],
-        &[&["serve", "stress", "compare", "bench", "chat", "Without a command: the demonstration"], &codes[..]].concat(),
+        &[&["serve", "stress", "compare", "bench", "chat", "Without a command: the demonstration"], &codes[..]]
+            .concat(),
     );
     teaches(&["help"], &examples);
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use self::evidence::Evidence;
 use self::flight::Flight;
-use super::drivers::{self, Clients};
+use super::drivers::{self, ClientSetup, Clients};
 use super::line::{Line, Lines};
 use super::network::{self, End};
 use super::server::{ORDER_MAX, Place, Workload};
@@ -19,6 +19,7 @@ use super::transport::Transport;
 use super::variant::Delivery;
 use super::words::{Found, Progress, Told, orders, tell};
 use crate::report::exit::Exit;
+use crate::resilience::ResilienceFlags;
 use crate::units::rate::Rate;
 use crate::units::span::Span;
 
@@ -51,6 +52,8 @@ pub(crate) struct Arguments {
     /// How long all may take to connect
     #[arg(long)]
     pub(crate) connect_max: Span,
+    #[command(flatten)]
+    pub(crate) resilience: ResilienceFlags,
     #[command(flatten)]
     pub(crate) place: Place,
 }
@@ -95,7 +98,15 @@ fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
     }
     tell(&Told::Ready);
     let Some(url) = word()? else { return Ok(None) };
-    let clients = drivers::clients(arguments.transport, &url, arguments.clients, arguments.delivery)?;
+    let clients = drivers::clients(
+        arguments.transport,
+        &url,
+        ClientSetup {
+            count: arguments.clients,
+            delivery: arguments.delivery,
+            congestion: arguments.resilience.congestion(),
+        },
+    )?;
     let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
     let mut load =
         Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };

@@ -11,6 +11,7 @@ use super::server::Workload;
 use super::transport::Transport;
 use super::trial::{Setup, Trial};
 use super::variant::{Delivery, Variant};
+use crate::resilience::ResilienceFlags;
 use crate::units::rate::Rate;
 use crate::units::size::Size;
 use crate::units::span::Span;
@@ -149,6 +150,8 @@ pub(crate) struct Common {
     /// `background`, in a thread of its own
     #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
     pub(crate) drive: Drive,
+    #[command(flatten)]
+    pub(crate) resilience: ResilienceFlags,
     /// Let nothing else run on the two cores while server and load have work (by `chrt`; needs root): for machines that are
     /// not left alone
     #[arg(long)]
@@ -277,6 +280,7 @@ impl Plan {
             server_cpu: common.server_cpu.0,
             load_cpu: common.load_cpu.0,
             drive: common.drive,
+            resilience: common.resilience.clone(),
             priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
             p99_max: P99_MAX,
         };

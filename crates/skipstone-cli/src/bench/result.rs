@@ -38,6 +38,8 @@ pub(crate) struct PlanWords {
     pub(crate) load_cpu: Option<usize>,
     pub(crate) drive: &'static str,
     pub(crate) realtime: bool,
+    /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
+    pub(crate) resilience: Vec<String>,
     /// What the ratios are of.
     pub(crate) ratio_of: String,
 }
@@ -75,6 +77,7 @@ impl PlanWords {
             load_cpu: setup.load_cpu,
             drive: setup.drive.name(),
             realtime: plan.common.realtime,
+            resilience: setup.resilience.words(),
             ratio_of: match plan.against() {
                 Against::Transport(name) => name.to_owned(),
                 Against::FirstVariant => "the first variant".to_owned(),

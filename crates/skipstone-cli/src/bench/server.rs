@@ -12,6 +12,7 @@ use super::variant::Delivery;
 use super::words::{Snapshot, Told, orders, tell};
 use crate::measure::process::Probe;
 use crate::report::exit::Exit;
+use crate::resilience::ResilienceFlags;
 use crate::stress::signals::Signals;
 
 /// Flags of the server's process.
@@ -31,6 +32,8 @@ pub(crate) struct Arguments {
     pub(crate) channels: u16,
     #[arg(long, value_enum)]
     pub(crate) drive: Drive,
+    #[command(flatten)]
+    pub(crate) resilience: ResilienceFlags,
     #[command(flatten)]
     pub(crate) place: Place,
 }
@@ -102,6 +105,8 @@ fn serve(arguments: &Arguments) -> Result<(), String> {
         delivery: arguments.delivery,
         channels: arguments.channels,
         drive: arguments.drive,
+        redundancy: arguments.resilience.redundancy(),
+        congestion: arguments.resilience.congestion(),
     };
     let server = drivers::server(arguments.transport, setup)?;
     tell(&Told::Listening { url: server.url() });

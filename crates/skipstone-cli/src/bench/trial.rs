@@ -10,6 +10,7 @@ use super::server::Workload;
 use super::transport::Transport;
 use super::variant::{Delivery, Variant};
 use super::words::{Found, Progress, Snapshot, Told};
+use crate::resilience::ResilienceFlags;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
 use crate::units::span::Span;
@@ -29,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) load_cpu: Option<usize>,
     pub(crate) drive: Drive,
     pub(crate) priority: Priority,
+    /// How Skipstone answers loss and shares a link.
+    pub(crate) resilience: ResilienceFlags,
     /// The most that a delivery may take at the 99th percentile.
     pub(crate) p99_max: Duration,
 }
@@ -122,6 +125,7 @@ impl Trial {
         common.push(format!("--channels={}", self.variant.channels()));
         common.push(format!("--delivery={}", self.variant.delivery().name()));
         common.extend((setup.network == Network::Veth).then(|| "--apart".to_owned()));
+        common.extend(setup.resilience.words());
         let cpu = |cpu: Option<usize>| cpu.map(|cpu| format!("--cpu={cpu}"));
         let mut of_server = common.clone();
         of_server.extend([format!("--tick={}", setup.ticks_per_second), format!("--drive={}", setup.drive.name())]);

@@ -18,6 +18,7 @@ mod websocket;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use ::skipstone::{Congestion, Redundancy};
 use bytes::Bytes;
 
 use super::transport::Transport;
@@ -108,6 +109,21 @@ pub(crate) struct ServerSetup {
     pub(crate) channels: u16,
     /// How Skipstone's server is driven.
     pub(crate) drive: Drive,
+    /// What Skipstone does against loss.
+    pub(crate) redundancy: Redundancy,
+    /// How Skipstone's server shares a link.
+    pub(crate) congestion: Congestion,
+}
+
+/// What clients are told when they are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientSetup {
+    /// So many will be connected.
+    pub(crate) count: u32,
+    /// How lines are delivered.
+    pub(crate) delivery: Delivery,
+    /// How Skipstone's clients share a link.
+    pub(crate) congestion: Congestion,
 }
 
 /// When Skipstone's server looks at its sockets.
@@ -153,26 +169,21 @@ pub(crate) fn server(transport: Transport, setup: ServerSetup) -> Result<Box<dyn
     })
 }
 
-/// Clients of the server at this URL; so many will be connected.
-pub(crate) fn clients(
-    transport: Transport,
-    url: &str,
-    count: u32,
-    delivery: Delivery,
-) -> Result<Box<dyn Clients>, String> {
+/// Clients of the server at this URL.
+pub(crate) fn clients(transport: Transport, url: &str, setup: ClientSetup) -> Result<Box<dyn Clients>, String> {
     let address = || url.parse::<SocketAddr>().map_err(|error| format!("the server's address {url}: {error}"));
     Ok(match transport {
         Transport::Skipstone
         | Transport::SkipstonePlain
         | Transport::SkipstoneWebSocket
-        | Transport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(transport, url, count, delivery)?),
+        | Transport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(transport, url, setup)?),
         Transport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         Transport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
         Transport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
         #[cfg(feature = "peers")]
-        Transport::Enet => Box::new(enet::EnetClients::new(address()?, delivery)?),
+        Transport::Enet => Box::new(enet::EnetClients::new(address()?, setup.delivery)?),
         #[cfg(feature = "peers")]
-        Transport::Renet => Box::new(renet::RenetClients::new(address()?, delivery)?),
+        Transport::Renet => Box::new(renet::RenetClients::new(address()?, setup.delivery)?),
         #[cfg(feature = "peers")]
         Transport::Quinn => Box::new(quinn::QuinnClients::new(address()?)?),
         #[cfg(feature = "peers")]

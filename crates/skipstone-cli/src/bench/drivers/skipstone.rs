@@ -10,7 +10,7 @@ use skipstone::{
     Target, Threading, code,
 };
 
-use super::{Clients, Drive, Heard, Inbox, Server, ServerSetup};
+use super::{ClientSetup, Clients, Drive, Heard, Inbox, Server, ServerSetup};
 use crate::bench::transport::Transport;
 use crate::bench::variant::Delivery;
 use crate::workload::{self, LINES};
@@ -21,8 +21,8 @@ const UNRELIABLE: u16 = 1;
 const FIRST_IDLE: u16 = 2;
 
 /// The first channel as `serve` has it.
-fn settings(channels: u16) -> Settings {
-    let mut settings = workload::settings(QUEUE_BYTES_MAX, Redundancy::default());
+fn settings(channels: u16, redundancy: Redundancy) -> Settings {
+    let mut settings = workload::settings(QUEUE_BYTES_MAX, redundancy);
     settings.channels.truncate(1);
     settings.channels.push(ChannelRule::new(UNRELIABLE..=UNRELIABLE, Mode::Unreliable));
     if channels > 1 {
@@ -59,7 +59,8 @@ impl SkipstoneServer {
     pub(super) fn start(transport: Transport, setup: ServerSetup) -> Result<Self, String> {
         let identity = skipstone::Identity::self_signed().map_err(|error| error.to_string())?;
         let config = ServerConfig {
-            settings: settings(setup.channels),
+            settings: settings(setup.channels, setup.redundancy),
+            congestion: setup.congestion,
             threading: if setup.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
             websocket: matches!(transport, Transport::SkipstoneWebSocket | Transport::SkipstoneMixed),
@@ -204,16 +205,17 @@ pub(super) struct SkipstoneClients {
 }
 
 impl SkipstoneClients {
-    pub(super) fn new(transport: Transport, url: &str, count: u32, delivery: Delivery) -> Result<Self, String> {
-        let pool = Pool::new(PoolConfig::default()).map_err(|error| error.to_string())?;
+    pub(super) fn new(transport: Transport, url: &str, setup: ClientSetup) -> Result<Self, String> {
+        let pool = Pool::new(PoolConfig { congestion: setup.congestion, ..PoolConfig::default() })
+            .map_err(|error| error.to_string())?;
         let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
         let address = own.resolve().map_err(|error| error.to_string())?;
         let mut targets = vec![own];
         if transport == Transport::SkipstoneMixed {
             targets.push(target(Scheme::WebSocket, address));
         }
-        let peers = Vec::with_capacity(count as usize);
-        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new(), channel: channel(delivery) })
+        let peers = Vec::with_capacity(setup.count as usize);
+        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new(), channel: channel(setup.delivery) })
     }
 }
 
