@@ -1,6 +1,7 @@
 //! `skipstone`: the stress test, chat client and server. Each command has a module of its own; this file only reads the
 //! command line.
 
+mod bench;
 mod chat;
 mod compare;
 mod console;
@@ -35,7 +36,8 @@ Try:
   skipstone stress -c 300 --mix udp=200,ws=100     300 clients, each line to everybody
   skipstone serve                                  a server; `telnet 127.0.0.1 7778` is its console
   skipstone chat URL                               talk to everybody on it, by the URL that serve prints
-  skipstone compare plans/spatialos-25.toml --simulated   against KCP, QUIC and renet, in virtual time";
+  skipstone compare plans/spatialos-25.toml --simulated   against KCP, QUIC and renet, in virtual time
+  skipstone bench fanout --clients 200             what a line to everybody costs, beside ENet, QUIC, TCP and others";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -45,6 +47,14 @@ enum Command {
     Stress(Box<stress::Arguments>),
     /// Run one plan with every transport, and put them side by side
     Compare(Box<compare::Arguments>),
+    /// Measure what a server costs, beside other transports, over sockets
+    Bench(bench::Arguments),
+    /// The server's process of a bench
+    #[command(hide = true)]
+    BenchServer(bench::server::Arguments),
+    /// The load's process of a bench
+    #[command(hide = true)]
+    BenchLoad(bench::load::Arguments),
     /// Talk with everybody on a server
     Chat(chat::Arguments),
 }
@@ -60,6 +70,9 @@ fn main() -> ExitCode {
         Some(Command::Serve(arguments)) => serve::run(&arguments),
         Some(Command::Stress(arguments)) => stress::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
+        Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::BenchServer(arguments)) => bench::server::run(&arguments),
+        Some(Command::BenchLoad(arguments)) => bench::load::run(&arguments),
         Some(Command::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };

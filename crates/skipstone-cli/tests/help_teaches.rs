@@ -23,7 +23,8 @@ fn the_tool_lists_its_commands_examples_and_exit_codes() {
     let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat"];
     teaches(
         &["--help"],
-        &[&["serve", "stress", "compare", "chat", "Without a command: the demonstration"], &codes[..]].concat(),
+        &[&["serve", "stress", "compare", "bench", "chat", "Without a command: the demonstration"], &codes[..]]
+            .concat(),
     );
     teaches(&["help"], &examples);
 }
@@ -62,6 +63,18 @@ fn compare_explains_its_flags_with_examples() {
         &["compare", "--help"],
         &["plans/spatialos-25.toml --simulated --seeds 1", "from the tick to the delivery"],
     );
+}
+
+#[test]
+fn bench_explains_its_presets_and_flags_with_examples() {
+    let presets = ["fanout", "echo", "idle", "channels", "pingpong", "each pinned to a core", "within 40 ms"];
+    teaches(&["bench", "--help"], &presets);
+    teaches(&["bench", "--help"], &["skipstone bench fanout --transports skipstone --find-limit"]);
+    let who = ["--transports <A,B,…>", "udp-bare-acked", "--against <TRANSPORT>", "--clients <N,N,…>", "--rounds <N>"];
+    let result = ["skipstone.600.ratio<0.4", "exit code 99 if missed", "schema/bench.schema.json", "--find-limit"];
+    teaches(&["bench", "fanout", "--help"], &who);
+    teaches(&["bench", "fanout", "--help"], &result);
+    teaches(&["bench", "pingpong", "--help"], &["NetworkBenchmarkDotNet", "--in-flight", "[default: 1,10]"]);
 }
 
 #[test]

@@ -13,11 +13,11 @@ mod jobs;
 mod judge;
 mod payload;
 mod peer;
-mod peers;
+pub(crate) mod peers;
 mod plan;
 mod proof;
 mod result;
-mod row;
+pub(crate) mod row;
 mod simulation;
 mod table;
 

@@ -204,7 +204,7 @@ impl Summary {
 
 /// A count, without a point.
 #[expect(clippy::ref_option, reason = "serde hands it over so")]
-fn whole<S: Serializer>(count: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn whole<S: Serializer>(count: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     count.map(|count| count as u64).serialize(serializer)
 }
 

@@ -2,6 +2,7 @@
 //! results that were read and checked.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod benching;
 pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod guest;

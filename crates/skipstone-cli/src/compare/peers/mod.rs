@@ -3,7 +3,7 @@
 #[cfg(feature = "peers")]
 mod kcp;
 #[cfg(feature = "peers")]
-mod quinn;
+pub(crate) mod quinn;
 #[cfg(feature = "peers")]
 mod renet;
 mod skipstone;

@@ -56,7 +56,8 @@ pub(super) fn ends(tuning: Tuning, setup: Setup<'_>) -> Ends {
     Ends { client: end(client, link), server: end(server, None) }
 }
 
-const NAME: &str = "skipstone.test";
+/// Whose the certificate is.
+pub(crate) const NAME: &str = "skipstone.test";
 /// A stream for each entity.
 const STREAMS_MAX: u32 = 256;
 
@@ -94,7 +95,8 @@ fn certificate() -> CertificateDer<'static> {
     CertificateDer::from_slice(include_bytes!("quinn/certificate.der"))
 }
 
-fn server_crypto() -> Arc<QuicServerConfig> {
+/// For any server of QUIC in here.
+pub(crate) fn server_crypto() -> Arc<QuicServerConfig> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(&include_bytes!("quinn/key.der")[..]));
     let builder = rustls::ServerConfig::builder_with_provider(provider());
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("TLS 1.3 is there");
@@ -102,7 +104,8 @@ fn server_crypto() -> Arc<QuicServerConfig> {
     Arc::new(config.try_into().expect("a suite for first packets"))
 }
 
-fn client_crypto() -> Arc<QuicClientConfig> {
+/// For any client of such a server.
+pub(crate) fn client_crypto() -> Arc<QuicClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate()).expect("a good certificate");
     let builder = rustls::ClientConfig::builder_with_provider(provider());

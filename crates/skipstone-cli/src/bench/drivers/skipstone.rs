@@ -1,0 +1,265 @@
+//! Skipstone, as it comes: encrypted, in clear, over WebSocket, or mixed. The server is stepped by the tick unless it is
+//! asked to be driven otherwise; the clients are a pool.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use skipstone::{
+    ChannelRule, Event, Group, Mode, PeerId, Pool, PoolConfig, Redundancy, Scheme, Security, ServerConfig, Settings,
+    Target, Threading, code,
+};
+
+use super::{ClientSetup, Clients, Drive, Heard, Inbox, Server, ServerSetup};
+use crate::bench::transport::Transport;
+use crate::bench::variant::Delivery;
+use crate::workload::{self, LINES};
+
+/// For lines that need not arrive.
+const UNRELIABLE: u16 = 1;
+/// From here on channels are used once and fall idle.
+const FIRST_IDLE: u16 = 2;
+
+/// The first channel as `serve` has it.
+fn settings(channels: u16, redundancy: Redundancy) -> Settings {
+    let mut settings = workload::settings(QUEUE_BYTES_MAX, redundancy);
+    settings.channels.truncate(1);
+    settings.channels.push(ChannelRule::new(UNRELIABLE..=UNRELIABLE, Mode::Unreliable));
+    if channels > 1 {
+        let last = FIRST_IDLE + channels - 2;
+        settings.channels.push(ChannelRule::new(FIRST_IDLE..=last, Mode::ReliableOrdered));
+    }
+    settings
+}
+
+fn channel(delivery: Delivery) -> u16 {
+    match delivery {
+        Delivery::Reliable => LINES,
+        Delivery::Unreliable => UNRELIABLE,
+    }
+}
+
+/// The server.
+pub(super) struct SkipstoneServer {
+    server: skipstone::Server,
+    drive: Drive,
+    scheme: Scheme,
+    /// By the client's number, which is that of its place.
+    peers: Vec<Option<PeerId>>,
+    count: usize,
+    /// Of a tick.
+    rounds: u32,
+    channel: u16,
+}
+
+/// What may wait for one client.
+const QUEUE_BYTES_MAX: u32 = 4 << 20;
+
+impl SkipstoneServer {
+    pub(super) fn start(transport: Transport, setup: ServerSetup) -> Result<Self, String> {
+        let identity = skipstone::Identity::self_signed().map_err(|error| error.to_string())?;
+        let config = ServerConfig {
+            settings: settings(setup.channels, setup.redundancy),
+            congestion: setup.congestion,
+            threading: if setup.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
+            security: Some(Security::with(identity).allowing_plain()),
+            websocket: matches!(transport, Transport::SkipstoneWebSocket | Transport::SkipstoneMixed),
+            ..ServerConfig::new(setup.listen)
+        };
+        let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
+        let scheme = match transport {
+            Transport::Skipstone => Scheme::Encrypted,
+            Transport::SkipstoneWebSocket => Scheme::WebSocket,
+            _ => Scheme::Plain,
+        };
+        let rounds = setup.clients.div_ceil(ROUND_DATAGRAMS).max(1);
+        Ok(SkipstoneServer {
+            server,
+            drive: setup.drive,
+            scheme,
+            peers: Vec::new(),
+            count: 0,
+            rounds,
+            channel: channel(setup.delivery),
+        })
+    }
+
+    fn take_events(&mut self, inbox: &mut Inbox) {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Requested { peer, .. } => self.server.accept(peer),
+                Event::Connected { peer, .. } => {
+                    let place = peer.index as usize;
+                    self.peers.resize(self.peers.len().max(place + 1), None);
+                    self.peers[place] = Some(peer);
+                    self.count += 1;
+                }
+                Event::Message { peer, channel, payload, .. } if channel >= FIRST_IDLE => {
+                    self.send(peer, channel, &payload);
+                }
+                Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
+                Event::Closed { peer, .. } if self.forget(peer) => self.count -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it was known.
+    fn forget(&mut self, peer: PeerId) -> bool {
+        self.peers.get_mut(peer.index as usize).and_then(Option::take).is_some()
+    }
+
+    /// A background driver's queue may be full; it empties soon.
+    fn send(&mut self, peer: PeerId, channel: u16, line: &Bytes) {
+        while self.server.send(peer, channel, line.clone()).is_err() {
+            self.server.flush();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    fn step(&mut self, wait_max: Duration) -> Result<(), String> {
+        self.server.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))
+    }
+}
+
+/// What a round of a stepped server takes at most.
+const ROUND_DATAGRAMS: u32 = 1_024;
+
+impl Server for SkipstoneServer {
+    fn url(&self) -> String {
+        match self.scheme {
+            Scheme::Encrypted => self.server.url(),
+            scheme => target(scheme, self.server.local_addr()).url,
+        }
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        if self.drive == Drive::Tick {
+            // An acknowledgement of each client; the flush takes as many again.
+            for _ in 0..self.rounds {
+                self.step(Duration::ZERO)?;
+            }
+        }
+        self.take_events(inbox);
+        self.server.failure().map_or(Ok(()), |failure| Err(format!("the driver gave up: {failure}")))
+    }
+
+    fn broadcast(&mut self, line: &Bytes) {
+        while self.server.broadcast(Group::EVERYONE, LINES, line.clone()).is_err() {
+            self.server.flush();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    fn answer(&mut self, client: u32, line: Bytes) {
+        let Some(peer) = self.peers.get(client as usize).copied().flatten() else { return };
+        self.send(peer, self.channel, &line);
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        self.server.flush();
+        if self.drive == Drive::Background { Ok(()) } else { self.step(Duration::ZERO) }
+    }
+
+    fn rest(&mut self, until: Instant) -> Result<(), String> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            match self.drive {
+                Drive::Ready => self.step(left)?,
+                Drive::Tick | Drive::Background => std::thread::sleep(left),
+            }
+        }
+    }
+
+    fn clients(&self) -> usize {
+        self.count
+    }
+
+    fn ip_bytes(&mut self) -> Option<u64> {
+        // A stream's segments are the kernel's, which counts them itself.
+        if matches!(self.scheme, Scheme::WebSocket) {
+            return None;
+        }
+        let stats = self.server.stats()?;
+        Some(stats.sent.ip_bytes + stats.received.ip_bytes)
+    }
+}
+
+fn target(scheme: Scheme, address: SocketAddr) -> Target {
+    Target::new(scheme, &address.ip().to_string(), address.port())
+}
+
+/// The clients.
+pub(super) struct SkipstoneClients {
+    pool: Pool,
+    /// Client n connects by target n, and so on round.
+    targets: Vec<Target>,
+    address: SocketAddr,
+    peers: Vec<PeerId>,
+    /// Client numbers by place in the pool.
+    by_place: Vec<u32>,
+    channel: u16,
+}
+
+impl SkipstoneClients {
+    pub(super) fn new(transport: Transport, url: &str, setup: ClientSetup) -> Result<Self, String> {
+        let pool = Pool::new(PoolConfig { congestion: setup.congestion, ..PoolConfig::default() })
+            .map_err(|error| error.to_string())?;
+        let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
+        let address = own.resolve().map_err(|error| error.to_string())?;
+        let mut targets = vec![own];
+        if transport == Transport::SkipstoneMixed {
+            targets.push(target(Scheme::WebSocket, address));
+        }
+        let peers = Vec::with_capacity(setup.count as usize);
+        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new(), channel: channel(setup.delivery) })
+    }
+}
+
+impl Clients for SkipstoneClients {
+    fn connect(&mut self) -> Result<(), String> {
+        let target = &self.targets[self.peers.len() % self.targets.len()];
+        let peer = self.pool.add(target, self.address, b"bench", None).map_err(|error| error.to_string())?;
+        let place = peer.index as usize;
+        self.by_place.resize(self.by_place.len().max(place + 1), u32::MAX);
+        self.by_place[place] = self.peers.len() as u32;
+        self.peers.push(peer);
+        Ok(())
+    }
+
+    fn send(&mut self, client: u32, line: &[u8]) -> bool {
+        self.pool.send(self.peers[client as usize], self.channel, Bytes::copy_from_slice(line)).is_ok()
+    }
+
+    fn flush(&mut self) {
+        self.pool.flush();
+    }
+
+    fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
+        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        while let Some(event) = self.pool.poll_event() {
+            let client = self.by_place[event.peer().index as usize];
+            match event {
+                Event::Message { channel, .. } if channel >= FIRST_IDLE => hear(Heard::Touched),
+                Event::Message { payload, .. } => hear(Heard::Line { client, line: &payload, at_ns: None }),
+                Event::Connected { .. } => hear(Heard::Connected(client)),
+                Event::Closed { close, .. } => {
+                    hear(Heard::Gone { client, reason: format!("{} (code {})", close.reason_text(), close.code) });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, client: u32, channel: u16) -> bool {
+        self.pool.send(self.peers[client as usize], FIRST_IDLE + channel, &b"x"[..]).is_ok()
+    }
+
+    fn close(&mut self) {
+        self.pool.close_all(code::NONE, "the bench is over", Duration::ZERO);
+    }
+}

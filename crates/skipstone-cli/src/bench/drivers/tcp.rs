@@ -1,0 +1,268 @@
+//! TCP, one write per client and tick: what a game server without a library would do, and hard to beat for cost.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token};
+
+use super::framing::{Unframe, frame};
+use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+
+/// The server.
+pub(super) struct TcpServer {
+    poll: Poll,
+    events: Events,
+    listener: TcpListener,
+    address: SocketAddr,
+    clients: Vec<Option<Client>>,
+    count: usize,
+    /// What goes to everybody at the end of this tick.
+    tick: Vec<u8>,
+    /// Clients that have an answer of their own waiting, or did not take all of the last.
+    behind: Vec<u32>,
+    buffer: Vec<u8>,
+}
+
+struct Client {
+    stream: TcpStream,
+    unframe: Unframe,
+    waiting: Vec<u8>,
+    is_behind: bool,
+}
+
+const LISTENER: Token = Token(usize::MAX);
+const READ_BYTES: usize = 64 << 10;
+/// A client that leaves more unread is given up.
+const WAITING_MAX: usize = 16 << 20;
+
+impl TcpServer {
+    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+        let listener = listeners::tcp_server(setup.listen).map_err(text("listen"))?;
+        let address = listener.local_addr().map_err(text("listen"))?;
+        let poll = Poll::new().map_err(text("make a poll"))?;
+        let mut listener = TcpListener::from_std(listener);
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
+        Ok(TcpServer {
+            poll,
+            events: Events::with_capacity(1_024),
+            listener,
+            address,
+            clients: Vec::new(),
+            count: 0,
+            tick: Vec::new(),
+            behind: Vec::new(),
+            buffer: vec![0; READ_BYTES],
+        })
+    }
+
+    fn accept(&mut self) -> Result<(), String> {
+        loop {
+            let mut stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(text("accept a client")(error)),
+            };
+            let token = Token(self.clients.len());
+            stream.set_nodelay(true).map_err(text("accept a client"))?;
+            self.poll.registry().register(&mut stream, token, Interest::READABLE).map_err(text("accept a client"))?;
+            let client = Client { stream, unframe: Unframe::default(), waiting: Vec::new(), is_behind: false };
+            self.clients.push(Some(client));
+            self.count += 1;
+        }
+    }
+
+    fn read(&mut self, number: usize, inbox: &mut Inbox) {
+        let Some(client) = self.clients[number].as_mut() else { return };
+        let is_open = read_all(&mut client.stream, &mut self.buffer, |bytes| {
+            client.unframe.add(bytes, |line| inbox.0.push((number as u32, Bytes::copy_from_slice(line))));
+        });
+        if !is_open {
+            self.clients[number] = None;
+            self.count -= 1;
+        }
+    }
+}
+
+impl Server for TcpServer {
+    fn url(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        loop {
+            self.poll.poll(&mut self.events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
+            let ready: Vec<Token> = self.events.iter().map(|event| event.token()).collect();
+            for token in &ready {
+                match *token {
+                    LISTENER => self.accept()?,
+                    Token(number) => self.read(number, inbox),
+                }
+            }
+            if ready.len() < 1_024 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn broadcast(&mut self, line: &Bytes) {
+        frame(line, &mut self.tick);
+    }
+
+    fn answer(&mut self, client: u32, line: Bytes) {
+        let Some(to) = self.clients[client as usize].as_mut() else { return };
+        frame(&line, &mut to.waiting);
+        if !std::mem::replace(&mut to.is_behind, true) {
+            self.behind.push(client);
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        if self.tick.is_empty() {
+            for number in std::mem::take(&mut self.behind) {
+                self.write(number, false);
+            }
+        } else {
+            self.behind.clear();
+            (0..self.clients.len() as u32).for_each(|number| self.write(number, true));
+            self.tick.clear();
+        }
+        Ok(())
+    }
+
+    fn clients(&self) -> usize {
+        self.count
+    }
+}
+
+impl TcpServer {
+    /// One write: what waits for this client, or the tick's lines as they lie there for everybody.
+    fn write(&mut self, number: u32, with_tick: bool) {
+        let Some(client) = self.clients[number as usize].as_mut() else { return };
+        client.is_behind = false;
+        if with_tick && client.waiting.is_empty() {
+            let written = write_some(&mut client.stream, &self.tick);
+            client.waiting.extend_from_slice(&self.tick[written..]);
+        } else {
+            if with_tick {
+                client.waiting.extend_from_slice(&self.tick);
+            }
+            let written = write_some(&mut client.stream, &client.waiting);
+            client.waiting.drain(..written);
+        }
+        if client.waiting.len() > WAITING_MAX {
+            self.clients[number as usize] = None;
+            self.count -= 1;
+        } else if !client.waiting.is_empty() {
+            client.is_behind = true;
+            self.behind.push(number);
+        }
+    }
+}
+
+/// How much of it left; an error shows when the client is read next.
+fn write_some(stream: &mut TcpStream, bytes: &[u8]) -> usize {
+    let mut written = 0;
+    while written < bytes.len() {
+        match stream.write(&bytes[written..]) {
+            Ok(some) => written += some,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    written
+}
+
+/// Reads until nothing is left; false if the stream ended.
+fn read_all(stream: &mut impl Read, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
+    loop {
+        match stream.read(buffer) {
+            Ok(0) => return false,
+            Ok(count) => {
+                take(&buffer[..count]);
+                // A stream that gave less than it was asked for is empty, and readiness is told anew.
+                if count < buffer.len() {
+                    return true;
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The clients.
+pub(super) struct TcpClients {
+    poll: Poll,
+    events: Events,
+    server: SocketAddr,
+    clients: Vec<Option<(TcpStream, Unframe)>>,
+    fresh: Vec<u32>,
+    buffer: Vec<u8>,
+    line: Vec<u8>,
+}
+
+impl TcpClients {
+    pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
+        Ok(TcpClients {
+            poll: Poll::new().map_err(text("make a poll"))?,
+            events: Events::with_capacity(1_024),
+            server,
+            clients: Vec::new(),
+            fresh: Vec::new(),
+            buffer: vec![0; READ_BYTES],
+            line: Vec::new(),
+        })
+    }
+
+    fn open(&mut self) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::from_std(listeners::tcp_client(self.server)?);
+        self.poll.registry().register(&mut stream, Token(self.clients.len()), Interest::READABLE)?;
+        Ok(stream)
+    }
+}
+
+impl Clients for TcpClients {
+    fn connect(&mut self) -> Result<(), String> {
+        let stream = self.open().map_err(text("connect a client"))?;
+        self.fresh.push(self.clients.len() as u32);
+        self.clients.push(Some((stream, Unframe::default())));
+        Ok(())
+    }
+
+    fn send(&mut self, client: u32, line: &[u8]) -> bool {
+        let Some((stream, _)) = self.clients[client as usize].as_mut() else { return false };
+        self.line.clear();
+        frame(line, &mut self.line);
+        // A line or two a second: the kernel's buffer holds hundreds.
+        write_some(stream, &self.line) == self.line.len()
+    }
+
+    fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
+        self.fresh.drain(..).for_each(|client| hear(Heard::Connected(client)));
+        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
+        waited.map_err(text("wait for sockets"))?;
+        for event in &self.events {
+            let Token(number) = event.token();
+            let client = number as u32;
+            let Some((stream, unframe)) = self.clients[number].as_mut() else { continue };
+            let is_open = read_all(stream, &mut self.buffer, |bytes| {
+                unframe.add(bytes, |line| hear(Heard::Line { client, line, at_ns: None }));
+            });
+            if !is_open {
+                self.clients[number] = None;
+                hear(Heard::Gone { client, reason: "the stream ended".into() });
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        for (stream, _) in self.clients.iter().flatten() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}

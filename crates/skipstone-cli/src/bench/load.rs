@@ -1,0 +1,365 @@
+//! The load's process: it connects the clients, sends on schedule, checks every line, and tells what it found.
+//!
+//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then.
+
+mod evidence;
+mod flight;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use self::evidence::Evidence;
+use self::flight::Flight;
+use super::drivers::{self, ClientSetup, Clients};
+use super::line::{Line, Lines};
+use super::network::{self, End};
+use super::server::{ORDER_MAX, Place, Workload};
+use super::system::{self, now_ns};
+use super::transport::Transport;
+use super::variant::Delivery;
+use super::words::{Found, Progress, Told, orders, tell};
+use crate::report::exit::Exit;
+use crate::resilience::ResilienceFlags;
+use crate::units::rate::Rate;
+use crate::units::span::Span;
+
+/// Flags of the load's process.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    #[arg(long)]
+    pub(crate) transport: Transport,
+    #[arg(long)]
+    pub(crate) clients: u32,
+    #[arg(long, value_enum)]
+    pub(crate) workload: Workload,
+    /// Lines of each client; none is sent without one
+    #[arg(long)]
+    pub(crate) rate: Option<Rate>,
+    /// In place of a rate: so many lines of each client are on their way, there and back
+    #[arg(long)]
+    pub(crate) in_flight: Option<u32>,
+    #[arg(long, value_enum)]
+    pub(crate) delivery: Delivery,
+    /// Channels that are used once before anything is measured
+    #[arg(long)]
+    pub(crate) channels: u16,
+    #[arg(long)]
+    pub(crate) bytes: usize,
+    #[arg(long)]
+    pub(crate) warmup: Span,
+    #[arg(long)]
+    pub(crate) duration: Span,
+    /// How long all may take to connect
+    #[arg(long)]
+    pub(crate) connect_max: Span,
+    #[command(flatten)]
+    pub(crate) resilience: ResilienceFlags,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Handshakes at once.
+const CONNECTING_MAX: u32 = 512;
+/// Channels that wait for their answer at once.
+const TOUCHED_MAX: u64 = 20_000;
+/// Between the last handshake and the first line.
+const BREATH: Duration = Duration::from_millis(100);
+/// Without any delivery for so long, what is missing will not come.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
+const DRAIN_MAX: Duration = Duration::from_secs(8);
+const CLOSE_MAX: Duration = Duration::from_secs(5);
+/// The longest that a round waits, so that orders are heard.
+const ROUND_MAX: Duration = Duration::from_millis(10);
+
+/// Runs until all is found, or the parent is gone.
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let (told, exit) = match load(arguments) {
+        Ok(Some(found)) => (Told::Found(Box::new(found)), Exit::Pass),
+        Ok(None) => return Exit::Interrupted,
+        Err(reason) => (Told::Failed { reason }, Exit::Fail),
+    };
+    tell(&told);
+    exit
+}
+
+/// `None` if the parent said stop, or is gone.
+fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
+    arguments.place.go()?;
+    let orders = orders();
+    tell(&Told::Ready);
+    let word = || match orders.recv_timeout(ORDER_MAX) {
+        Ok(word) => Ok(Some(word)),
+        Err(RecvTimeoutError::Timeout) => Err("its parent said nothing".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Ok(None),
+    };
+    let Some(_) = word()? else { return Ok(None) };
+    if arguments.place.apart {
+        network::settle(End::Load)?;
+    }
+    tell(&Told::Ready);
+    let Some(url) = word()? else { return Ok(None) };
+    let clients = drivers::clients(
+        arguments.transport,
+        &url,
+        ClientSetup {
+            count: arguments.clients,
+            delivery: arguments.delivery,
+            congestion: arguments.resilience.congestion(),
+        },
+    )?;
+    let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
+    let mut load =
+        Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };
+    load.run()
+}
+
+struct Load<'a> {
+    arguments: &'a Arguments,
+    orders: Receiver<String>,
+    clients: Box<dyn Clients>,
+    evidence: Evidence,
+    /// Lines sent, by client.
+    sent: Vec<u32>,
+    line: Vec<u8>,
+}
+
+/// What is due when, since the epoch. Clients are spread over the interval unevenly, so that no number of them keeps step
+/// with the server's ticks.
+#[derive(Debug, Clone)]
+struct Schedule {
+    epoch_ns: u64,
+    rate: Rate,
+    /// By when they are due in each interval, as a share of it, and who.
+    turns: Vec<(f64, u32)>,
+    next: (u64, usize),
+}
+
+impl Schedule {
+    fn new(epoch_ns: u64, rate: Rate, clients: u32) -> Schedule {
+        let golden = (5_f64.sqrt() - 1.0) / 2.0;
+        let mut turns: Vec<(f64, u32)> =
+            (0..clients).map(|client| ((f64::from(client) * golden).fract(), client)).collect();
+        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Schedule { epoch_ns, rate, turns, next: (0, 0) }
+    }
+
+    /// The next line: when, and whose.
+    fn due(&self) -> (u64, u32) {
+        let (share, client) = self.turns[self.next.1];
+        let due = self.rate.due(self.next.0) + self.rate.interval().mul_f64(share);
+        (self.epoch_ns + due.as_nanos() as u64, client)
+    }
+
+    fn advance(&mut self) {
+        let (round, turn) = self.next;
+        self.next = if turn + 1 < self.turns.len() { (round, turn + 1) } else { (round + 1, 0) };
+    }
+}
+
+impl Load<'_> {
+    fn run(&mut self) -> Result<Option<Found>, String> {
+        let began = Instant::now();
+        if !self.connect(began)? {
+            return Ok(None);
+        }
+        let connect_ms = began.elapsed().as_secs_f64() * 1e3;
+        let connected = self.evidence.connected;
+        tell(&Told::Connected { clients: connected, ms: connect_ms });
+        let mut found = Found { connected, connect_ms, ..Found::default() };
+        if connected == self.arguments.clients {
+            if !self.touch()? || !self.talk(&mut found)? {
+                return Ok(None);
+            }
+            self.close(&mut found)?;
+        }
+        self.evidence.conclude(&self.sent, &mut found);
+        Ok(Some(found))
+    }
+
+    /// Whether to go on: the parent is there and has said nothing.
+    fn goes_on(&self) -> bool {
+        matches!(self.orders.try_recv(), Err(TryRecvError::Empty))
+    }
+
+    fn poll(&mut self, wait_max: Duration) -> Result<(), String> {
+        let evidence = &mut self.evidence;
+        evidence.begin_round();
+        self.clients.poll(wait_max, &mut |heard| evidence.hear(heard))
+    }
+
+    /// Connects everybody; false if it was stopped.
+    fn connect(&mut self, began: Instant) -> Result<bool, String> {
+        let count = self.arguments.clients;
+        let mut begun = 0;
+        while self.evidence.connected + self.evidence.gone < count {
+            while begun < count && begun < self.evidence.connected + self.evidence.gone + CONNECTING_MAX {
+                self.clients.connect()?;
+                begun += 1;
+            }
+            self.poll(Duration::from_millis(5))?;
+            if !self.goes_on() {
+                return Ok(false);
+            }
+            if began.elapsed() > self.arguments.connect_max.0 {
+                let missing = u64::from(count - self.evidence.connected - self.evidence.gone);
+                self.evidence.reasons.insert("it was not connected in time".into(), missing);
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Uses every channel of every client once, and waits for the answers; false if it was stopped.
+    fn touch(&mut self) -> Result<bool, String> {
+        let began = Instant::now();
+        let (mut begun, all) = (0, u64::from(self.arguments.channels - 1) * u64::from(self.arguments.clients));
+        while self.evidence.touched < all {
+            while begun < all && begun < self.evidence.touched + TOUCHED_MAX {
+                let clients = u64::from(self.arguments.clients);
+                if !self.clients.touch((begun % clients) as u32, (begun / clients) as u16) {
+                    break;
+                }
+                begun += 1;
+            }
+            self.clients.flush();
+            self.poll(Duration::from_millis(5))?;
+            if began.elapsed() > self.arguments.connect_max.0 {
+                return Err(format!("{} of {all} channels answered in time", self.evidence.touched));
+            }
+            if !self.goes_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Warms up, measures, and waits for what is on its way; false if it was stopped.
+    fn talk(&mut self, found: &mut Found) -> Result<bool, String> {
+        let arguments = self.arguments;
+        let epoch_ns = now_ns() + BREATH.as_nanos() as u64;
+        let begin_ns = epoch_ns + arguments.warmup.0.as_nanos() as u64;
+        let end_ns = begin_ns + arguments.duration.0.as_nanos() as u64;
+        let mut schedule = arguments.rate.map(|rate| Schedule::new(epoch_ns, rate, arguments.clients));
+        self.evidence.measure(begin_ns, end_ns);
+        let mut flight = arguments.in_flight.map(|in_flight| Flight::new(arguments.clients, in_flight));
+        self.evidence.notes_returns = flight.is_some();
+        self.evidence.returned = flight.as_ref().map_or(Vec::new(), Flight::begin);
+        let (mut window, mut progress) = (None, Instant::now());
+        loop {
+            let now = now_ns();
+            if let Some(schedule) = &mut schedule {
+                self.send_due(schedule, now, end_ns, found);
+            }
+            if let Some(flight) = &mut flight {
+                self.keep_flying(flight, found);
+            }
+            if window.is_none() && now >= begin_ns {
+                window = Some((now, system::cpu_time(), self.evidence.delivered));
+                tell(&Told::WindowBegins);
+            }
+            if now >= end_ns {
+                break;
+            }
+            let next = schedule.as_ref().map_or(u64::MAX, |schedule| schedule.due().0);
+            let until = next.min(if now < begin_ns { begin_ns } else { end_ns });
+            self.poll(Duration::from_nanos(until.saturating_sub(now_ns())).min(ROUND_MAX))?;
+            if progress.elapsed() >= Duration::from_secs(1) {
+                let per_second = self.evidence.recent_per(progress.elapsed());
+                progress = Instant::now();
+                tell(&Told::Progress(Progress {
+                    connected: self.evidence.connected,
+                    delivered_per_second: per_second,
+                    p99: self.evidence.recent_p99(),
+                }));
+                if !self.goes_on() {
+                    return Ok(false);
+                }
+            }
+        }
+        tell(&Told::WindowEnds);
+        let (began_ns, cpu, delivered) = window.expect("the window begins before it ends");
+        let window_s = (now_ns() - began_ns) as f64 / 1e9;
+        found.window_ms = window_s * 1e3;
+        found.deliveries_in_window = self.evidence.delivered - delivered;
+        let cpu = system::cpu_time().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
+        found.cpu_percent = cpu.map(|cpu| 100.0 * cpu / window_s);
+        self.drain()
+    }
+
+    fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut Found) {
+        let mut any = false;
+        loop {
+            let (due_ns, client) = schedule.due();
+            if due_ns > now || due_ns >= end_ns {
+                break;
+            }
+            schedule.advance();
+            found.latest_send = found.latest_send.max((now - due_ns) as f64 / 1e6);
+            any |= self.send_line(client, due_ns, found);
+        }
+        if any {
+            self.clients.flush();
+        }
+    }
+
+    /// A new line for each that came back.
+    fn keep_flying(&mut self, flight: &mut Flight, found: &mut Found) {
+        let mut turns = std::mem::take(&mut self.evidence.returned);
+        if self.arguments.delivery == Delivery::Unreliable {
+            turns.extend(flight.stranded());
+        }
+        for client in &turns {
+            self.send_line(*client, now_ns(), found);
+            flight.note(*client);
+        }
+        if !turns.is_empty() {
+            self.clients.flush();
+        }
+    }
+
+    /// Whether it could be sent.
+    fn send_line(&mut self, client: u32, due_ns: u64, found: &mut Found) -> bool {
+        self.line.clear();
+        let sequence = self.sent[client as usize];
+        self.evidence.lines.write(Line { sender: client, sequence, due_ns }, &mut self.line);
+        found.planned += 1;
+        let is_sent = self.clients.send(client, &self.line);
+        if is_sent {
+            self.sent[client as usize] += 1;
+            found.sent_in_window += u64::from(self.evidence.is_measured(due_ns));
+        }
+        is_sent
+    }
+
+    fn drain(&mut self) -> Result<bool, String> {
+        let began = Instant::now();
+        let (mut progress, mut delivered) = (began, self.evidence.delivered);
+        let expected = self.evidence.expected(&self.sent);
+        while self.evidence.delivered < expected && began.elapsed() < DRAIN_MAX {
+            self.poll(Duration::from_millis(5))?;
+            if self.evidence.delivered > delivered {
+                (progress, delivered) = (Instant::now(), self.evidence.delivered);
+            }
+            if progress.elapsed() > DRAIN_PATIENCE {
+                break;
+            }
+            if !self.goes_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Says goodbye, and waits until all are gone.
+    fn close(&mut self, found: &mut Found) -> Result<(), String> {
+        self.evidence.is_closing = true;
+        let began = Instant::now();
+        self.clients.close();
+        while self.evidence.connected > 0 && began.elapsed() < CLOSE_MAX {
+            self.poll(Duration::from_millis(5))?;
+        }
+        found.closed = found.connected - self.evidence.connected;
+        found.close_ms = (self.evidence.connected == 0).then(|| began.elapsed().as_secs_f64() * 1e3);
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! What the clients of a load have seen: who is there, which lines came, how late.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::bench::drivers::Heard;
+use crate::bench::line::Lines;
+use crate::bench::server::Workload;
+use crate::bench::system::now_ns;
+use crate::bench::words::Found;
+use crate::measure::latency::Latency;
+use crate::measure::ledger::{Ledger, Tally, Verdict};
+
+pub(super) struct Evidence {
+    pub(super) lines: Lines,
+    ledgers: Ledgers,
+    latency: Latency,
+    recent: Latency,
+    window_ns: std::ops::Range<u64>,
+    /// Lines that came, each counted once.
+    pub(super) delivered: u64,
+    delivered_before: u64,
+    corrupted: u64,
+    /// Clients connected now, and those that are not any more.
+    pub(super) connected: u32,
+    pub(super) gone: u32,
+    is_connected: Vec<bool>,
+    dropped: u32,
+    pub(super) is_closing: bool,
+    /// Answers on other channels.
+    pub(super) touched: u64,
+    /// Clients whose line came, once for each, if that is asked for.
+    pub(super) returned: Vec<u32>,
+    pub(super) notes_returns: bool,
+    pub(super) reasons: BTreeMap<String, u64>,
+    /// Whose line came last, and when: lines that come together have one time.
+    last: (u32, u64),
+}
+
+/// Who has to get whose lines.
+enum Ledgers {
+    /// Everybody, everybody's.
+    Broadcast(Box<Ledger>),
+    /// Everybody its own.
+    Echo(Vec<Ledger>),
+}
+
+impl Evidence {
+    pub(super) fn new(clients: u32, workload: Workload, lines: Lines) -> Self {
+        let count = clients as usize;
+        let ledgers = match workload {
+            Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, count))),
+            Workload::Echo => Ledgers::Echo((0..count).map(|_| Ledger::new(1, 1)).collect()),
+        };
+        Evidence {
+            lines,
+            ledgers,
+            latency: Latency::new(),
+            recent: Latency::new(),
+            window_ns: 0..0,
+            delivered: 0,
+            delivered_before: 0,
+            corrupted: 0,
+            connected: 0,
+            gone: 0,
+            is_connected: vec![false; count],
+            dropped: 0,
+            is_closing: false,
+            touched: 0,
+            returned: Vec::new(),
+            notes_returns: false,
+            reasons: BTreeMap::new(),
+            last: (u32::MAX, 0),
+        }
+    }
+
+    /// Latencies count of lines that are due in between.
+    pub(super) fn measure(&mut self, begin_ns: u64, end_ns: u64) {
+        self.window_ns = begin_ns..end_ns;
+    }
+
+    pub(super) fn is_measured(&self, due_ns: u64) -> bool {
+        self.window_ns.contains(&due_ns)
+    }
+
+    /// Time has passed since the last line.
+    pub(super) fn begin_round(&mut self) {
+        self.last.0 = u32::MAX;
+    }
+
+    #[inline]
+    pub(super) fn hear(&mut self, heard: Heard<'_>) {
+        match heard {
+            Heard::Line { client, line, at_ns } => self.on_line(client, line, at_ns),
+            Heard::Connected(client) => {
+                self.is_connected[client as usize] = true;
+                self.connected += 1;
+            }
+            Heard::Touched => self.touched += 1,
+            Heard::Gone { client, reason } => self.on_gone(client, reason),
+        }
+    }
+
+    #[inline]
+    fn on_line(&mut self, client: u32, line: &[u8], at_ns: Option<u64>) {
+        let Some(line) = self.lines.read(line) else {
+            self.corrupted += 1;
+            return;
+        };
+        let verdict = match &mut self.ledgers {
+            Ledgers::Broadcast(ledger) => ledger.on_line(client, line.sender, line.sequence),
+            Ledgers::Echo(_) if line.sender != client => Verdict::Unexpected,
+            Ledgers::Echo(ledgers) => ledgers[client as usize].on_line(0, 0, line.sequence),
+        };
+        match verdict {
+            Verdict::InOrder | Verdict::Reordered => {}
+            Verdict::Unexpected => return self.corrupted += 1,
+            Verdict::Duplicate | Verdict::Early => return,
+        }
+        if self.last.0 != client {
+            self.last = (client, now_ns());
+        }
+        self.delivered += 1;
+        if self.notes_returns {
+            self.returned.push(client);
+        }
+        let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
+        self.recent.record(took_us);
+        if self.window_ns.contains(&line.due_ns) {
+            self.latency.record(took_us);
+        }
+    }
+
+    fn on_gone(&mut self, client: u32, reason: String) {
+        let was_connected = std::mem::take(&mut self.is_connected[client as usize]);
+        self.connected -= u32::from(was_connected);
+        self.gone += 1;
+        if !self.is_closing {
+            self.dropped += u32::from(was_connected);
+            *self.reasons.entry(reason).or_default() += 1;
+        }
+    }
+
+    /// Deliveries since the last call, a second.
+    pub(super) fn recent_per(&mut self, span: Duration) -> f64 {
+        let since = self.delivered - std::mem::replace(&mut self.delivered_before, self.delivered);
+        since as f64 / span.as_secs_f64().max(1e-3)
+    }
+
+    /// Of the lines since the last call, in ms.
+    pub(super) fn recent_p99(&mut self) -> f64 {
+        let p99 = self.recent.quantile_ms(0.99);
+        self.recent.clear();
+        p99
+    }
+
+    /// Deliveries of all lines that were sent.
+    pub(super) fn expected(&self, sent: &[u32]) -> u64 {
+        let sum: u64 = sent.iter().map(|sent| u64::from(*sent)).sum();
+        match &self.ledgers {
+            Ledgers::Broadcast(_) => sum * sent.len() as u64,
+            Ledgers::Echo(_) => sum,
+        }
+    }
+
+    fn tally(&self, sent: &[u32]) -> Tally {
+        match &self.ledgers {
+            Ledgers::Broadcast(ledger) => ledger.finish(sent),
+            Ledgers::Echo(ledgers) => {
+                let mut sum = Tally::default();
+                ledgers.iter().zip(sent).for_each(|(ledger, sent)| sum += ledger.finish(&[*sent]));
+                sum
+            }
+        }
+    }
+
+    pub(super) fn conclude(&mut self, sent: &[u32], found: &mut Found) {
+        let tally = self.tally(sent);
+        found.sent = sent.iter().map(|sent| u64::from(*sent)).sum();
+        (found.expected, found.delivered, found.lost) = (tally.expected, tally.delivered, tally.lost);
+        (found.duplicated, found.reordered) = (tally.duplicated, tally.reordered);
+        found.corrupted = self.corrupted + tally.unexpected;
+        found.dropped = self.dropped;
+        found.reasons = std::mem::take(&mut self.reasons);
+        if let Some(figures) = self.latency.figures() {
+            (found.p50, found.p99) = (Some(figures.p50), Some(figures.p99));
+            (found.p999, found.max) = (Some(figures.p999), Some(figures.max));
+        }
+    }
+}

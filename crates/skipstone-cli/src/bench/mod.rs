@@ -1,0 +1,58 @@
+//! `skipstone bench`: what a server costs, beside other transports, over real sockets. Server and load are processes of
+//! their own, each on a core of its own, in networks of their own.
+//!
+//! ```text
+//! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule, evidence)
+//!                               └──> row ──> judge ──> table, JSON, exit code
+//! ```
+
+mod child;
+mod drivers;
+mod judge;
+mod limit;
+mod line;
+pub(crate) mod load;
+mod network;
+mod plan;
+mod play;
+mod result;
+mod row;
+pub(crate) mod server;
+mod system;
+mod table;
+mod transport;
+mod trial;
+mod variant;
+mod words;
+
+use crate::report::exit::Exit;
+use crate::stress::output;
+
+/// Flags of `bench`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = AFTER_HELP, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    preset: plan::Preset,
+}
+
+const AFTER_HELP: &str = "\
+Server and load are two processes, each pinned to a core, in two network namespaces where the system allows it. Cost is the
+user and system time of the server's process over the lines that were delivered meanwhile. Passed is who delivered every
+line once, in order, 99% of them within 40 ms, dropped nobody and kept its ticks.
+
+Try:
+  skipstone bench fanout --clients 200 --transports skipstone-plain,skipstone,enet,tcp
+  skipstone bench fanout --clients 200,400,700 --against enet --json fanout.json
+  skipstone bench fanout --transports skipstone --find-limit
+  skipstone bench idle --clients 10000
+  skipstone bench channels --channels 64,4096
+  skipstone bench pingpong --transports skipstone,enet,renet";
+
+/// Runs as the flags say.
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    play::play(&arguments.preset).unwrap_or_else(|sentence| {
+        output::complain(format_args!("skipstone bench: {sentence}"));
+        Exit::BadConfiguration
+    })
+}

@@ -1,0 +1,90 @@
+//! The JSON result. `schema/bench.schema.json` says the same to other programs; a test holds the two together.
+
+use serde::Serialize;
+
+use super::limit::Limit;
+use super::plan::Plan;
+use super::row::{Against, Row};
+use crate::report::result::Machine;
+
+/// All that a bench found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Bench {
+    pub(crate) schema_version: u32,
+    pub(crate) verdict: Verdict,
+    /// Why the verdict is not pass, one sentence each.
+    pub(crate) reasons: Vec<String>,
+    pub(crate) preset: &'static str,
+    pub(crate) machine: Machine,
+    pub(crate) plan: PlanWords,
+    pub(crate) results: Vec<Row>,
+    /// What was searched for.
+    pub(crate) limits: Vec<Limit>,
+    pub(crate) thresholds: Vec<ThresholdResult>,
+}
+
+/// What was asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanWords {
+    /// Lines of each client, a second.
+    pub(crate) rate: f64,
+    pub(crate) line_bytes: usize,
+    pub(crate) duration_s: f64,
+    pub(crate) warmup_s: f64,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) rounds: u32,
+    pub(crate) network: String,
+    pub(crate) server_cpu: Option<usize>,
+    pub(crate) load_cpu: Option<usize>,
+    pub(crate) drive: &'static str,
+    pub(crate) realtime: bool,
+    /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
+    pub(crate) resilience: Vec<String>,
+    /// What the ratios are of.
+    pub(crate) ratio_of: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    Interrupted,
+}
+
+/// How one row did against a threshold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct ThresholdResult {
+    pub(crate) expression: String,
+    /// Whose figure it is: `skipstone with 200 clients`.
+    pub(crate) of: String,
+    pub(crate) passed: bool,
+    pub(crate) actual: Option<f64>,
+}
+
+impl PlanWords {
+    pub(crate) fn of(plan: &Plan) -> PlanWords {
+        let setup = &plan.setup;
+        PlanWords {
+            rate: setup.rate.map_or(0.0, |rate| rate.per_second()),
+            line_bytes: setup.line_bytes,
+            duration_s: setup.duration.as_secs_f64(),
+            warmup_s: setup.warmup.as_secs_f64(),
+            ticks_per_second: setup.ticks_per_second,
+            rounds: plan.common.rounds,
+            network: setup.network.to_string(),
+            server_cpu: setup.server_cpu,
+            load_cpu: setup.load_cpu,
+            drive: setup.drive.name(),
+            realtime: plan.common.realtime,
+            resilience: setup.resilience.words(),
+            ratio_of: match plan.against() {
+                Against::Transport(name) => name.to_owned(),
+                Against::FirstVariant => "the first variant".to_owned(),
+            },
+        }
+    }
+}
+
+/// Raised when a field changes its meaning.
+pub(crate) const SCHEMA_VERSION: u32 = 1;

@@ -1,0 +1,67 @@
+//! What the bench asks of the system: a CPU for each process, the CPU time it used, a clock that all processes share, a
+//! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
+
+#[cfg(target_os = "linux")]
+pub(crate) use self::linux::{cpu_time, leave_network, now_ns, pin};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::other::{cpu_time, leave_network, now_ns, pin};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::time::Duration;
+
+    use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+    use nix::time::{ClockId, clock_gettime};
+    use nix::unistd::Pid;
+
+    /// Keeps this process, and every thread that it starts, on one CPU.
+    pub(crate) fn pin(cpu: usize) -> Result<(), String> {
+        let mut set = CpuSet::new();
+        let pinned = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
+        pinned.map_err(|error| format!("this process may not run on CPU {cpu}: {error}"))
+    }
+
+    /// User and system time of all threads of this process, those that ended included.
+    pub(crate) fn cpu_time() -> Option<Duration> {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+        let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        Some(Duration::from_micros(micros.try_into().ok()?))
+    }
+
+    /// CLOCK_MONOTONIC, which all processes of a machine read alike.
+    pub(crate) fn now_ns() -> u64 {
+        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds() as u64)
+    }
+
+    /// A network of its own for this process, without any interface but an idle loopback. It ends with the process,
+    /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first thread.
+    pub(crate) fn leave_network() -> Result<(), String> {
+        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace of its own: {error}"))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod other {
+    use std::sync::OnceLock;
+    use std::time::{Duration, Instant};
+
+    pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
+        Err("processes are pinned on Linux only".into())
+    }
+
+    pub(crate) fn cpu_time() -> Option<Duration> {
+        None
+    }
+
+    /// Within this process: enough where it sends and receives the same lines.
+    pub(crate) fn now_ns() -> u64 {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+
+    pub(crate) fn leave_network() -> Result<(), String> {
+        Err("networks of their own exist on Linux only".into())
+    }
+}

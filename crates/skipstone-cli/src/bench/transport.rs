@@ -1,0 +1,131 @@
+//! Who takes part.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::variant::{Delivery, Variant};
+use crate::units::nearest::nearest;
+
+/// A transport of the bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Transport {
+    /// Encrypted, as it comes.
+    Skipstone,
+    /// Native clients in clear.
+    SkipstonePlain,
+    /// Clients as browsers are.
+    SkipstoneWebSocket,
+    /// Half of the clients native and in clear, half as browsers are.
+    SkipstoneMixed,
+    Enet,
+    /// With netcode's encryption.
+    Renet,
+    /// QUIC: a stream for each client, one write per client and tick.
+    Quinn,
+    /// A message for each line, one write per client and tick.
+    WebSocket,
+    /// One write per client and tick.
+    Tcp,
+    /// The floor: packed datagrams without a protocol, by the system calls that Skipstone uses.
+    UdpBare,
+    /// The same; each client answers what it received, once a tick, as every reliable transport must.
+    UdpBareAcked,
+}
+
+impl Transport {
+    pub(crate) const ALL: [Transport; 11] = [
+        Transport::SkipstonePlain,
+        Transport::Skipstone,
+        Transport::SkipstoneWebSocket,
+        Transport::SkipstoneMixed,
+        Transport::Enet,
+        Transport::Renet,
+        Transport::Quinn,
+        Transport::WebSocket,
+        Transport::Tcp,
+        Transport::UdpBare,
+        Transport::UdpBareAcked,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Transport::Skipstone => "skipstone",
+            Transport::SkipstonePlain => "skipstone-plain",
+            Transport::SkipstoneWebSocket => "skipstone-ws",
+            Transport::SkipstoneMixed => "skipstone-mixed",
+            Transport::Enet => "enet",
+            Transport::Renet => "renet",
+            Transport::Quinn => "quinn",
+            Transport::WebSocket => "websocket",
+            Transport::Tcp => "tcp",
+            Transport::UdpBare => "udp-bare",
+            Transport::UdpBareAcked => "udp-bare-acked",
+        }
+    }
+
+    /// The most clients that it can serve, where that is a number of its own.
+    pub(crate) fn clients_max(self) -> Option<u32> {
+        match self {
+            Transport::Enet => Some(4_095),
+            Transport::Renet => Some(1_024),
+            _ => None,
+        }
+    }
+
+    /// Whether it is driven so: only Skipstone has channels here, and unreliable lines are not for streams.
+    pub(crate) fn has(self, variant: Variant) -> bool {
+        let is_stream =
+            matches!(self, Transport::SkipstoneWebSocket | Transport::WebSocket | Transport::Tcp | Transport::Quinn);
+        match variant {
+            Variant::Only => true,
+            Variant::Channels(_) => self.name().starts_with("skipstone"),
+            Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
+        }
+    }
+
+    /// Whether this build of the tool has it.
+    pub(crate) fn is_built_in(self) -> bool {
+        let is_peer = matches!(self, Transport::Enet | Transport::Renet | Transport::Quinn | Transport::WebSocket);
+        !is_peer || cfg!(feature = "peers")
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Transport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Transport, String> {
+        let text = text.trim();
+        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
+        let transport = found.ok_or_else(|| {
+            let names = Transport::ALL.map(Transport::name);
+            let meant = nearest(text, names).map_or(String::new(), |name| format!("; did you mean {name}?"));
+            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
+        })?;
+        if !transport.is_built_in() {
+            return Err(format!("this build has no {transport}: build it with --features peers"));
+        }
+        Ok(transport)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_shown() {
+        for transport in Transport::ALL {
+            if transport.is_built_in() {
+                assert_eq!(transport.to_string().parse(), Ok(transport));
+            }
+        }
+        let error = "quin".parse::<Transport>().unwrap_err();
+        assert!(error.contains("did you mean quinn?") && error.contains("udp-bare"), "{error}");
+    }
+}
