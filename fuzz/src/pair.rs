@@ -136,11 +136,12 @@ fn settings(input: &mut Input<'_>) -> Settings {
     Settings {
         redundancy: Redundancy {
             mode: redundancies[usize::from(choice) % redundancies.len()],
-            budget_percent: [100, 20, 400][usize::from(choice) % 3],
+            budget_percent: [125, 20, 400][usize::from(choice) % 3],
         },
         message_bytes_max: 4_000,
         window_bytes: 4_400 + 100 * u32::from(choice),
-        datagram_bytes_max: [256, 600, 1_472][input.below(3)],
+        // The least that has room for the table of channels.
+        datagram_bytes_max: [if choice & 0x80 != 0 { 320 } else { 256 }, 600, 1_472][input.below(3)],
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         idle_timeout: Duration::from_secs(3_600),
         keepalive: Duration::from_secs(5),

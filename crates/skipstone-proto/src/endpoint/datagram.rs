@@ -168,7 +168,11 @@ impl Endpoint {
         if open.suite != SUITE_PLAIN && !self.may_begin(now, &path) {
             return Err(Drop::TooManyHandshakes);
         }
-        if self.is_full() && !self.displace() {
+        if self.is_full() && !self.displace(now) {
+            // Those may come to nothing: whoever waits asks again.
+            if self.unfinished.victim().is_some() {
+                return Err(Drop::TooManyHandshakes);
+            }
             self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
             return Err(Drop::Full);
         }
@@ -190,10 +194,10 @@ impl Endpoint {
     }
 
     /// Makes room where there is none: whoever has not finished a handshake has less of a claim than a newcomer.
-    fn displace(&mut self) -> bool {
+    fn displace(&mut self, now: Time) -> bool {
         let Endpoint { unfinished, slots, .. } = self;
         unfinished.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
-        let victim = self.unfinished.victim();
+        let victim = self.unfinished.late_victim(now);
         victim.inspect(|peer| self.forget_unfinished(*peer)).is_some()
     }
 
