@@ -9,17 +9,20 @@ pub struct LossEstimate {
     /// Runs of lost packets.
     bursts: f32,
     is_last_lost: bool,
+    /// What is left of the guess.
+    guess: f32,
 }
 
 /// Packets after which an observation has lost two thirds of its weight.
 const MEMORY: f32 = 1_000.0;
-/// The guess: 1% of so many packets, one at a time.
+/// The guess: 1% of so many packets, one at a time. It fades sooner than what was seen.
 const GUESS_PACKETS: f32 = 300.0;
 const GUESS_LOST: f32 = 3.0;
+const GUESS_KEPT: f32 = 1.0 - 1.0 / 200.0;
 
 impl Default for LossEstimate {
     fn default() -> Self {
-        LossEstimate { packets: GUESS_PACKETS, lost: GUESS_LOST, bursts: GUESS_LOST, is_last_lost: false }
+        LossEstimate { packets: 0.0, lost: 0.0, bursts: 0.0, is_last_lost: false, guess: 1.0 }
     }
 }
 
@@ -30,6 +33,7 @@ impl LossEstimate {
         self.packets = self.packets * KEPT + 1.0;
         self.lost *= KEPT;
         self.bursts *= KEPT;
+        self.guess *= GUESS_KEPT;
         if is_lost {
             self.lost += 1.0;
             if !self.is_last_lost {
@@ -41,12 +45,13 @@ impl LossEstimate {
 
     /// Share of packets lost, 0 to 1.
     pub fn rate(&self) -> f32 {
-        self.lost / self.packets
+        (self.lost + GUESS_LOST * self.guess) / (self.packets + GUESS_PACKETS * self.guess)
     }
 
     /// Mean number of packets lost in a row, at least 1.
     pub fn burst_length(&self) -> f32 {
-        if self.bursts > 0.0 { (self.lost / self.bursts).max(1.0) } else { 1.0 }
+        let guess = GUESS_LOST * self.guess;
+        if self.bursts > 0.0 { ((self.lost + guess) / (self.bursts + guess)).max(1.0) } else { 1.0 }
     }
 }
 

@@ -27,6 +27,9 @@ impl Rtt {
         }
     }
 
+    /// Machines stop for so long now and then, and nothing is lost by it.
+    const TIMEOUT_MIN: Duration = Duration::from_millis(6);
+
     /// Takes a sample: the time from sending a packet to its acknowledgement, of which the peer says that it held the
     /// acknowledgement back for `ack_delay`.
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
@@ -70,9 +73,10 @@ impl Rtt {
     }
 
     /// Probe timeout: how long to wait for any acknowledgement before asking for one. The peer's ack delay is part of
-    /// the variation, save before it was measured.
+    /// the variation, save before it was measured. On the shortest paths it is the machines that make one wait.
     pub fn probe_timeout(&self, ack_delay: Duration) -> Duration {
-        self.smoothed + (self.variation * 4).max(Duration::from_millis(2)) + ack_delay
+        let timeout = self.smoothed + (self.variation * 4).max(Duration::from_millis(2));
+        timeout.max(Self::TIMEOUT_MIN) + ack_delay
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Class {
 /// Losses in a row, on average, from which on the second repair of a burst keeps away from the first.
 const BURSTY: f32 = 1.3;
 const REPAIRS_PER_RTT: u32 = 10;
+/// Two round trips of this and the time to notice are less than a tick of 60 in a second.
+const SHORT_PATH: Duration = Duration::from_millis(4);
 
 impl Class {
     pub(super) fn new(mode: RedundancyMode) -> Self {
@@ -114,7 +116,9 @@ impl Connection {
             None => {
                 let packet_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
-                let yields = self.congestion.is_congested(now);
+                // On a short path, what is sent again arrives before the next tick.
+                let is_short = self.rtt.is_measured() && self.rtt.smoothed() < SHORT_PATH;
+                let yields = is_short || self.congestion.is_congested(now);
                 class.begin_burst(self.ledger.losses(), &burst, yields)
             }
         };
