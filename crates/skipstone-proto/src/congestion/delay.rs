@@ -275,7 +275,7 @@ impl DelayAware {
         let percent = if has_queue { self.manner.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
         let is_excessive = self.losses.is_excessive(self.datagram.into(), percent);
         // Beside others a loss counts where it tells of an overflow; what the path loses at random comes at any time.
-        let is_overflow = has_queue && self.losses.is_at_longest(self.queue.latest_delay());
+        let is_overflow = has_queue && self.losses.may_overflow(self.queue.latest_delay());
         if !(is_excessive || is_competing && is_overflow) {
             return;
         }

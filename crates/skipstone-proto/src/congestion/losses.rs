@@ -71,8 +71,13 @@ impl Losses {
     }
 
     /// Whether a wait is near the longest of late.
-    pub(super) fn is_at_longest(&self, wait_us: u32) -> bool {
+    fn is_at_longest(&self, wait_us: u32) -> bool {
         wait_us > self.longest / 4 * 3
+    }
+
+    /// Whether the queue may have overflown shortly before somebody waited so long.
+    pub(super) fn may_overflow(&self, wait_us: u32) -> bool {
+        wait_us > self.longest / 2
     }
 
     /// The counts for packets that waited so long.
