@@ -50,7 +50,7 @@ fn beside_a_tcp_like_flow_neither_starves() {
         let (ended, result) = compare(plan, &[&OURS[..], &["--modes", "adaptive"]].concat());
         ended.expect(&[0]);
         let [own, beside] = ["link_share", "beside_share"].map(|name| figure(&rows(&result)[0], name));
-        assert!(own >= 0.3 && beside >= 0.3 && own + beside <= 1.0, "{own} {beside}");
+        assert!(own >= 0.3 && beside >= 0.3 && own + beside <= 1.001, "{own} {beside}");
     }
 }
 
