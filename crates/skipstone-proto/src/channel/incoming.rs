@@ -117,7 +117,10 @@ impl Incoming {
             return refusal;
         }
         let whole = match fragment {
-            None => Bytes::copy_from_slice(payload),
+            None => {
+                self.drop_partial(number, held_bytes);
+                Bytes::copy_from_slice(payload)
+            }
             Some(header) => match self.on_fragment(number, header, payload, held_bytes) {
                 Ok(Some(whole)) => whole,
                 Ok(None) => return Arrival::Taken,
@@ -182,6 +185,13 @@ impl Incoming {
         *held_bytes -= cost;
         held.partial.remove(&number);
         Ok(Some(whole))
+    }
+
+    /// A message that was late came whole, and fragments of it had been sent meanwhile.
+    fn drop_partial(&mut self, number: u64, held_bytes: &mut u64) {
+        if let Some(partial) = self.held.as_mut().and_then(|held| held.partial.remove(&number)) {
+            *held_bytes -= partial.cost();
+        }
     }
 
     fn on_whole(&mut self, number: u64, whole: Bytes, deliver: &mut Vec<Bytes>, held_bytes: &mut u64) {
@@ -290,6 +300,18 @@ mod tests {
             let (delivered, arrivals, _, _) = receive(mode, &[1, 0, 1, 5, 3]);
             assert_eq!(delivered, [1, 5]);
             assert_eq!(arrivals[1], Arrival::Stale);
+        }
+    }
+
+    #[test]
+    fn a_message_that_comes_whole_after_a_fragment_of_it_leaves_nothing_behind() {
+        for mode in [Mode::ReliableOrdered, Mode::ReliableUnordered, Mode::ReliableSequenced] {
+            let mut incoming = Incoming::new(mode, Seq(0));
+            let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+            let fragment = Some(FragmentHeader { offset: 0, total: 20 });
+            incoming.on_message(Some(Seq(0)), fragment, &[0; 10], &mut delivered, &mut held_bytes);
+            incoming.on_message(Some(Seq(0)), None, &[0; 20], &mut delivered, &mut held_bytes);
+            assert_eq!((delivered.len(), held_bytes, incoming.is_idle()), (1, 0, true), "{mode:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::simulation::{Node, World, ms};
 use crate::traffic::{Stream, content};
 use bytes::Bytes;
 use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Close, Event, Group, PeerId, SendError};
+use skipstone_proto::endpoint::{Close, Event, Group, PeerId, SendError, code};
 use skipstone_proto::rng::Rng;
 use skipstone_proto::wire::settings::{Overflow, Settings};
 use std::collections::BTreeMap;
@@ -139,9 +139,13 @@ impl Run {
             let theirs = self.world.asked.iter().rfind(|(_, client)| *client == at).map(|(peer, _)| *peer);
             if let (Some(ours), Some(theirs)) = (connected, theirs) {
                 assert!(!self.plan.refuses.contains(&at), "client {at} was refused");
+                // Whoever waited for the others may have lost all of its few packets for so long that it gave up.
+                let Some(settings) = self.world.clients[at].endpoint.settings(ours) else {
+                    let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
+                    assert_eq!(codes, [code::IDLE_TIMEOUT], "client {at} left without a word");
+                    continue;
+                };
                 self.peers[at] = Some((ours, theirs));
-                let mut settings = self.world.clients[at].endpoint.settings(ours);
-                let settings = settings.take().expect("it is connected");
                 assert_eq!(*settings, self.plan.config.settings, "settings come from the server");
                 if self.rng.chance(0.3) {
                     self.world.server.endpoint.join(theirs, Group(1 + at as u32 % 2));
