@@ -6,8 +6,10 @@ use simulation::{World, encrypted, link, ms};
 use skipstone_proto::endpoint::{ClosedBy, Config, Drop, Event, code};
 use skipstone_proto::security::Protection;
 use skipstone_proto::security::stand_in::StandInSuites;
+use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::datagram::{
-    KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_DTLS_1_2, SUITE_PLAIN,
+    Datagram, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_DTLS_1_2, SUITE_PLAIN, decode, encode_refuse,
+    refuse_len,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -134,5 +136,26 @@ fn handshake_bytes_of_strangers_are_dropped_and_counted() {
     world.server.endpoint.handle_datagram(world.now, path, &mut [KIND_CRYPTO, 0, 0, 9, 0, 0, 1, 3]);
     assert_eq!(world.server.drops(Drop::UnknownConnection), 1);
     world.tap = None;
+    world.connect();
+}
+
+#[test]
+fn the_answer_to_a_damaged_hello_ends_nothing_that_was_agreed_upon_since() {
+    let mut world = World::new(1, of(1), &[link(5)]);
+    let mut asked = None;
+    world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+        if let Ok(Datagram::Challenge(challenge)) = decode(bytes) {
+            asked = Some((challenge.to, challenge.nonce));
+        }
+        // The word about a HELLO that noise had changed overtakes what answers the OPEN.
+        if !is_up
+            && bytes[0] == KIND_CRYPTO
+            && let Some((to, nonce)) = asked.take()
+        {
+            let reason = "this server does not encrypt";
+            bytes.resize(refuse_len(code::NO_COMMON_SUITE, reason), 0);
+            encode_refuse(&mut Writer::new(bytes), to, nonce, code::NO_COMMON_SUITE, reason);
+        }
+    }));
     world.connect();
 }

@@ -195,7 +195,9 @@ impl Connection {
     /// The server has no connection to give.
     pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
-        if is_ours {
+        // Once a suite is agreed upon, the answer to a damaged HELLO is of no interest, and the server may have let us in.
+        let is_over = code == code::NO_COMMON_SUITE && self.state != State::Hello;
+        if is_ours && !is_over {
             self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
             self.die();
         }
