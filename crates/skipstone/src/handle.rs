@@ -36,6 +36,34 @@ pub enum StartError {
     Identity(crate::security::IdentityError),
     /// Nobody can be trusted as asked.
     Trust(crate::security::TrustError),
+    /// There cannot be so many shards, or not so.
+    Shards(ShardsError),
+}
+
+/// Why a server cannot have the shards that it was to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardsError {
+    /// So many: it is 1 to 256.
+    Count(u32),
+    /// Each shard is a thread of its own, and a stepped server has none.
+    Stepped,
+    /// This system does not share a port's clients among sockets; Linux does.
+    System,
+}
+
+impl std::fmt::Display for ShardsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ShardsError::Count(count) => write!(f, "{count} shards: a server has 1 to 256"),
+            ShardsError::Stepped => f.write_str(
+                "a stepped server has one shard, because its application is its only thread: use 1 shard, or \
+                 Threading::Background",
+            ),
+            ShardsError::System => {
+                f.write_str("only Linux shares the clients of one port among shards: use 1 shard on this system")
+            }
+        }
+    }
 }
 
 impl std::fmt::Display for StartError {
@@ -52,6 +80,7 @@ impl std::fmt::Display for StartError {
             StartError::Url(error) => error.fmt(f),
             StartError::Identity(error) => error.fmt(f),
             StartError::Trust(error) => error.fmt(f),
+            StartError::Shards(error) => error.fmt(f),
         }
     }
 }
@@ -146,12 +175,37 @@ struct Shared {
     is_driver_asleep: AtomicBool,
     /// The driver has events that had no room.
     is_driver_stalled: AtomicBool,
-    /// The application waits for an event.
-    is_application_asleep: AtomicBool,
-    bell: Condvar,
-    bell_lock: Mutex<()>,
+    /// The application's, who may wait for several drivers.
+    bell: Arc<Bell>,
     /// Why the driver gave up, if it did.
     failure: Mutex<Option<String>>,
+}
+
+/// Wakes an application that waits for events.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    is_application_asleep: AtomicBool,
+    bell: Condvar,
+    lock: Mutex<()>,
+}
+
+impl Bell {
+    /// Waits until it rings, for `span` at most; not at all if something has happened already.
+    pub(crate) fn wait(&self, span: Duration, has_happened: impl Fn() -> bool) {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_application_asleep.store(true, Ordering::SeqCst);
+        if !has_happened() {
+            drop(self.bell.wait_timeout(lock, span));
+        }
+        self.is_application_asleep.store(false, Ordering::SeqCst);
+    }
+
+    fn ring(&self) {
+        if self.is_application_asleep.load(Ordering::SeqCst) {
+            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.bell.notify_one();
+        }
+    }
 }
 
 /// An application's end of a driver.
@@ -167,6 +221,11 @@ enum Inner {
 
 impl Handle {
     pub(crate) fn new(driver: Driver, mode: Mode) -> Result<Self, StartError> {
+        Handle::ringing(&Arc::default(), driver, mode)
+    }
+
+    /// As `new`, for one of several drivers, all of which ring the same bell.
+    pub(crate) fn ringing(bell: &Arc<Bell>, driver: Driver, mode: Mode) -> Result<Self, StartError> {
         let inner = match mode {
             Mode::Stepped => Inner::Stepped(Box::new(driver)),
             Mode::Background => {
@@ -175,9 +234,7 @@ impl Handle {
                     events: ArrayQueue::new(EVENTS_MAX),
                     is_driver_asleep: AtomicBool::new(false),
                     is_driver_stalled: AtomicBool::new(false),
-                    is_application_asleep: AtomicBool::new(false),
-                    bell: Condvar::new(),
-                    bell_lock: Mutex::new(()),
+                    bell: bell.clone(),
                     failure: Mutex::new(None),
                 });
                 let (waker, theirs) = (driver.waker(), shared.clone());
@@ -223,21 +280,45 @@ impl Handle {
         }
     }
 
+    /// Whether the next command will be taken: nobody else gives any.
+    pub(crate) fn has_room(&self) -> bool {
+        match &self.inner {
+            Inner::Stepped(_) => true,
+            Inner::Background { shared, .. } => !shared.commands.is_full(),
+        }
+    }
+
     /// Lets the driver's owner look at it and waits for the answer. `None` if the driver is gone.
     pub(crate) fn ask<T: Send + 'static>(
         &mut self,
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
     ) -> Option<T> {
+        self.pose(question).answer()
+    }
+
+    /// As `ask`, with the waiting left for later.
+    pub(crate) fn pose<T: Send + 'static>(
+        &mut self,
+        question: impl FnOnce(&mut Driver) -> T + Send + 'static,
+    ) -> Posed<T> {
         match &mut self.inner {
-            Inner::Stepped(driver) => Some(question(driver)),
+            Inner::Stepped(driver) => Posed::Answered(question(driver)),
             Inner::Background { .. } => {
                 let (answer, answered) = mpsc::sync_channel(1);
                 self.insist(Command::Ask(Box::new(move |driver| {
                     // Whoever asked has stopped waiting, if this fails.
                     let _ = answer.send(question(driver));
                 })));
-                answered.recv_timeout(ANSWER_MAX).ok()
+                Posed::Open(answered)
             }
+        }
+    }
+
+    /// Whether there are events.
+    pub(crate) fn has_events(&self) -> bool {
+        match &self.inner {
+            Inner::Stepped(driver) => driver.endpoint.event_count() > 0,
+            Inner::Background { shared, .. } => !shared.events.is_empty(),
         }
     }
 
@@ -266,14 +347,7 @@ impl Handle {
                     }
                 }
             }
-            Inner::Background { shared, .. } => {
-                let lock = shared.bell_lock.lock().unwrap_or_else(PoisonError::into_inner);
-                shared.is_application_asleep.store(true, Ordering::SeqCst);
-                if shared.events.is_empty() {
-                    drop(shared.bell.wait_timeout(lock, span));
-                }
-                shared.is_application_asleep.store(false, Ordering::SeqCst);
-            }
+            Inner::Background { shared, .. } => shared.bell.wait(span, || !shared.events.is_empty()),
         }
     }
 
@@ -305,6 +379,11 @@ impl Handle {
     pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) {
         let end = Instant::now() + span;
         self.insist(Command::CloseAll { code, reason: reason.into(), linger });
+        self.await_goodbyes(end);
+    }
+
+    /// Waits until no connection is left, until `end` at most.
+    pub(crate) fn await_goodbyes(&mut self, end: Instant) {
         while Instant::now() < end {
             match self.ask(|driver| driver.endpoint.open_count()) {
                 None | Some(0) => return,
@@ -316,6 +395,22 @@ impl Handle {
             if let Inner::Background { .. } = self.inner {
                 std::thread::sleep(Duration::from_millis(2));
             }
+        }
+    }
+}
+
+/// A question that a driver was asked.
+pub(crate) enum Posed<T> {
+    Answered(T),
+    Open(mpsc::Receiver<T>),
+}
+
+impl<T> Posed<T> {
+    /// Waits for the answer. `None` if the driver is gone.
+    pub(crate) fn answer(self) -> Option<T> {
+        match self {
+            Posed::Answered(answer) => Some(answer),
+            Posed::Open(answer) => answer.recv_timeout(ANSWER_MAX).ok(),
         }
     }
 }
@@ -385,9 +480,8 @@ fn hand_events_up(driver: &mut Driver, shared: &Shared) {
         let _ = shared.events.push(event);
     }
     shared.is_driver_stalled.store(driver.endpoint.event_count() > 0, Ordering::SeqCst);
-    if handed && shared.is_application_asleep.load(Ordering::SeqCst) {
-        let _lock = shared.bell_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.bell.notify_one();
+    if handed {
+        shared.bell.ring();
     }
 }
 

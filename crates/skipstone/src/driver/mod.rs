@@ -2,15 +2,16 @@
 //!
 //! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
 //! is commands between rounds. `sockets` opens and owns, `receive` and `transmit` move datagrams, `impair` plays a
-//! bad network, `half_open` shakes hands with strangers.
+//! bad network, `half_open` shakes hands with strangers, `siblings` are a server's other shards.
 
 mod half_open;
 pub(crate) mod impair;
 mod receive;
-mod sockets;
+pub(crate) mod siblings;
+pub(crate) mod sockets;
 mod transmit;
 
-use crate::net::udp::{ReceiveBatch, SendBatch};
+use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
 use crate::security::Identity;
 use crate::url::Target;
@@ -22,6 +23,9 @@ use skipstone_netsim::LinkStats;
 use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
+pub use siblings::StrayStats;
+use siblings::Siblings;
+pub(crate) use sockets::Sharing;
 use sockets::Sockets;
 use std::io;
 use std::net::SocketAddr;
@@ -47,6 +51,8 @@ pub(crate) struct Driver {
     stats: DriverStats,
     /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
     half_open: Option<Box<HalfOpen>>,
+    /// A server's other shards.
+    siblings: Option<Box<Siblings>>,
 }
 
 /// What the driver itself counts.
@@ -62,6 +68,20 @@ pub struct DriverStats {
     pub sockets: SocketStats,
     /// DTLS handshakes that other implementations began.
     pub half_open: HalfOpenStats,
+    /// Datagrams that came to the wrong shard.
+    pub strays: StrayStats,
+}
+
+impl DriverStats {
+    /// Counts another shard's to these.
+    pub(crate) fn add(&mut self, other: &DriverStats) {
+        self.rounds += other.rounds;
+        self.send_calls += other.send_calls;
+        self.send_errors += other.send_errors;
+        self.sockets.add(&other.sockets);
+        self.half_open.add(&other.half_open);
+        self.strays.add(&other.strays);
+    }
 }
 
 /// What the sockets say.
@@ -75,6 +95,15 @@ pub struct SocketStats {
     pub are_buffers_short: bool,
     /// WebSocket connections open now.
     pub websockets: u64,
+}
+
+impl SocketStats {
+    fn add(&mut self, other: &SocketStats) {
+        self.receive_drops += other.receive_drops;
+        self.receive_buffer_bytes = self.receive_buffer_bytes.min(other.receive_buffer_bytes);
+        self.are_buffers_short |= other.are_buffers_short;
+        self.websockets += other.websockets;
+    }
 }
 
 /// The embedder's clock: microseconds since the driver began.
@@ -107,14 +136,39 @@ impl From<io::Error> for DriverError {
     }
 }
 
+/// What all shards of a server have in common: the time, and the secret by which they know cookies as their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    clock: Clock,
+    secret: [u8; 16],
+}
+
+impl Origin {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Origin { clock: Clock(Instant::now()), secret: random()? })
+    }
+}
+
+fn random() -> io::Result<[u8; 16]> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
 impl Driver {
     pub(crate) fn new(config: Config) -> Result<Self, DriverError> {
+        Driver::born_of(&Origin::new()?, config)
+    }
+
+    /// One of several that know each other's cookies.
+    pub(crate) fn born_of(origin: &Origin, config: Config) -> Result<Self, DriverError> {
         let mut seed = [0; 32];
-        getrandom::fill(&mut seed).map_err(|error| io::Error::other(error.to_string()))?;
+        seed[..16].copy_from_slice(&origin.secret);
+        seed[16..].copy_from_slice(&random()?);
         let poll = Poll::new()?;
         Ok(Driver {
             endpoint: Endpoint::new(config, seed).map_err(DriverError::Config)?,
-            clock: Clock(Instant::now()),
+            clock: origin.clock,
             waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
             poll,
             events: Events::with_capacity(READY_MAX),
@@ -125,6 +179,7 @@ impl Driver {
             buffer: Vec::new(),
             stats: DriverStats::default(),
             half_open: None,
+            siblings: None,
         })
     }
 
@@ -155,6 +210,11 @@ impl Driver {
     /// Lets other implementations shake hands by DTLS with whoever this is.
     pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
         self.half_open = Some(Box::new(HalfOpen::new(identity)));
+    }
+
+    /// Tells it who the other shards are.
+    pub(crate) fn meet(&mut self, siblings: Siblings) {
+        self.siblings = Some(Box::new(siblings));
     }
 
     /// Begins a connection, with a socket of its own.
@@ -193,8 +253,13 @@ impl Driver {
     }
 
     /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
-    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
-        self.sockets.listen(self.poll.registry(), address, websocket)
+    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<SocketAddr> {
+        self.sockets.listen(self.poll.registry(), address, websocket, sharing)
+    }
+
+    /// What the kernel granted the server's socket.
+    pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
+        self.sockets.buffer_grants()
     }
 
     /// The next event.
@@ -209,7 +274,8 @@ impl Driver {
 
     pub(crate) fn stats(&self) -> DriverStats {
         let half_open = self.half_open.as_ref().map(|half_open| half_open.stats()).unwrap_or_default();
-        DriverStats { sockets: self.sockets.stats(), half_open, ..self.stats }
+        let strays = self.siblings.as_ref().map(|siblings| siblings.stats()).unwrap_or_default();
+        DriverStats { sockets: self.sockets.stats(), half_open, strays, ..self.stats }
     }
 
     /// Until the next deadline of the protocol or of a played network.
