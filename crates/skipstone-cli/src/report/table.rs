@@ -240,7 +240,9 @@ fn server(result: &StressResult) -> String {
         server.ticks_per_second.map(|ticks| format!("{ticks:.1} ticks/s")),
         server.slowest_tick_ms.map(|tick| format!("slowest tick {}", milliseconds(tick))),
     ];
-    let known: Vec<String> = parts.into_iter().flatten().collect();
+    let by_shard: Vec<String> = server.shards.iter().map(|shard| thousands(shard.clients)).collect();
+    let shards = (by_shard.len() > 1).then(|| format!("{} shards of {} clients", by_shard.len(), by_shard.join(" + ")));
+    let known: Vec<String> = parts.into_iter().flatten().chain(shards).collect();
     if known.is_empty() { "not measured".into() } else { known.join(", ") }
 }
 

@@ -6,9 +6,10 @@ use super::ticks::Ticks;
 use crate::console::{Reply, engine_help};
 use crate::report::format::{bytes, milliseconds, seconds, thousands};
 use crate::report::result::protocol::Side;
+use crate::sharing::Shard;
 use crate::units::rate::Rate;
 use crate::workload::{Guest, Word};
-use skipstone::{DropReason, Overview, PeerId, Stats, code};
+use skipstone::{DropReason, Overview, PeerId, ShardOverview, Stats, code};
 use std::time::{Duration, Instant};
 
 /// Counters at one session's last `stats`.
@@ -141,6 +142,7 @@ impl Game {
                 thousands(driver.sockets.receive_drops)
             ));
         }
+        lines.extend(shards(&self.server.shards()));
         Reply::Text(lines.join("\n"))
     }
 
@@ -153,6 +155,7 @@ impl Game {
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
             "protocol": Side::from(&stats),
+            "shards": self.server.shards().iter().map(Shard::from).collect::<Vec<_>>(),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
         });
@@ -285,6 +288,22 @@ fn shares(name: &str, flow: &skipstone::Flow) -> String {
         bytes(flow.ip_bytes),
         (100.0 - payload - headers).max(0.0)
     )
+}
+
+/// A line for each shard, where there are several.
+fn shards(all: &[ShardOverview]) -> Vec<String> {
+    let line = |(number, shard): (usize, &ShardOverview)| {
+        let of = Shard::from(shard);
+        format!(
+            "shard {number}: clients {}, datagrams sent {}, received {}, handed on to others {}, no room {}",
+            thousands(of.clients),
+            thousands(of.datagrams_sent),
+            thousands(of.datagrams_received),
+            thousands(of.handed_on),
+            thousands(of.hand_over_drops)
+        )
+    };
+    if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
 }
 
 fn drops(stats: &Stats) -> String {

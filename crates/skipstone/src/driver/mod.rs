@@ -19,12 +19,12 @@ use half_open::HalfOpen;
 pub use half_open::HalfOpenStats;
 use impair::Impairment;
 use mio::{Events, Poll, Token, Waker};
+use siblings::Siblings;
+pub use siblings::StrayStats;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
-pub use siblings::StrayStats;
-use siblings::Siblings;
 pub(crate) use sockets::Sharing;
 use sockets::Sockets;
 use std::io;
@@ -203,6 +203,7 @@ impl Driver {
         if let Some(half_open) = &mut self.half_open {
             half_open.handle_timeout(now);
         }
+        self.publish_population();
         self.transmit();
         Ok(())
     }
@@ -257,7 +258,7 @@ impl Driver {
         self.sockets.listen(self.poll.registry(), address, websocket, sharing)
     }
 
-    /// What the kernel granted the server's socket.
+    /// What the kernel granted a UDP socket.
     pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.sockets.buffer_grants()
     }

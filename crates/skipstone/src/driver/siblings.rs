@@ -173,10 +173,16 @@ pub(super) fn deliver(
 }
 
 impl Driver {
+    /// Tells the other shards how many connections there are now.
+    pub(super) fn publish_population(&mut self) {
+        if let Some(siblings) = &mut self.siblings {
+            siblings.publish(self.endpoint.connection_count() as u32);
+        }
+    }
+
     /// Takes what came to other shards and is this one's.
     pub(super) fn take_strays(&mut self) {
         let Some(siblings) = &mut self.siblings else { return };
-        siblings.publish(self.endpoint.connection_count() as u32);
         let mailbox = siblings.mailboxes[siblings.own as usize].clone();
         if !mailbox.is_rung.load(Ordering::SeqCst) {
             return;
@@ -193,5 +199,82 @@ impl Driver {
         }
         // It may be that more came meanwhile: the sockets have their turn first.
         mailbox.ring();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{Origin, Sharing};
+    use skipstone_proto::endpoint::Config;
+    use skipstone_proto::time::Duration;
+    use skipstone_proto::wire::datagram::KIND_PACKET;
+    use skipstone_proto::wire::settings::Settings;
+    use std::net::UdpSocket;
+
+    /// Two shards, which are driven by hand.
+    fn two_shards() -> ([Driver; 2], SocketAddr) {
+        let origin = Origin::new().expect("a secret");
+        let shard = |index| {
+            let config = Config { shard: Shard { index, bits: 1 }, ..Config::server(Settings::default()) };
+            Driver::born_of(&origin, config).expect("it is made")
+        };
+        let mut drivers = [shard(0), shard(1)];
+        let mut local = "127.0.0.1:0".parse().expect("an address");
+        for driver in &mut drivers {
+            local = driver.listen(local, false, Sharing::Shards).expect("a port is free");
+        }
+        let mailboxes: Vec<_> = drivers.iter().map(Mailbox::of).collect();
+        for (index, driver) in (0..).zip(&mut drivers) {
+            driver.meet(Siblings::new(Shard { index, bits: 1 }, mailboxes.clone(), 100));
+        }
+        (drivers, local)
+    }
+
+    #[test]
+    fn beyond_a_full_mailbox_datagrams_are_dropped_and_counted_and_the_rest_arrives() {
+        let ([mut first, mut second], server) = two_shards();
+        // From a port that leads to the first, for the second.
+        let strayed = [KIND_PACKET, 0x80, 0, 1, 9, 9, 9];
+        let socket = (0..64).find_map(|_| {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+            socket.send_to(&strayed, server).expect("it sends");
+            first.drive(Duration::from_millis(20)).expect("it drives");
+            (first.stats().strays.handed_on == 1).then_some(socket)
+        });
+        let socket = socket.expect("one port in two leads there");
+        second.drive(Duration::ZERO).expect("it drives");
+        let before = second.endpoint.totals().drops;
+        let sent = STRAYED_MAX as u64 + 100;
+        for _ in 0..sent {
+            socket.send_to(&strayed, server).expect("it sends");
+            first.drive(Duration::ZERO).expect("it drives");
+        }
+        while first.stats().strays.handed_on + first.stats().strays.dropped < 1 + sent {
+            first.drive(Duration::from_millis(1)).expect("it drives");
+        }
+        assert_eq!(first.stats().strays, StrayStats { handed_on: 1 + STRAYED_MAX as u64, dropped: 100 });
+        // The one that was woken finds them, and says what they are: of no connection.
+        second.drive(Duration::from_secs(5)).expect("it drives");
+        let unknown = |drops: skipstone_proto::endpoint::Drops| drops.iter().map(|(_, count)| count).sum::<u64>();
+        assert_eq!(unknown(second.endpoint.totals().drops) - unknown(before), STRAYED_MAX as u64);
+        // And then there is room again, in buffers that were used before.
+        assert_eq!(first.siblings.as_ref().map(|all| all.mailboxes[1].spare.len()), Some(STRAYED_MAX));
+        socket.send_to(&strayed, server).expect("it sends");
+        first.drive(Duration::from_millis(20)).expect("it drives");
+        assert_eq!(first.stats().strays.handed_on, 2 + STRAYED_MAX as u64);
+    }
+
+    #[test]
+    fn ids_of_shards_that_there_are_not_stay_where_they_arrive() {
+        let ([driver, _], _) = two_shards();
+        let mailbox = Mailbox::of(&driver);
+        let mut siblings = Siblings::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);
+        let from = "192.0.2.1:9".parse().expect("an address");
+        let of_shard = |shard: u8| [KIND_PACKET, shard << 6, 0, 1, 9];
+        assert!(!siblings.hand_on(from, &of_shard(0)), "its own");
+        assert!(siblings.hand_on(from, &of_shard(2)));
+        assert!(!siblings.hand_on(from, &of_shard(3)), "there are three");
+        assert_eq!(mailbox.datagrams.len(), 1);
     }
 }

@@ -201,12 +201,13 @@ impl Sockets {
         sum
     }
 
-    /// What the kernel granted a server's socket.
+    /// What the kernel granted a UDP socket: all are opened alike.
     pub(super) fn buffer_grants(&self) -> Option<BufferGrants> {
-        match self.all.get(*self.shared.first()? as usize)? {
+        self.all.iter().find_map(|(_, socket)| match socket {
             Socket::Shared(shared) => Some(shared.udp.buffer_grants()),
-            _ => None,
-        }
+            Socket::Own(own) => Some(own.udp.buffer_grants()),
+            Socket::Stream(_) => None,
+        })
     }
 
     pub(super) fn stats(&self) -> SocketStats {
@@ -251,11 +252,7 @@ fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.
-fn bind_both(
-    address: SocketAddr,
-    websocket: bool,
-    sharing: Sharing,
-) -> io::Result<(UdpSocket, Option<WsListener>)> {
+fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
     let attempts = if address.port() == 0 { 20 } else { 1 };
     let options = UdpOptions { reuse_port: sharing == Sharing::Shards, ..UdpOptions::server() };
     for attempt in 1..=attempts {

@@ -85,7 +85,8 @@ impl BufferGrants {
         let list = |sep: &str, word: &dyn Fn(&(&str, &str, usize, usize)) -> String| {
             short.iter().map(word).collect::<Vec<_>>().join(sep)
         };
-        let granted = list(" and ", &|(name, _, asked, granted)| format!("{granted} of {asked} bytes of {name} buffer"));
+        let granted =
+            list(" and ", &|(name, _, asked, granted)| format!("{granted} of {asked} bytes of {name} buffer"));
         let limits = list(" and ", &|(_, limit, ..)| (*limit).to_owned());
         let command = list(" ", &|(_, limit, asked, _)| format!("{limit}={asked}"));
         (!short.is_empty()).then(|| {
