@@ -266,6 +266,24 @@ mod tests {
     }
 
     #[test]
+    fn a_handshake_that_began_at_one_shard_goes_on_at_another() {
+        let ([mut first, mut second], server) = two_shards();
+        let mut client = Endpoint::new(Config::client(), [5; 32]).expect("it is good");
+        let path = Path { socket: 0, remote: server, carrier: udp_carrier(&server) };
+        let now = first.now();
+        client.connect(now, path, b"").expect("there is room");
+        let mut buffer = vec![0; 2_048];
+        let mut pass = |from: &mut Endpoint, to: &mut Endpoint| {
+            let transmit = from.poll_transmit(now, &mut buffer).expect("it has something to say");
+            to.handle_datagram(now, path, &mut buffer[..transmit.bytes]);
+        };
+        pass(&mut client, &mut first.endpoint);
+        pass(&mut first.endpoint, &mut client);
+        pass(&mut client, &mut second.endpoint);
+        assert_eq!((first.endpoint.connection_count(), second.endpoint.connection_count()), (0, 1));
+    }
+
+    #[test]
     fn ids_of_shards_that_there_are_not_stay_where_they_arrive() {
         let ([driver, _], _) = two_shards();
         let mailbox = Mailbox::of(&driver);
