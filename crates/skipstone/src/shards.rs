@@ -126,17 +126,18 @@ impl Shards {
         id: MessageId,
         wake: Wake,
     ) -> Result<(), QueueFull> {
-        let (last, others) = self.handles.split_last_mut().expect("there is one at least");
-        if !others.is_empty() {
-            if !last.has_room() || others.iter().any(|handle| !handle.has_room()) {
-                return Err(QueueFull);
-            }
-            for handle in others {
-                let payload = Bytes::copy_from_slice(&payload);
-                handle.command(Command::Broadcast { group, channel, payload, id }, wake)?;
-            }
+        if let [only] = &mut self.handles[..] {
+            return Ok(only.command(Command::Broadcast { group, channel, payload, id }, wake)?);
         }
-        Ok(last.command(Command::Broadcast { group, channel, payload, id }, wake)?)
+        if self.handles.iter().any(|handle| !handle.has_room()) {
+            return Err(QueueFull);
+        }
+        for handle in &mut self.handles {
+            // Also for the last: the application may pass on what came to another shard, and lies there in a larger piece.
+            let payload = Bytes::copy_from_slice(&payload);
+            handle.command(Command::Broadcast { group, channel, payload, id }, wake)?;
+        }
+        Ok(())
     }
 
     /// Lets every shard answer; `None` if one of them is gone. They are asked at once.
