@@ -54,7 +54,8 @@
 //! ```
 //!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
-//! single-threaded engine asks for a stepped handle instead and calls `drive`. `net` has the sockets, `driver` joins
+//! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that one core cannot carry has
+//! several drivers ([`ServerConfig::shards`]). `net` has the sockets, `driver` joins
 //! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and [`Pool`] are what an application sees.
 
 mod client;

@@ -116,7 +116,9 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
     let shards = table.server.shards();
     let clients: Vec<usize> = shards.iter().map(|shard| shard.clients).collect();
     assert!(clients.len() == 3 && clients.iter().all(|clients| *clients > 0), "{clients:?}");
-    assert!(shards.iter().all(|shard| shard.driver.sockets.websockets > 0), "streams are shared out too");
+    // Of 18 streams; it is the kernel's hash that deals them out.
+    let with_streams = shards.iter().filter(|shard| shard.driver.sockets.websockets > 0).count();
+    assert!(with_streams >= 2, "streams are shared out too");
     assert_eq!(clients.iter().sum::<usize>(), seats.len());
     let indices: BTreeSet<u32> = table.guests.iter().map(|peer| peer.index).collect();
     assert_eq!(indices.len(), seats.len(), "no two have one place");

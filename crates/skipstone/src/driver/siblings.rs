@@ -182,11 +182,12 @@ impl Driver {
 
     /// Takes what came to other shards and is this one's.
     pub(super) fn take_strays(&mut self) {
-        let Some(siblings) = &mut self.siblings else { return };
-        let mailbox = siblings.mailboxes[siblings.own as usize].clone();
+        let Some(siblings) = &self.siblings else { return };
+        let mailbox = &siblings.mailboxes[siblings.own as usize];
         if !mailbox.is_rung.load(Ordering::SeqCst) {
             return;
         }
+        let mailbox = mailbox.clone();
         // Before anything is taken out: who comes later rings again.
         mailbox.is_rung.store(false, Ordering::SeqCst);
         let now = self.clock.now();
@@ -205,7 +206,7 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Origin, Sharing};
+    use crate::driver::{Origin, Sharing, TOKEN_WAKER};
     use skipstone_proto::endpoint::Config;
     use skipstone_proto::time::Duration;
     use skipstone_proto::wire::datagram::KIND_PACKET;
@@ -256,6 +257,7 @@ mod tests {
         assert_eq!(first.stats().strays, StrayStats { handed_on: 1 + STRAYED_MAX as u64, dropped: 100 });
         // The one that was woken finds them, and says what they are: of no connection.
         second.drive(Duration::from_secs(5)).expect("it drives");
+        assert!(second.events.iter().any(|event| event.token() == TOKEN_WAKER), "it was woken for them");
         let unknown = |drops: skipstone_proto::endpoint::Drops| drops.iter().map(|(_, count)| count).sum::<u64>();
         assert_eq!(unknown(second.endpoint.totals().drops) - unknown(before), STRAYED_MAX as u64);
         // And then there is room again, in buffers that were used before.
