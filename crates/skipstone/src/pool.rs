@@ -3,9 +3,9 @@
 use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
-use crate::handle::StartError;
 use crate::net::udp::BufferGrants;
 use crate::security::{DtlsVersion, Fingerprint, Trust};
+use crate::start_error::StartError;
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;

@@ -1,10 +1,11 @@
 //! The server: all players, whatever carries them, through one port and one event queue.
 
 use crate::driver::{Driver, DriverStats};
-use crate::handle::{Command, Mode as Threading, QueueFull, StartError, Wake};
+use crate::handle::{Command, Mode as Threading, QueueFull, Wake};
 use crate::net::udp::BufferGrants;
 use crate::security::{Fingerprint, Identity, Security};
 use crate::shards::{self, Shards};
+use crate::start_error::StartError;
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};

@@ -12,8 +12,9 @@
 use crate::driver::siblings::{Mailbox, Siblings};
 use crate::driver::sockets::reserve_port;
 use crate::driver::{Driver, Origin, Sharing};
-use crate::handle::{Bell, Command, Handle, Mode, Posed, QueueFull, ShardsError, StartError, Wake};
+use crate::handle::{Bell, Command, Handle, Mode, Posed, QueueFull, Wake};
 use crate::security::Security;
+use crate::start_error::{ShardsError, StartError};
 use bytes::Bytes;
 use skipstone_proto::channel::MessageId;
 use skipstone_proto::endpoint::{Config, Event, Group, PeerId, Shard};

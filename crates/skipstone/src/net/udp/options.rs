@@ -79,20 +79,21 @@ impl BufferGrants {
 
     /// What is wrong and what to do about it, in a sentence, if the kernel gave less than asked.
     pub fn remedy(&self) -> Option<String> {
-        let receive = ("receive", "net.core.rmem_max", self.receive_asked, self.receive_granted);
-        let send = ("send", "net.core.wmem_max", self.send_asked, self.send_granted);
-        let short: Vec<_> = [receive, send].into_iter().filter(|(_, _, asked, granted)| granted < asked).collect();
-        let list = |sep: &str, word: &dyn Fn(&(&str, &str, usize, usize)) -> String| {
-            short.iter().map(word).collect::<Vec<_>>().join(sep)
-        };
-        let granted =
-            list(" and ", &|(name, _, asked, granted)| format!("{granted} of {asked} bytes of {name} buffer"));
-        let limits = list(" and ", &|(_, limit, ..)| (*limit).to_owned());
-        let command = list(" ", &|(_, limit, asked, _)| format!("{limit}={asked}"));
-        (!short.is_empty()).then(|| {
+        let (mut granted, mut limits, mut command) = (Vec::new(), Vec::new(), String::from("sysctl -w"));
+        for (name, limit, asked, given) in [
+            ("receive", "net.core.rmem_max", self.receive_asked, self.receive_granted),
+            ("send", "net.core.wmem_max", self.send_asked, self.send_granted),
+        ] {
+            if given < asked {
+                granted.push(format!("{given} of {asked} bytes of {name} buffer"));
+                limits.push(limit);
+                command += &format!(" {limit}={asked}");
+            }
+        }
+        let (granted, limits) = (granted.join(" and "), limits.join(" and "));
+        self.is_short().then(|| {
             format!(
-                "the kernel grants only {granted}, so bursts may be dropped; the limit is {limits}. Remedy: \
-                 sysctl -w {command}"
+                "the kernel grants only {granted}, so bursts may be dropped; the limit is {limits}. Remedy: {command}"
             )
         })
     }
