@@ -125,6 +125,7 @@ impl Game {
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
         lines.push(drops(&stats));
+        lines.extend(shards(&self.server.shards()));
         if let Some(driver) = self.server.driver_stats() {
             let half_open = &driver.half_open;
             lines.push(format!(
@@ -142,20 +143,21 @@ impl Game {
                 thousands(driver.sockets.receive_drops)
             ));
         }
-        lines.extend(shards(&self.server.shards()));
         Reply::Text(lines.join("\n"))
     }
 
     /// For the parent process.
     fn stats_json(&mut self, ticks: &Ticks) -> Reply {
         let figures = ticks.figures();
-        let stats = self.server.stats().unwrap_or_default();
+        // Asked once: this goes on while costs are measured.
+        let (shards, mut stats) = (self.server.shards(), Stats::default());
+        shards.iter().for_each(|shard| stats.add(&shard.stats));
         let json = serde_json::json!({
             "clients": self.guests(),
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
             "protocol": Side::from(&stats),
-            "shards": self.server.shards().iter().map(Shard::from).collect::<Vec<_>>(),
+            "shards": shards.iter().map(Shard::from).collect::<Vec<_>>(),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
         });
