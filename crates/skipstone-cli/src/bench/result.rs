@@ -35,7 +35,8 @@ pub(crate) struct PlanWords {
     pub(crate) rounds: u32,
     pub(crate) network: String,
     pub(crate) server_cpu: Option<usize>,
-    pub(crate) load_cpu: Option<usize>,
+    pub(crate) load_processes: u32,
+    pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: &'static str,
     pub(crate) realtime: bool,
     /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
@@ -74,7 +75,8 @@ impl PlanWords {
             rounds: plan.common.rounds,
             network: setup.network.to_string(),
             server_cpu: setup.server_cpu,
-            load_cpu: setup.load_cpu,
+            load_processes: setup.load_processes,
+            load_cpus: setup.load_cpus.clone(),
             drive: setup.drive.name(),
             realtime: plan.common.realtime,
             resilience: setup.resilience.words(),
@@ -87,4 +89,4 @@ impl PlanWords {
 }
 
 /// Raised when a field changes its meaning.
-pub(crate) const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 2;

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::ledger::gaps::Gaps;
 
 mod gaps;
@@ -32,7 +34,7 @@ pub(crate) struct Ledger {
 }
 
 /// What a run delivered. Tallies of several ledgers add up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Deliveries that had to happen: lines sent, times those who had to get them.
     pub(crate) expected: u64,

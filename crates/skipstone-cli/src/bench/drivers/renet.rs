@@ -12,7 +12,7 @@ use renet_netcode::{
     ServerConfig,
 };
 
-use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+use super::{ClientSetup, Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
 use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;
@@ -123,7 +123,7 @@ pub(super) struct RenetClients {
     server: SocketAddr,
     clients: Vec<Client>,
     swept: Instant,
-    delivery: Delivery,
+    setup: ClientSetup,
 }
 
 struct Client {
@@ -138,10 +138,10 @@ struct Client {
 }
 
 impl RenetClients {
-    pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
+    pub(super) fn new(server: SocketAddr, setup: ClientSetup) -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
         let (clients, swept) = (Vec::new(), Instant::now());
-        Ok(RenetClients { poll, events: Events::with_capacity(1_024), server, clients, swept, delivery })
+        Ok(RenetClients { poll, events: Events::with_capacity(1_024), server, clients, swept, setup })
     }
 
     fn open(&mut self) -> Result<(UdpSocket, mio::net::UdpSocket), std::io::Error> {
@@ -180,13 +180,13 @@ impl Client {
 impl Clients for RenetClients {
     fn connect(&mut self) -> Result<(), String> {
         let (socket, watched) = self.open().map_err(text("open a socket"))?;
-        let (now, number) = (since_1970(), self.clients.len() as u64);
+        let (now, number) = (since_1970(), u64::from(self.setup.first) + self.clients.len() as u64);
         let servers = vec![self.server];
         let token = ConnectToken::generate(now, PROTOCOL, TOKEN_LASTS_S, number, TIMEOUT_S, servers, None, &KEY);
         let connect_token = token.map_err(|error| format!("renet makes no token: {error}"))?;
         let transport = NetcodeClientTransport::new(now, ClientAuthentication::Secure { connect_token }, socket);
         self.clients.push(Client {
-            renet: RenetClient::new(config(self.delivery)),
+            renet: RenetClient::new(config(self.setup.delivery)),
             transport: transport.map_err(|error| format!("renet does not connect: {error}"))?,
             _watched: watched,
             updated: Instant::now(),

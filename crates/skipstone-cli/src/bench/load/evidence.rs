@@ -11,7 +11,19 @@ use crate::bench::words::Found;
 use crate::measure::latency::Latency;
 use crate::measure::ledger::{Ledger, Tally, Verdict};
 
+/// Which clients a process has, of those of all processes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clientele {
+    /// The number of its first.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// In all processes.
+    pub(super) of: u32,
+}
+
+/// Clients are numbered from 0 here, by their process; in lines they are numbered through all processes.
 pub(super) struct Evidence {
+    pub(super) who: Clientele,
     pub(super) lines: Lines,
     ledgers: Ledgers,
     latency: Latency,
@@ -46,13 +58,14 @@ enum Ledgers {
 }
 
 impl Evidence {
-    pub(super) fn new(clients: u32, workload: Workload, lines: Lines) -> Self {
-        let count = clients as usize;
+    pub(super) fn new(who: Clientele, workload: Workload, lines: Lines) -> Self {
+        let count = who.count as usize;
         let ledgers = match workload {
-            Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, count))),
+            Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, who.of as usize))),
             Workload::Echo => Ledgers::Echo((0..count).map(|_| Ledger::new(1, 1)).collect()),
         };
         Evidence {
+            who,
             lines,
             ledgers,
             latency: Latency::new(),
@@ -109,7 +122,7 @@ impl Evidence {
         };
         let verdict = match &mut self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.on_line(client, line.sender, line.sequence),
-            Ledgers::Echo(_) if line.sender != client => Verdict::Unexpected,
+            Ledgers::Echo(_) if line.sender != self.who.first + client => Verdict::Unexpected,
             Ledgers::Echo(ledgers) => ledgers[client as usize].on_line(0, 0, line.sequence),
         };
         match verdict {
@@ -154,18 +167,18 @@ impl Evidence {
         p99
     }
 
-    /// Deliveries of all lines that were sent.
-    pub(super) fn expected(&self, sent: &[u32]) -> u64 {
-        let sum: u64 = sent.iter().map(|sent| u64::from(*sent)).sum();
+    /// Deliveries of all lines that were sent, by this process and by all.
+    pub(super) fn expected(&self, sent: &[u32], sent_by_all: &[u32]) -> u64 {
+        let sum = |sent: &[u32]| sent.iter().map(|sent| u64::from(*sent)).sum::<u64>();
         match &self.ledgers {
-            Ledgers::Broadcast(_) => sum * sent.len() as u64,
-            Ledgers::Echo(_) => sum,
+            Ledgers::Broadcast(_) => sum(sent_by_all) * u64::from(self.who.count),
+            Ledgers::Echo(_) => sum(sent),
         }
     }
 
-    fn tally(&self, sent: &[u32]) -> Tally {
+    fn tally(&self, sent: &[u32], sent_by_all: &[u32]) -> Tally {
         match &self.ledgers {
-            Ledgers::Broadcast(ledger) => ledger.finish(sent),
+            Ledgers::Broadcast(ledger) => ledger.finish(sent_by_all),
             Ledgers::Echo(ledgers) => {
                 let mut sum = Tally::default();
                 ledgers.iter().zip(sent).for_each(|(ledger, sent)| sum += ledger.finish(&[*sent]));
@@ -174,17 +187,14 @@ impl Evidence {
         }
     }
 
-    pub(super) fn conclude(&mut self, sent: &[u32], found: &mut Found) {
-        let tally = self.tally(sent);
+    /// `sent_by_all` is empty where nobody sent.
+    pub(super) fn conclude(&mut self, sent: &[u32], sent_by_all: &[u32], found: &mut Found) {
+        let nobody = vec![0; self.who.of as usize];
+        found.tally = self.tally(sent, if sent_by_all.is_empty() { &nobody } else { sent_by_all });
+        found.tally.corrupted += self.corrupted + std::mem::take(&mut found.tally.unexpected);
         found.sent = sent.iter().map(|sent| u64::from(*sent)).sum();
-        (found.expected, found.delivered, found.lost) = (tally.expected, tally.delivered, tally.lost);
-        (found.duplicated, found.reordered) = (tally.duplicated, tally.reordered);
-        found.corrupted = self.corrupted + tally.unexpected;
         found.dropped = self.dropped;
         found.reasons = std::mem::take(&mut self.reasons);
-        if let Some(figures) = self.latency.figures() {
-            (found.p50, found.p99) = (Some(figures.p50), Some(figures.p99));
-            (found.p999, found.max) = (Some(figures.p999), Some(figures.max));
-        }
+        found.latencies = self.latency.counts();
     }
 }
