@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::bench::drivers::Heard;
-use crate::bench::line::Lines;
+use crate::bench::line::{Head, Lines};
 use crate::bench::server::Workload;
 use crate::bench::system::now_ns;
 use crate::bench::words::Found;
@@ -25,9 +25,14 @@ pub(super) struct Clientele {
 pub(super) struct Evidence {
     pub(super) who: Clientele,
     pub(super) lines: Lines,
+    /// By sender: the beginning of a line of its that was right. What goes to everybody is worked out once.
+    heads: Vec<Head>,
     ledgers: Ledgers,
+    /// Of the lines that are measured, up to the last progress; and since. Each line is recorded once.
     latency: Latency,
     recent: Latency,
+    /// Of the others, since the last progress.
+    recent_beside: Latency,
     window_ns: std::ops::Range<u64>,
     /// Lines that came, each counted once.
     pub(super) delivered: u64,
@@ -67,9 +72,11 @@ impl Evidence {
         Evidence {
             who,
             lines,
+            heads: vec![Head::default(); who.of as usize],
             ledgers,
             latency: Latency::new(),
             recent: Latency::new(),
+            recent_beside: Latency::new(),
             window_ns: 0..0,
             delivered: 0,
             delivered_before: 0,
@@ -116,7 +123,7 @@ impl Evidence {
 
     #[inline]
     fn on_line(&mut self, client: u32, line: &[u8], at_ns: Option<u64>) {
-        let Some(line) = self.lines.read(line) else {
+        let Some(line) = self.lines.read_with(line, &mut self.heads) else {
             self.corrupted += 1;
             return;
         };
@@ -138,10 +145,8 @@ impl Evidence {
             self.returned.push(client);
         }
         let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
-        self.recent.record(took_us);
-        if self.window_ns.contains(&line.due_ns) {
-            self.latency.record(took_us);
-        }
+        let recent = if self.is_measured(line.due_ns) { &mut self.recent } else { &mut self.recent_beside };
+        recent.record(took_us);
     }
 
     fn on_gone(&mut self, client: u32, reason: String) {
@@ -162,9 +167,16 @@ impl Evidence {
 
     /// Of the lines since the last call, in ms.
     pub(super) fn recent_p99(&mut self) -> f64 {
-        let p99 = self.recent.quantile_ms(0.99);
-        self.recent.clear();
+        self.recent_beside.merge(&self.recent);
+        let p99 = self.recent_beside.quantile_ms(0.99);
+        self.recent_beside.clear();
+        self.keep_recent();
         p99
+    }
+
+    fn keep_recent(&mut self) {
+        self.latency.merge(&self.recent);
+        self.recent.clear();
     }
 
     /// Deliveries of all lines that were sent, by this process and by all.
@@ -195,6 +207,7 @@ impl Evidence {
         found.sent = sent.iter().map(|sent| u64::from(*sent)).sum();
         found.dropped = self.dropped;
         found.reasons = std::mem::take(&mut self.reasons);
+        self.keep_recent();
         found.latencies = self.latency.counts();
     }
 }
