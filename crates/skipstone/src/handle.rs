@@ -229,7 +229,10 @@ impl Handle {
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
     ) -> Option<T> {
         match &mut self.inner {
-            Inner::Stepped(driver) => Some(question(driver)),
+            Inner::Stepped(driver) => {
+                driver.queue_broadcasts();
+                Some(question(driver))
+            }
             Inner::Background { .. } => {
                 let (answer, answered) = mpsc::sync_channel(1);
                 self.insist(Command::Ask(Box::new(move |driver| {
@@ -393,14 +396,16 @@ fn hand_events_up(driver: &mut Driver, shared: &Shared) {
 
 impl Driver {
     pub(crate) fn apply(&mut self, command: Command) {
+        if let Command::Broadcast { group, channel, payload, id } = command {
+            return self.broadcast(group, (channel, payload, id));
+        }
+        self.queue_broadcasts();
         let now = self.now();
         let endpoint = &mut self.endpoint;
         match command {
             // A message that is refused is counted, and reported where its channel has receipts.
             Command::Send { peer, channel, message } => drop(endpoint.submit(now, peer, channel, message)),
-            Command::Broadcast { group, channel, payload, id } => {
-                endpoint.broadcast(now, group, channel, &payload, id);
-            }
+            Command::Broadcast { .. } | Command::Stop => {}
             Command::Accept(peer) => drop(endpoint.accept(now, peer)),
             Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
             Command::CloseAll { code, reason, linger } => {
@@ -412,7 +417,6 @@ impl Driver {
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
             Command::Flush => endpoint.flush(now),
             Command::Ask(question) => question(self),
-            Command::Stop => {}
         }
     }
 }

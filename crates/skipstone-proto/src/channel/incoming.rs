@@ -2,6 +2,7 @@
 //!
 //! Sequences are extended to 64 bits here, so that the maps of early messages keep their order through a wrap.
 
+use super::inbox::Inbox;
 use super::reassembly::Reassembly;
 use super::window_cost;
 use crate::ranges::RangeSet;
@@ -91,21 +92,21 @@ impl Incoming {
         (count, cost)
     }
 
-    /// Takes one message frame. Whole messages that may be delivered are appended to `deliver`; `held_bytes` is the
+    /// Takes one message frame. Whole messages that may be delivered go into the `inbox`; `held_bytes` is the
     /// connection's count of window cost held here, kept up to date.
     pub fn on_message(
         &mut self,
         sequence: Option<Seq>,
         fragment: Option<FragmentHeader>,
         payload: &[u8],
-        deliver: &mut Vec<Bytes>,
+        inbox: &mut Inbox,
         held_bytes: &mut u64,
     ) -> Arrival {
         let Some(sequence) = sequence else {
             if self.mode != Mode::Unreliable || fragment.is_some() {
                 return Arrival::Malformed;
             }
-            deliver.push(Bytes::copy_from_slice(payload));
+            inbox.deliver(payload);
             return Arrival::Taken;
         };
         let number = self.next.wrapping_add_signed(i64::from(sequence.distance_from(self.next())));
@@ -119,7 +120,7 @@ impl Incoming {
         let whole = match fragment {
             None => {
                 self.drop_partial(number, held_bytes);
-                Bytes::copy_from_slice(payload)
+                if self.is_early(number) { Bytes::copy_from_slice(payload) } else { inbox.copy(payload) }
             }
             Some(header) => match self.on_fragment(number, header, payload, held_bytes) {
                 Ok(Some(whole)) => whole,
@@ -130,9 +131,14 @@ impl Incoming {
                 }
             },
         };
-        self.on_whole(number, whole, deliver, held_bytes);
+        self.on_whole(number, whole, &mut inbox.messages, held_bytes);
         self.release_if_empty();
         Arrival::Taken
+    }
+
+    /// Whether a message of this number waits for an earlier one.
+    fn is_early(&self, number: u64) -> bool {
+        self.mode == Mode::ReliableOrdered && number > self.next
     }
 
     /// Why a message of this number is not wanted, if it is not.
@@ -209,7 +215,7 @@ impl Incoming {
                     *held_bytes -= stale.values().map(Reassembly::cost).sum::<u64>();
                 }
             }
-            Mode::ReliableOrdered if number > self.next => {
+            Mode::ReliableOrdered if self.is_early(number) => {
                 *held_bytes += window_cost(whole.len());
                 self.held.get_or_insert_default().early.insert(number, whole);
             }
@@ -266,15 +272,15 @@ mod tests {
 
     fn receive(mode: Mode, sequences: &[u32]) -> (Vec<u8>, Vec<Arrival>, Incoming, u64) {
         let mut incoming = Incoming::new(mode, Seq(u32::MAX - 1));
-        let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+        let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
         let arrivals = sequences
             .iter()
             .map(|sequence| {
                 let wrapped = Seq(u32::MAX - 1).plus(*sequence);
-                incoming.on_message(Some(wrapped), None, &[*sequence as u8], &mut delivered, &mut held_bytes)
+                incoming.on_message(Some(wrapped), None, &[*sequence as u8], &mut inbox, &mut held_bytes)
             })
             .collect();
-        (delivered.iter().map(|message| message[0]).collect(), arrivals, incoming, held_bytes)
+        (inbox.messages.iter().map(|message| message[0]).collect(), arrivals, incoming, held_bytes)
     }
 
     #[test]
@@ -307,11 +313,11 @@ mod tests {
     fn a_message_that_comes_whole_after_a_fragment_of_it_leaves_nothing_behind() {
         for mode in [Mode::ReliableOrdered, Mode::ReliableUnordered, Mode::ReliableSequenced] {
             let mut incoming = Incoming::new(mode, Seq(0));
-            let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+            let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
             let fragment = Some(FragmentHeader { offset: 0, total: 20 });
-            incoming.on_message(Some(Seq(0)), fragment, &[0; 10], &mut delivered, &mut held_bytes);
-            incoming.on_message(Some(Seq(0)), None, &[0; 20], &mut delivered, &mut held_bytes);
-            assert_eq!((delivered.len(), held_bytes, incoming.is_idle()), (1, 0, true), "{mode:?}");
+            incoming.on_message(Some(Seq(0)), fragment, &[0; 10], &mut inbox, &mut held_bytes);
+            incoming.on_message(Some(Seq(0)), None, &[0; 20], &mut inbox, &mut held_bytes);
+            assert_eq!((inbox.messages.len(), held_bytes, incoming.is_idle()), (1, 0, true), "{mode:?}");
         }
     }
 
@@ -325,10 +331,10 @@ mod tests {
     #[test]
     fn unfinished_unreliable_messages_are_bounded_and_expire() {
         let mut incoming = Incoming::new(Mode::Unreliable, Seq(0));
-        let (mut delivered, mut held_bytes) = (Vec::new(), 0);
+        let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
         for sequence in 0..100 {
             let fragment = Some(FragmentHeader { offset: 0, total: 20 });
-            incoming.on_message(Some(Seq(sequence)), fragment, &[0; 10], &mut delivered, &mut held_bytes);
+            incoming.on_message(Some(Seq(sequence)), fragment, &[0; 10], &mut inbox, &mut held_bytes);
         }
         assert_eq!(held_bytes, PARTIAL_MAX as u64 * (10 + 2 * 64));
         assert_eq!(incoming.expire(), (0, 0), "they get a second chance");

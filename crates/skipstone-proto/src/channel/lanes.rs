@@ -3,6 +3,7 @@
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
 use super::classes::{ClassId, Classes};
+use super::inbox::Inbox;
 use super::incoming::Arrival;
 use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
@@ -14,7 +15,6 @@ use crate::seq::Seq;
 use crate::time::Duration;
 use crate::wire::message::{Message, Sequence};
 use crate::wire::settings::Settings;
-use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// The channels of one connection.
@@ -36,12 +36,14 @@ pub struct Lanes {
 pub struct Cursor {
     sequence: Option<Seq>,
     age: Duration,
+    /// The channel of the message before, which stays active until the run ends.
+    warm: Option<(u16, u32)>,
 }
 
 impl Cursor {
     /// The beginning of a packet whose messages should have come so much earlier.
     pub fn new(age: Duration) -> Self {
-        Cursor { sequence: None, age }
+        Cursor { sequence: None, age, warm: None }
     }
 
     /// By how much the packet's messages are late.
@@ -278,17 +280,26 @@ impl Lanes {
         self.window.limit = limit;
     }
 
-    /// Takes a message frame; whole messages that may be delivered are appended to `deliver`. The caller has checked
-    /// that a rule holds the channel. `room` is the window cost that unreliable messages may still take.
+    /// Takes a message frame; whole messages that may be delivered go into the `inbox`. The caller has checked that a
+    /// rule holds the channel, and calls [`Lanes::end_run`] before anything else. `room` is the window cost that
+    /// unreliable messages may still take.
     pub fn on_message(
         &mut self,
         settings: &Settings,
         cursor: &mut Cursor,
         message: &Message<'_>,
         room: u64,
-        deliver: &mut Vec<Bytes>,
+        inbox: &mut Inbox,
     ) -> Arrival {
-        let Some(slot) = self.table.activate(message.channel, settings) else { return Arrival::Malformed };
+        let slot = match cursor.warm {
+            Some((channel, slot)) if channel == message.channel => slot,
+            _ => {
+                self.end_run(cursor);
+                let Some(slot) = self.table.activate(message.channel, settings) else { return Arrival::Malformed };
+                cursor.warm = Some((message.channel, slot));
+                slot
+            }
+        };
         let channel = self.table.slot(slot);
         cursor.sequence = match message.sequence {
             Sequence::None => None,
@@ -296,19 +307,24 @@ impl Lanes {
             Sequence::Truncated(truncated) => Some(Seq(truncated.resolve_seq(channel.incoming.next().0))),
         };
         if room == 0 && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {
-            self.table.release_if_idle(slot);
             return Arrival::NoRoom;
         }
         let arrival = channel.incoming.on_message(
             cursor.sequence,
             message.fragment,
             message.payload,
-            deliver,
+            inbox,
             &mut self.held_bytes,
         );
         self.has_perishables |= channel.incoming.has_perishable();
-        self.table.release_if_idle(slot);
         arrival
+    }
+
+    /// What comes next in the packet is no message, or the packet ends.
+    pub fn end_run(&mut self, cursor: &mut Cursor) {
+        if let Some((_, slot)) = cursor.warm.take() {
+            self.table.release_if_idle(slot);
+        }
     }
 
     /// Window cost of what has arrived and cannot be delivered yet.

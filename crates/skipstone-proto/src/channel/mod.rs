@@ -3,6 +3,7 @@
 //! A channel's state exists while it has work. An idle one shrinks to its two counters in [`table`].
 
 pub mod classes;
+pub mod inbox;
 pub mod incoming;
 pub mod lanes;
 pub mod outgoing;

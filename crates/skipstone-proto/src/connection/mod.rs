@@ -23,6 +23,7 @@ mod timer;
 mod transmit;
 
 use crate::channel::classes::Classes;
+use crate::channel::inbox::Inbox;
 use crate::channel::lanes::Lanes;
 use crate::channel::outgoing::{Admission, Receipt};
 use crate::channel::{Submission, window_cost};
@@ -34,7 +35,6 @@ use crate::rtt::Rtt;
 use crate::security::Security;
 use crate::time::{Duration, Time};
 use crate::wire::settings::{Merging, Settings};
-use bytes::Bytes;
 use close::Ending;
 use event::{Event, PeerId};
 use handshake::ClientHandshake;
@@ -56,7 +56,7 @@ pub(crate) struct Context<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     resolved: Vec<Resolved>,
-    deliver: Vec<Bytes>,
+    inbox: Inbox,
     receipts: Vec<Receipt>,
 }
 
@@ -142,6 +142,15 @@ pub(crate) struct Connection {
     timers: Timers,
     ending: Option<Box<Ending>>,
     stats: Stats,
+}
+
+/// When a message that was queued may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaves {
+    Now,
+    /// It waits for company until a time, or for the flush before.
+    Later,
+    AtFlush,
 }
 
 /// Why a message was not taken.
@@ -283,8 +292,13 @@ impl Connection {
         self.state == State::Dead
     }
 
-    /// Queues a message. True if it may leave at once, false if it waits for a flush or for company.
-    pub(crate) fn send(&mut self, cx: &mut Context<'_>, channel: u16, message: Submission) -> Result<bool, SendError> {
+    /// Queues a message.
+    pub(crate) fn send(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u16,
+        message: Submission,
+    ) -> Result<Leaves, SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
         }
@@ -310,13 +324,18 @@ impl Connection {
                 return Err(SendError::QueueFull);
             }
         }
-        Ok(match self.merging {
+        let is_due = match self.merging {
             Merging::Immediate => true,
             Merging::After(span) => {
                 let full = usize::from(self.datagram_bytes());
                 self.timers.merge.on_message(cx.now, span, length, full)
             }
             Merging::Flush => self.timers.merge.is_over(cx.now),
+        };
+        Ok(match self.merging {
+            _ if is_due => Leaves::Now,
+            Merging::Flush => Leaves::AtFlush,
+            _ => Leaves::Later,
         })
     }
 

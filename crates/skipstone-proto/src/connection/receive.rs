@@ -173,8 +173,12 @@ impl Connection {
     pub(super) fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8], age: Duration) {
         let mut cursor = Cursor::new(age);
         for frame in Frames::new(frames).flatten() {
+            if !matches!(frame, Frame::Message(_)) {
+                self.lanes.end_run(&mut cursor);
+            }
             let ControlFlow::Continue(()) = self.apply_frame(cx, number, &mut cursor, frame) else { return };
         }
+        self.lanes.end_run(&mut cursor);
     }
 
     fn apply_frame(
@@ -215,8 +219,8 @@ impl Connection {
 
     fn on_message(&mut self, cx: &mut Context<'_>, cursor: &mut Cursor, message: &Message<'_>) {
         let room = if self.path.carrier.is_reliable { self.receive_room() } else { u64::MAX };
-        let deliver = &mut cx.scratch.deliver;
-        match self.lanes.on_message(&self.settings, cursor, message, room, deliver) {
+        let inbox = &mut cx.scratch.inbox;
+        match self.lanes.on_message(&self.settings, cursor, message, room, inbox) {
             Arrival::NoRoom => self.stats.drops.count(Drop::WindowExceeded),
             Arrival::Taken => {}
             Arrival::Duplicate => self.stats.drops.count(Drop::DuplicateMessage),
@@ -224,7 +228,7 @@ impl Connection {
             Arrival::Malformed => self.stats.drops.count(Drop::BadFrame),
         }
         let (peer, channel, age) = (self.peer, message.channel, cursor.age());
-        for payload in deliver.drain(..) {
+        for payload in inbox.messages.drain(..) {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
             self.receive_window.undelivered += window_cost(payload.len());

@@ -3,7 +3,7 @@
 use super::{Endpoint, Group, PeerId, SendError};
 use crate::channel::{MessageId, Submission};
 use crate::connection::handshake::Request;
-use crate::connection::{Connection, Context};
+use crate::connection::{Connection, Context, Leaves};
 use crate::path::Path;
 use crate::security::Protection;
 use crate::time::{Duration, Time};
@@ -121,11 +121,19 @@ impl Endpoint {
     /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
     /// a full queue does to one of them is its own affair, by the channel's rule.
     pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
+        self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
+    }
+
+    /// As [`Endpoint::broadcast`], for several messages, each with its channel: member by member, so that each of them is
+    /// fetched into the processor's caches once. Returns how many were queued in all.
+    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
         let mut queued = 0;
         for at in 0..self.groups.members(group).len() {
             let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            let message = Submission { payload: payload.clone(), id, age: Duration::ZERO };
-            queued += u32::from(self.send_at(now, index, channel, message).is_ok());
+            for (channel, payload, id) in messages {
+                let message = Submission { payload: payload.clone(), id: *id, age: Duration::ZERO };
+                queued += u32::from(self.send_at(now, index, *channel, message).is_ok());
+            }
         }
         queued
     }
@@ -191,8 +199,12 @@ impl Endpoint {
         let connection = connection.ok_or(SendError::NotConnected)?;
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         match connection.send(cx, channel, message) {
-            Ok(true) => self.activate(index),
-            Ok(false) => self.note_unflushed(index),
+            Ok(Leaves::Now) => self.activate(index),
+            Ok(Leaves::Later) => {
+                self.note_unflushed(index);
+                self.rearm(index);
+            }
+            Ok(Leaves::AtFlush) => self.note_unflushed(index),
             Err(error) => {
                 self.after(index);
                 return Err(error);
@@ -201,12 +213,11 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Messages wait: for a flush, or for their time.
+    /// Messages wait for a flush.
     fn note_unflushed(&mut self, index: u32) {
         let slot = self.slots.at(index).expect("a message was just queued there");
         if !core::mem::replace(&mut slot.is_unflushed, true) {
             self.unflushed.push(index);
         }
-        self.rearm(index);
     }
 }

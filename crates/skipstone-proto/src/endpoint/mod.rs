@@ -226,6 +226,11 @@ impl Endpoint {
         Some(event)
     }
 
+    /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.
+    pub fn is_someone_coming_or_going(&self) -> bool {
+        matches!(self.events.front(), Some(Event::Connected { .. } | Event::Closed { .. }))
+    }
+
     /// A socket whose one connection is over and which can be closed: a stream, or a client's own.
     pub fn poll_released(&mut self) -> Option<u32> {
         self.released.pop_front()

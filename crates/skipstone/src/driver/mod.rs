@@ -14,15 +14,18 @@ use crate::net::udp::{ReceiveBatch, SendBatch};
 use crate::net::wait;
 use crate::security::Identity;
 use crate::url::Target;
+use bytes::Bytes;
 use half_open::HalfOpen;
 pub use half_open::HalfOpenStats;
 use impair::Impairment;
 use mio::{Events, Poll, Token, Waker};
 use skipstone_netsim::LinkStats;
-use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, PeerId};
+use skipstone_proto::channel::MessageId;
+use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
 use sockets::Sockets;
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -44,6 +47,8 @@ pub(crate) struct Driver {
     message: Vec<u8>,
     /// Where the endpoint writes datagrams.
     buffer: Vec<u8>,
+    /// Broadcasts to one group that nothing has followed yet.
+    broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
     stats: DriverStats,
     /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
     half_open: Option<Box<HalfOpen>>,
@@ -78,19 +83,34 @@ pub struct SocketStats {
 }
 
 /// The embedder's clock: microseconds since the driver began.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock(Instant);
+#[derive(Debug)]
+pub(crate) struct Clock {
+    began: Instant,
+    read: Cell<Time>,
+}
 
 impl Clock {
-    pub(crate) fn now(self) -> Time {
+    fn new() -> Self {
+        Clock { began: Instant::now(), read: Cell::new(Time::ZERO) }
+    }
+
+    pub(crate) fn now(&self) -> Time {
         // Not from zero, so that times before the beginning can be expressed.
-        Time::from_micros(1_000_000 + self.0.elapsed().as_micros() as u64)
+        self.read.set(Time::from_micros(1_000_000 + self.began.elapsed().as_micros() as u64));
+        self.read.get()
+    }
+
+    /// The time as it was read last: for what may happen a million times a second.
+    fn recent(&self) -> Time {
+        self.read.get()
     }
 }
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
 const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 const READY_MAX: usize = 1_024;
+/// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
+const BROADCASTS_MAX: usize = 64;
 /// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
@@ -114,7 +134,7 @@ impl Driver {
         let poll = Poll::new()?;
         Ok(Driver {
             endpoint: Endpoint::new(config, seed).map_err(DriverError::Config)?,
-            clock: Clock(Instant::now()),
+            clock: Clock::new(),
             waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
             poll,
             events: Events::with_capacity(READY_MAX),
@@ -123,6 +143,7 @@ impl Driver {
             outgoing: SendBatch::with_capacity(64, 256 << 10),
             message: Vec::new(),
             buffer: Vec::new(),
+            broadcasts: (Group::EVERYONE, Vec::new()),
             stats: DriverStats::default(),
             half_open: None,
         })
@@ -139,6 +160,7 @@ impl Driver {
     /// One round, which waits for `wait_max` at most.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.stats.rounds += 1;
+        self.queue_broadcasts();
         self.transmit();
         let timeout = self.time_left().min(wait_max);
         wait::wait(&mut self.poll, &mut self.events, Some(timeout))?;
@@ -199,7 +221,27 @@ impl Driver {
 
     /// The next event.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        self.endpoint.poll_event(self.clock.now())
+        if self.endpoint.is_someone_coming_or_going() {
+            self.queue_broadcasts();
+        }
+        self.endpoint.poll_event(self.clock.recent())
+    }
+
+    /// A message to a group. Those that follow each other are queued together, before anything else is done.
+    pub(crate) fn broadcast(&mut self, group: Group, message: (u16, Bytes, MessageId)) {
+        if self.broadcasts.0 != group || self.broadcasts.1.len() >= BROADCASTS_MAX {
+            self.queue_broadcasts();
+        }
+        self.broadcasts.0 = group;
+        self.broadcasts.1.push(message);
+    }
+
+    pub(crate) fn queue_broadcasts(&mut self) {
+        if !self.broadcasts.1.is_empty() {
+            let (group, messages) = &mut self.broadcasts;
+            self.endpoint.broadcast_all(self.clock.now(), *group, messages);
+            messages.clear();
+        }
     }
 
     /// What the played networks did, towards the server and towards the clients.
