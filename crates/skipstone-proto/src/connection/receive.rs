@@ -3,6 +3,7 @@
 use super::event::{Event, code};
 use super::redundancy::Further;
 use super::stats::Drop;
+use super::timer::QUIET_ACK_DELAY;
 use super::timer::UNFINISHED_MAX;
 use super::{Connection, Context, State};
 use crate::channel::incoming::Arrival;
@@ -73,7 +74,7 @@ impl Connection {
         self.timers.last_received = cx.now;
         // Nobody takes messages any more, so nothing may be acknowledged.
         if !matches!(self.state, State::Closing | State::Drained) {
-            let delay = self.ack_delay();
+            let delay = self.ack_delay(cx.now);
             self.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
         }
         self.apply(cx, number, frames, summary.age);
@@ -92,8 +93,12 @@ impl Connection {
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
-    fn ack_delay(&self) -> Duration {
-        if self.path.carrier.is_reliable { RELIABLE_ACK_DELAY } else { self.settings.ack_delay }
+    fn ack_delay(&self, now: Time) -> Duration {
+        if self.path.carrier.is_reliable {
+            return RELIABLE_ACK_DELAY;
+        }
+        let is_quiet = self.received.is_quiet(now) && self.is_calm(now);
+        if is_quiet { self.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.settings.ack_delay }
     }
 
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.
@@ -192,7 +197,10 @@ impl Connection {
         match frame {
             Frame::Padding | Frame::Ping | Frame::Late { .. } => {}
             Frame::Repaired(repaired) => self.on_repaired(cx, &repaired),
-            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => self.on_repair(number, &repair),
+            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => {
+                self.received.on_repair(cx.now);
+                self.on_repair(number, &repair);
+            }
             Frame::Repair(_) => {}
             Frame::Ack(ack) => self.on_ack(cx, number, &ack),
             Frame::Connect { token } => self.on_connect(cx, token),
@@ -270,7 +278,8 @@ impl Connection {
         if !self.path.carrier.is_reliable {
             self.detect_losses(cx);
         }
-        self.ledger.on_ack_done(cx.now, &acked, &self.rtt);
+        let is_calm = self.is_calm(cx.now);
+        self.ledger.on_ack_done(cx.now, &acked, &self.rtt, is_calm);
     }
 
     /// What was lost and made again has arrived; the path has lost it all the same.
@@ -278,7 +287,7 @@ impl Connection {
         let largest = repaired.largest.resolve(self.ledger.next());
         let mut lost = Lost::default();
         for range in repaired.ranges(largest).flatten() {
-            lost.add(self.ledger.on_repaired(range, &mut cx.scratch.resolved));
+            lost.add(self.ledger.on_repaired(cx.now, range, &mut cx.scratch.resolved));
         }
         self.note_sizes_repaired(&cx.scratch.resolved);
         // Repairs bring back no acknowledgements: those that the lost packets held were not heard.

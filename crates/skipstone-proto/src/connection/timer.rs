@@ -30,6 +30,10 @@ pub(super) struct Timers {
 /// How long a client may say nothing in the midst of a handshake. Flights are repeated three times in that time.
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
+/// How long an acknowledgement may be held back on a path that loses nothing: of a stream of 60 ticks a second it then
+/// covers two, as those of TCP do, and as long as QUIC's may (RFC 9000, section 18.2).
+pub(super) const QUIET_ACK_DELAY: Duration = Duration::from_millis(25);
+
 /// How long the fragments of an unreliable message may take, at least; at most twice as long.
 pub(super) const UNFINISHED_MAX: Duration = Duration::from_secs(2);
 
@@ -150,7 +154,21 @@ impl Connection {
 
     /// When the next packet is overdue. One that waits behind others of ours in a full path is not.
     fn doubt_due(&self) -> Time {
-        self.ledger.doubt_due(&self.rtt, self.settings.ack_delay + self.repair_grace(), self.is_limited)
+        self.ledger.doubt_due(&self.rtt, self.peers_delay(), self.is_limited)
+    }
+
+    /// Whether both sides know that acknowledgements may be few: nothing was lost for a while, and repairs, which would
+    /// take the place of a loss that is noticed late, begin with the first one.
+    pub(super) fn is_calm(&self, now: Time) -> bool {
+        self.redundancy.is_adaptive() && self.ledger.is_calm(now)
+    }
+
+    /// For how long the peer may hold an acknowledgement back, or the packet itself for want of a repair.
+    fn peers_delay(&self) -> Duration {
+        // By the time of what was sent last: what is calm then is so when its acknowledgement is due.
+        let is_calm = self.is_calm(self.ledger.last_sent_at());
+        let ack_delay = if is_calm { self.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.settings.ack_delay };
+        ack_delay + self.repair_grace()
     }
 
     /// When the peer counts as gone.
@@ -246,7 +264,7 @@ impl Connection {
     /// Acknowledgements are overdue: what those packets held leaves once more.
     fn on_doubt(&mut self, cx: &mut Context<'_>) {
         let resolved = &mut cx.scratch.resolved;
-        let delay = self.settings.ack_delay + self.repair_grace();
+        let delay = self.peers_delay();
         let doubted = self.ledger.on_doubt(cx.now, &self.rtt, delay, self.is_limited, resolved);
         self.stats.probes += u64::from(doubted.packets.max(1));
         if doubted.is_silent {

@@ -330,6 +330,7 @@ impl Connection {
             self.redundancy.on_nothing_late();
         }
         if is_repair {
+            self.ledger.on_repair_sent(now);
             self.stats.redundancy.repairs_sent += 1;
             self.stats.redundancy.bytes_sent += (sealed + usize::from(self.path.carrier.overhead_bytes)) as u64;
         }

@@ -120,6 +120,8 @@ pub struct Acked {
     pub packets: u32,
     /// Packets that had been declared lost, wrongly.
     pub spurious: u32,
+    /// Among them was one in flight that had been doubted.
+    pub doubted: bool,
     /// Time since the greatest number left, if it was acknowledged for the first time.
     pub rtt_sample: Option<Duration>,
     /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
@@ -170,12 +172,17 @@ pub struct Ledger {
     doubt: Doubt,
     copies: Copies,
     losses: LossEstimate,
+    /// When a packet was lost last, or a repair left because one might be, or the first packet left.
+    troubled_at: Time,
     /// For how long a lost packet's acknowledgement is awaited.
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
     measured_from: u64,
 }
 
+/// Nothing has been lost for so long: the peer may hold its acknowledgements back. Less than the peer's own time
+/// (`Received::is_quiet`), which sees losses, and hears of repairs, about when we do.
+const CALM_AFTER: Duration = Duration::from_secs(2);
 const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
 /// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
 const LOSSES_PER_HALVING: u32 = 16;
@@ -209,6 +216,7 @@ impl Ledger {
             doubt: Doubt::starting_at(next),
             copies: Copies::default(),
             losses: LossEstimate::default(),
+            troubled_at: Time::NEVER,
             patience: Duration::ZERO,
             measured_from: 0,
         }
@@ -243,6 +251,16 @@ impl Ledger {
     /// Whether another packet may be numbered.
     pub fn has_room(&self) -> bool {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
+    }
+
+    /// A repair left: the path is not trusted.
+    pub fn on_repair_sent(&mut self, now: Time) {
+        self.troubled_at = now;
+    }
+
+    /// Whether the path has lost nothing for a while, and was trusted not to.
+    pub fn is_calm(&self, now: Time) -> bool {
+        now.since(self.troubled_at) >= CALM_AFTER
     }
 
     /// What the path loses.
@@ -300,6 +318,9 @@ impl Ledger {
         let is_size_probe =
             matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
         let state = if is_ack_eliciting { State::InFlight } else { State::Untracked };
+        if self.troubled_at == Time::NEVER {
+            self.troubled_at = now;
+        }
         if is_ack_eliciting {
             self.doubt.on_sent(now, self.eliciting_in_flight == 0);
             self.bytes_in_flight += u32::from(bytes);
@@ -356,6 +377,7 @@ impl Ledger {
                     self.eliciting_in_flight -= 1;
                     acked.bytes += u32::from(packet.bytes);
                     acked.packets += 1;
+                    acked.doubted |= packet.is_doubted;
                     if acked.latest.is_none_or(|(at, _)| at <= packet.at) {
                         acked.latest = Some((packet.at, packet.stamp));
                     }
@@ -374,7 +396,7 @@ impl Ledger {
     }
 
     /// Takes the news that a range of packets was lost, and made again from repair packets: what they held has arrived.
-    pub fn on_repaired(&mut self, range: RangeInclusive<u64>, resolved: &mut Vec<Resolved>) -> Lost {
+    pub fn on_repaired(&mut self, now: Time, range: RangeInclusive<u64>, resolved: &mut Vec<Resolved>) -> Lost {
         let mut lost = Lost::default();
         let first = (*range.start()).max(self.base);
         for number in first..(range.end() + 1).min(self.next()) {
@@ -393,13 +415,20 @@ impl Ledger {
             packet.state = State::Repaired;
             self.resolve((number - self.base) as usize, resolved);
         }
+        if lost.packets > 0 {
+            self.troubled_at = now;
+        }
         lost
     }
 
-    /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided.
-    pub fn on_ack_done(&mut self, now: Time, acked: &Acked, rtt: &Rtt) {
+    /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided. On a path that `is_calm`,
+    /// what was doubted had been late, not lost.
+    pub fn on_ack_done(&mut self, now: Time, acked: &Acked, rtt: &Rtt, is_calm: bool) {
         if acked.packets + acked.spurious > 0 {
             self.doubt.on_progress(now);
+        }
+        if acked.doubted && is_calm {
+            self.doubt.on_vain();
         }
         if acked.spurious > 0 {
             self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
@@ -434,7 +463,7 @@ impl Ledger {
             lost.last_sent = lost.last_sent.max(packet.at);
             self.resolve(index, resolved);
         }
-        self.on_lost(lost.packets);
+        self.on_lost(now, lost.packets);
         lost
     }
 
@@ -443,7 +472,11 @@ impl Ledger {
         self.loss_due
     }
 
-    fn on_lost(&mut self, packets: u32) {
+    fn on_lost(&mut self, now: Time, packets: u32) {
+        if packets > 0 {
+            self.troubled_at = now;
+            self.doubt.on_loss();
+        }
         self.losses_since_spurious += packets;
         if self.losses_since_spurious >= LOSSES_PER_HALVING {
             self.losses_since_spurious = 0;
@@ -560,7 +593,7 @@ mod tests {
         assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).packets, 1);
         ledger.on_ack(ms(31), 0..=0, &mut acked, &mut resolved);
         assert_eq!(acked.spurious, 1);
-        ledger.on_ack_done(ms(31), &acked, &rtt);
+        ledger.on_ack_done(ms(31), &acked, &rtt, false);
         assert_eq!(ledger.reorder_window, REORDER_WINDOW_MIN * 2);
         assert!(ledger.sent.is_empty() && ledger.records.is_empty());
     }

@@ -18,10 +18,21 @@ pub struct Received {
     repaired: RangeSet,
     /// When the newest gap was noticed.
     gap_at: Time,
+    /// When a repair came last, which says that its sender does not trust the path; or the first packet.
+    repair_at: Time,
     largest_at: Time,
     ack_due: Time,
     is_news: bool,
+    /// Packets that asked for an acknowledgement since the last one left.
+    unacked: u32,
 }
+
+/// Nothing has been missing for so long: the path is quiet, and its sender knows it (`Ledger::is_calm`).
+const QUIET_AFTER: Duration = Duration::from_secs(3);
+/// On a quiet path, so many packets are acknowledged at once.
+const UNACKED_MAX: u32 = 8;
+/// Packets that are further apart are no stream: the next may be long in coming, and tells nothing about this one.
+const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 
 /// How many ranges are remembered. What falls off at the bottom counts as received; a peer whose packet was in truth
 /// late sends its frames again.
@@ -36,9 +47,11 @@ impl Default for Received {
             late: LateNews::new(),
             repaired: RangeSet::default(),
             gap_at: Time::ZERO,
+            repair_at: Time::ZERO,
             largest_at: Time::ZERO,
             ack_due: Time::NEVER,
             is_news: false,
+            unacked: 0,
         }
     }
 }
@@ -54,10 +67,25 @@ impl Received {
         self.ranges.last().map_or(self.floor, |last| last + 1)
     }
 
+    /// A repair came.
+    pub fn on_repair(&mut self, now: Time) {
+        self.repair_at = now;
+    }
+
+    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream, of which nothing
+    /// has been missing, or feared for, for a while. The first gap in it is told at once.
+    pub fn is_quiet(&self, now: Time) -> bool {
+        let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
+        is_stream && now.since(self.gap_at.max(self.repair_at)) >= QUIET_AFTER
+    }
+
     /// Notes a packet that was opened and is new. One that asks for an acknowledgement gets it within `ack_delay`; at
     /// once if it came after a gap or out of order.
     pub fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
         let next = self.next();
+        if next == 0 {
+            self.repair_at = now;
+        }
         self.ranges.insert(number);
         self.is_news = true;
         if number >= next {
@@ -73,6 +101,7 @@ impl Received {
         if is_ack_eliciting {
             let due = if number == next { now + ack_delay } else { now };
             self.ack_due = self.ack_due.min(due);
+            self.unacked += 1;
         }
         if self.ranges.range_count() > RANGES_MAX
             && let Some(oldest) = self.ranges.pop_first_range()
@@ -141,6 +170,7 @@ impl Received {
         self.late.on_told(packet);
         self.ack_due = Time::NEVER;
         self.is_news = false;
+        self.unacked = 0;
     }
 
     /// The peer has seen the acknowledgement, in this packet of ours, of everything received up to `number` by then. That
@@ -222,6 +252,26 @@ mod tests {
         // A repair, which asks for no acknowledgement, is the first after the lost one.
         received.on_packet(Time::from_micros(2_000_000), 2, false, DELAY);
         assert_eq!(received.on_repaired(Time::from_micros(2_000_000), 1), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_path_is_quiet_after_three_seconds_without_a_gap_while_packets_stream() {
+        let mut received = Received::default();
+        let at = |number: u64| Time::from_micros(1_000_000 + number * 16_000);
+        for number in 0..400 {
+            assert_eq!(received.is_quiet(at(number)), number * 16 >= 3_000, "{number}");
+            received.on_packet(at(number), number, true, DELAY);
+            received.on_ack_sent(number);
+        }
+        assert!(!received.is_quiet(at(399) + Duration::from_millis(41)), "the stream has stopped");
+        for number in 400..408 {
+            assert!(received.is_quiet(at(400)));
+            received.on_packet(at(400), number, true, DELAY);
+        }
+        assert!(!received.is_quiet(at(400)), "enough wait for an acknowledgement");
+        received.on_ack_sent(400);
+        received.on_packet(at(401), 409, true, DELAY);
+        assert!(!received.is_quiet(at(402)), "there is a gap");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::fec::{Budget, Decoder};
 use crate::time::{Duration, Time};
 use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::frame::LATE_BYTES_MAX;
+use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::Settings;
 use class::Class;
 pub(super) use copies::Further;
@@ -52,6 +53,11 @@ impl Redundant {
 
     fn class_mut(&mut self, id: ClassId) -> &mut Class {
         &mut self.classes[usize::from(id)]
+    }
+
+    /// Whether all channels get repairs as soon as the path loses anything.
+    pub(super) fn is_adaptive(&self) -> bool {
+        self.classes.iter().all(|class| class.mode == RedundancyMode::Adaptive)
     }
 
     /// A packet with new messages left, which are so many of its bytes: redundancy may cost its share of them.

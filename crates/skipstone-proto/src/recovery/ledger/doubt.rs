@@ -17,6 +17,9 @@ pub(super) struct Doubt {
     last_eliciting_at: Time,
     /// When the peer last acknowledged anything new, or began to owe it.
     progress_at: Time,
+    /// What the timeout is longer by, because packets were doubted in vain on a path that loses nothing: it is the
+    /// machines that stop now and then.
+    slack: Duration,
 }
 
 /// What a doubt came to.
@@ -28,6 +31,8 @@ pub struct Doubted {
     pub is_silent: bool,
 }
 
+const SLACK_MIN: Duration = Duration::from_millis(2);
+const SLACK_MAX: Duration = Duration::from_millis(64);
 const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
 /// Probes into silence are a timeout apart, or this part of the time that the silence has lasted.
 const PROBES_PER_SILENCE: u32 = 8;
@@ -40,7 +45,7 @@ const BURST_SPAN: Duration = Duration::from_micros(500);
 
 impl Doubt {
     pub(super) fn starting_at(next: u64) -> Self {
-        Doubt { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO }
+        Doubt { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, slack: Duration::ZERO }
     }
 
     pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
@@ -52,6 +57,16 @@ impl Doubt {
 
     pub(super) fn on_progress(&mut self, now: Time) {
         self.progress_at = now;
+    }
+
+    /// What was doubted had arrived, and nothing is ever lost here.
+    pub(super) fn on_vain(&mut self) {
+        self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
+    }
+
+    /// Losses happen here, and are to be found out soon.
+    pub(super) fn on_loss(&mut self) {
+        self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
     }
 
     /// From when on the peer counts as silent.
@@ -67,7 +82,7 @@ impl Ledger {
         if self.eliciting_in_flight == 0 {
             return Time::NEVER;
         }
-        let timeout = rtt.probe_timeout(ack_delay);
+        let timeout = rtt.probe_timeout(ack_delay) + self.doubt.slack;
         let silent_from = self.doubt.silent_from(timeout);
         let overdue = self.first_undoubted().map_or(Time::NEVER, |packet| packet.at + timeout);
         if overdue <= silent_from && !is_full {
@@ -76,6 +91,11 @@ impl Ledger {
         let silence = self.doubt.last_eliciting_at.since(self.doubt.progress_at);
         let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
         silent_from.max(self.doubt.last_eliciting_at + spacing)
+    }
+
+    /// When the last packet that asks for an acknowledgement left, or the last probe was due.
+    pub fn last_sent_at(&self) -> Time {
+        self.doubt.last_eliciting_at
     }
 
     /// It is due: `resolved` receives what is to be sent once more. It stays in flight: nothing says yet that it is lost.
@@ -87,7 +107,7 @@ impl Ledger {
         is_full: bool,
         resolved: &mut Vec<Resolved>,
     ) -> Doubted {
-        let timeout = rtt.probe_timeout(ack_delay);
+        let timeout = rtt.probe_timeout(ack_delay) + self.doubt.slack;
         let silent_from = self.doubt.silent_from(timeout);
         let mut doubted = Doubted { packets: 0, is_silent: false };
         while let Some(overdue) = self.first_undoubted().map(|packet| packet.at + timeout)
@@ -185,8 +205,31 @@ mod tests {
         assert_eq!(ledger.doubt_due(&rtt, Duration::ZERO, false), ms(38));
         let mut acked = Acked::default();
         ledger.on_ack(ms(37), 1..=1, &mut acked, &mut resolved);
-        ledger.on_ack_done(ms(37), &acked, &rtt);
+        ledger.on_ack_done(ms(37), &acked, &rtt, true);
         assert_eq!(ledger.doubt_due(&rtt, Duration::ZERO, false), ms(37 + 66), "the doubted one is left to a probe");
+    }
+
+    #[test]
+    fn who_doubts_in_vain_grows_patient_where_nothing_is_ever_lost() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        let doubt_in_vain = |ledger: &mut Ledger, at: Time, number: u64| {
+            let mut resolved = Vec::new();
+            send(ledger, at, number as u32);
+            let due = ledger.doubt_due(&rtt, Duration::ZERO, false);
+            ledger.on_doubt(due, &rtt, Duration::ZERO, false, &mut resolved);
+            let mut acked = Acked::default();
+            ledger.on_ack(due, number..=number, &mut acked, &mut resolved);
+            ledger.on_ack_done(due, &acked, &rtt, true);
+            due.since(at)
+        };
+        let waits: Vec<_> =
+            (0..7).map(|at| doubt_in_vain(&mut ledger, ms(at * 1_000), at).as_millis() as u64).collect();
+        assert_eq!(waits, [22, 24, 26, 30, 38, 54, 86]);
+        send(&mut ledger, ms(8_000), 7);
+        send(&mut ledger, ms(8_001), 8);
+        ledger.on_ack(ms(8_021), 8..=8, &mut Acked::default(), &mut Vec::new());
+        ledger.detect_losses(ms(8_030), &rtt, &mut Vec::new());
+        assert_eq!(doubt_in_vain(&mut ledger, ms(9_000), 9).as_millis(), 22 + 32, "less after a loss");
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! Messages that may be delivered, and the memory that they share.
+//!
+//! Small ones lie in blocks, one behind the other, so that a message costs a copy and no allocation; a block is used
+//! again once the application has let go of all that lies in it. What cannot be delivered yet has memory of its own,
+//! for nobody knows how long it will be kept.
+
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+
+/// Messages on their way to the application.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    /// Whole messages, in the order of their delivery.
+    pub messages: Vec<Bytes>,
+    block: Option<BytesMut>,
+    /// Blocks that are full, the oldest first.
+    full: VecDeque<BytesMut>,
+}
+
+const BLOCK_BYTES: usize = 64 << 10;
+/// Longer messages have memory of their own, for one that is kept keeps its block.
+const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
+/// Full blocks that wait to be used again; others are left to whoever keeps their messages.
+const FULL_MAX: usize = 16;
+
+impl Inbox {
+    /// Adds a message, which is copied.
+    pub fn deliver(&mut self, payload: &[u8]) {
+        let message = self.copy(payload);
+        self.messages.push(message);
+    }
+
+    /// A message's bytes in shared memory.
+    pub fn copy(&mut self, payload: &[u8]) -> Bytes {
+        if payload.len() > SHARED_BYTES_MAX {
+            return Bytes::copy_from_slice(payload);
+        }
+        let has_room = self.block.as_ref().is_some_and(|block| block.capacity() >= payload.len());
+        if !has_room {
+            self.begin_block();
+        }
+        let block = self.block.get_or_insert_default();
+        block.extend_from_slice(payload);
+        block.split().freeze()
+    }
+
+    fn begin_block(&mut self) {
+        self.full.extend(self.block.take());
+        // The oldest is the most likely to be free; if it is kept, another is tried next time.
+        let mut oldest = self.full.pop_front();
+        if oldest.as_mut().is_none_or(|block| !block.try_reclaim(BLOCK_BYTES)) {
+            self.full.extend(oldest.filter(|_| self.full.len() < FULL_MAX));
+            oldest = Some(BytesMut::with_capacity(BLOCK_BYTES));
+        }
+        self.block = oldest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_share_blocks_that_are_used_again() {
+        let mut inbox = Inbox::default();
+        let mut addresses = std::collections::BTreeSet::new();
+        for round in 0..10_000_u32 {
+            inbox.deliver(&[round as u8; 1_000]);
+            let message = inbox.messages.pop().expect("it was just delivered");
+            assert_eq!(message[..], [round as u8; 1_000]);
+            addresses.insert(message.as_ptr() as usize / BLOCK_BYTES);
+        }
+        assert!(addresses.len() <= 4, "{addresses:?}");
+    }
+
+    #[test]
+    fn what_is_kept_stays_as_it_is_and_keeps_few_blocks() {
+        let mut inbox = Inbox::default();
+        let mut kept = Vec::new();
+        for round in 0..5_000_u32 {
+            inbox.deliver(&[round as u8; 900]);
+            let message = inbox.messages.pop().expect("it was just delivered");
+            if round % 50 == 0 {
+                kept.push((round as u8, message));
+            }
+        }
+        assert!(kept.iter().all(|(byte, message)| message.iter().all(|found| found == byte)));
+        assert!(inbox.full.len() <= FULL_MAX);
+    }
+
+    #[test]
+    fn long_and_empty_messages_are_delivered_too() {
+        let mut inbox = Inbox::default();
+        for length in [0, 1, SHARED_BYTES_MAX, SHARED_BYTES_MAX + 1, BLOCK_BYTES * 2] {
+            inbox.deliver(&vec![7; length]);
+            assert_eq!(inbox.messages.pop().map(|message| message.len()), Some(length));
+        }
+    }
+}
