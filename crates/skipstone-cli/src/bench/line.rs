@@ -24,9 +24,9 @@ pub(crate) struct Line {
 pub(crate) struct Head([u64; 3]);
 
 impl Default for Head {
-    /// No line's: its checksum is wrong.
+    /// No line's: nobody has that number.
     fn default() -> Head {
-        Head([0; 3])
+        Head([u64::MAX; 3])
     }
 }
 

@@ -16,6 +16,7 @@ use crate::units::rate::Rate;
 use crate::units::size::Size;
 use crate::units::span::Span;
 use crate::units::threshold::Threshold;
+use crate::units::transport_name::Named;
 
 /// What is played.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -335,7 +336,8 @@ fn default_transports(preset: &str) -> Vec<Transport> {
         return vec![Transport::SkipstonePlain];
     }
     let extra = [Transport::SkipstoneMixed, Transport::UdpBareAcked];
-    let built_in = Transport::ALL.into_iter().filter(|transport| transport.is_built_in() && !extra.contains(transport));
+    let built_in =
+        Transport::ALL.iter().copied().filter(|transport| transport.is_built_in() && !extra.contains(transport));
     built_in.collect()
 }
 

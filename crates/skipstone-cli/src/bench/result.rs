@@ -6,6 +6,7 @@ use super::limit::Limit;
 use super::plan::Plan;
 use super::row::{Against, Row};
 use crate::report::result::Machine;
+use crate::report::rows::{ThresholdResult, Verdict};
 
 /// All that a bench found.
 #[derive(Debug, Serialize)]
@@ -43,24 +44,6 @@ pub(crate) struct PlanWords {
     pub(crate) resilience: Vec<String>,
     /// What the ratios are of.
     pub(crate) ratio_of: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
-    Pass,
-    Fail,
-    Interrupted,
-}
-
-/// How one row did against a threshold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct ThresholdResult {
-    pub(crate) expression: String,
-    /// Whose figure it is: `skipstone with 200 clients`.
-    pub(crate) of: String,
-    pub(crate) passed: bool,
-    pub(crate) actual: Option<f64>,
 }
 
 impl PlanWords {

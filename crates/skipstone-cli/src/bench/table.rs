@@ -1,9 +1,10 @@
 //! The bench as people read it: a line for each transport and number of clients.
 
-use super::result::{Bench, Verdict};
+use super::result::Bench;
 use super::row::Row;
 use crate::report::format::{bytes, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
+use crate::report::rows::Verdict;
 
 /// The table; ends with a line feed.
 pub(super) fn table(bench: &Bench, style: Style) -> String {

@@ -16,6 +16,7 @@ use crate::resilience::ResilienceFlags;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
 use crate::units::span::Span;
+use crate::units::transport_name::Named;
 
 /// What all trials of a bench have in common.
 #[derive(Debug, Clone)]

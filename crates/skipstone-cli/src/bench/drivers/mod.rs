@@ -12,6 +12,7 @@ mod renet;
 mod skipstone;
 mod tcp;
 mod udp_bare;
+mod watch;
 #[cfg(feature = "peers")]
 mod websocket;
 
