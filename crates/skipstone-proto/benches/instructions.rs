@@ -32,8 +32,9 @@ use std::hint::black_box;
 use std::net::SocketAddr;
 
 const TICK: Duration = Duration::from_micros(16_667);
-/// Messages after which a connection knows that its path loses nothing, and stops sending repairs.
+/// Until no repairs are sent any more, and acknowledgements are few: messages, and ticks of them.
 const SETTLED: usize = 4_096;
+const WARM_UP_TICKS: usize = 900;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
@@ -254,24 +255,23 @@ fn timers(connections: usize, seconds: usize) -> u64 {
     (connections * seconds) as u64
 }
 
-/// Of a tick.
-const LINES: usize = 4;
+/// What 240 clients that send one line a second come to in a tick.
+const LINES_PER_TICK: u64 = 4;
 
 /// Messages at the clients; of their datagrams, datagrams.
 fn fanout(measured: Measured, clients: usize, ticks: usize) -> u64 {
     let mut world = World::new(clients, Merging::Flush);
     let line = Bytes::from_static(&[7; 100]);
+    let lines: Vec<_> = (0..LINES_PER_TICK).map(|at| (0, line.clone(), MessageId(at))).collect();
     let (mut received, mut datagrams) = (0, 0);
-    for tick in 0..SETTLED / LINES / 4 + ticks {
-        if tick == SETTLED / LINES / 4 {
+    for tick in 0..WARM_UP_TICKS + ticks {
+        if tick == WARM_UP_TICKS {
             (received, datagrams) = (world.received, world.datagrams);
             world.measured = measured;
         }
         let (now, is_measured) = (world.now, world.measured == Measured::Server);
         act(is_measured, &mut world.server, |server| {
-            for _ in 0..LINES {
-                server.broadcast(now, Group::EVERYONE, 0, &line, MessageId(0));
-            }
+            server.broadcast_all(now, Group::EVERYONE, &lines);
             server.flush(now);
         });
         world.step(TICK / 2);

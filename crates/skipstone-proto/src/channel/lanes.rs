@@ -31,6 +31,19 @@ pub struct Lanes {
     has_perishables: bool,
 }
 
+/// What became of messages that were to be queued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    /// How many wait now.
+    pub messages: u32,
+    /// Their bytes.
+    pub bytes: usize,
+    /// How many were refused, or took the place of others.
+    pub overflows: u32,
+    /// The channel's rule is that the connection ends.
+    pub is_over: bool,
+}
+
 /// Where the message frames of a packet have got to: what a frame without channel or sequence continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
@@ -66,25 +79,44 @@ impl Lanes {
         }
     }
 
-    /// Queues a message. `None` if no rule holds the channel.
+    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the channel.
     pub fn queue(
         &mut self,
         settings: &Settings,
         channel: u16,
-        message: Submission,
+        messages: impl Iterator<Item = Submission>,
         receipts: &mut Vec<Receipt>,
-    ) -> Option<Admission> {
+    ) -> Option<Queued> {
         let slot = self.table.activate(channel, settings)?;
         let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
         let class = self.classes.of(*rule);
         let rule = &settings.channels[usize::from(*rule)];
-        let admission = outgoing.queue(rule, message, &mut self.window, receipts);
-        if outgoing.has_new() && !*is_scheduled {
-            *is_scheduled = true;
-            self.schedule.push(rule.priority, class, slot);
+        let mut queued = Queued::default();
+        for message in messages {
+            let length = message.payload.len();
+            let admission = outgoing.queue(rule, message, &mut self.window, receipts);
+            queued.overflows += u32::from(admission != Admission::Queued);
+            match admission {
+                Admission::Queued | Admission::QueuedForOldest => {
+                    queued.messages += 1;
+                    queued.bytes += length;
+                }
+                Admission::Refused => {}
+                Admission::Disconnect => {
+                    queued.is_over = true;
+                    break;
+                }
+            }
         }
-        self.table.release_if_idle(slot);
-        Some(admission)
+        if outgoing.has_new() {
+            if !*is_scheduled {
+                *is_scheduled = true;
+                self.schedule.push(rule.priority, class, slot);
+            }
+        } else {
+            self.table.release_if_idle(slot);
+        }
+        Some(queued)
     }
 
     /// Whether a message was lost and waits to be sent again.

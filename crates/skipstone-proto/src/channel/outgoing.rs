@@ -203,7 +203,7 @@ impl Outgoing {
         receipts: &mut Vec<Receipt>,
     ) -> Admission {
         let Submission { payload, id, age } = message;
-        let age_ms = u16::try_from(age.as_millis()).unwrap_or(u16::MAX);
+        let age_ms = if age.is_zero() { 0 } else { u16::try_from(age.as_millis()).unwrap_or(u16::MAX) };
         let is_sequenced = self.mode == Mode::ReliableSequenced;
         let waiting = (self.pending.len(), self.pending_bytes);
         // What a newer message takes the place of makes room for it.

@@ -25,7 +25,7 @@ mod transmit;
 use crate::channel::classes::Classes;
 use crate::channel::inbox::Inbox;
 use crate::channel::lanes::Lanes;
-use crate::channel::outgoing::{Admission, Receipt};
+use crate::channel::outgoing::Receipt;
 use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
 use crate::mtu::Mtu;
@@ -299,44 +299,51 @@ impl Connection {
         channel: u16,
         message: Submission,
     ) -> Result<Leaves, SendError> {
+        if message.payload.len() > self.settings.message_bytes_max as usize {
+            return Err(if self.state == State::Established { SendError::TooLong } else { SendError::NotConnected });
+        }
+        let (leaves, messages) = self.send_all(cx, channel, core::iter::once(message))?;
+        if messages > 0 { Ok(leaves) } else { Err(SendError::QueueFull) }
+    }
+
+    /// Queues messages of one channel, and returns how many it took. Those that are too long are left out.
+    pub(crate) fn send_all(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u16,
+        messages: impl Iterator<Item = Submission>,
+    ) -> Result<(Leaves, u32), SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
-        }
-        if message.payload.len() > self.settings.message_bytes_max as usize {
-            return Err(SendError::TooLong);
         }
         if !self.lanes.has_new() {
             self.timers.merge = Merge::default();
         }
-        let length = message.payload.len();
-        let queued = self.lanes.queue(&self.settings, channel, message, &mut cx.scratch.receipts);
-        let admission = queued.ok_or(SendError::NoSuchChannel)?;
+        let length_max = self.settings.message_bytes_max as usize;
+        let messages = messages.filter(|message| message.payload.len() <= length_max);
+        let queued = self.lanes.queue(&self.settings, channel, messages, &mut cx.scratch.receipts);
+        let queued = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
-        if admission != Admission::Queued {
-            self.stats.queue_overflows += 1;
-        }
-        match admission {
-            Admission::Queued | Admission::QueuedForOldest => {}
-            Admission::Refused => return Err(SendError::QueueFull),
-            Admission::Disconnect => {
-                let reason = format!("the queue of channel {channel} is full");
-                self.close(cx, event::code::QUEUE_OVERFLOW, reason.into(), Duration::ZERO);
-                return Err(SendError::QueueFull);
-            }
+        self.stats.queue_overflows += u64::from(queued.overflows);
+        if queued.is_over {
+            let reason = format!("the queue of channel {channel} is full");
+            self.close(cx, event::code::QUEUE_OVERFLOW, reason.into(), Duration::ZERO);
+            return Err(SendError::QueueFull);
         }
         let is_due = match self.merging {
             Merging::Immediate => true,
             Merging::After(span) => {
                 let full = usize::from(self.datagram_bytes());
-                self.timers.merge.on_message(cx.now, span, length, full)
+                self.timers.merge.on_messages(cx.now, span, queued.bytes, full)
             }
             Merging::Flush => self.timers.merge.is_over(cx.now),
         };
-        Ok(match self.merging {
+        let leaves = match self.merging {
             _ if is_due => Leaves::Now,
             Merging::Flush => Leaves::AtFlush,
             _ => Leaves::Later,
-        })
+        };
+        Ok((leaves, queued.messages))
     }
 
     /// Lets everything queued leave.
@@ -381,6 +388,9 @@ impl Connection {
     }
 
     fn push_receipts(&mut self, cx: &mut Context<'_>) {
+        if cx.scratch.receipts.is_empty() {
+            return;
+        }
         let peer = self.peer;
         cx.events.extend(cx.scratch.receipts.drain(..).map(|(id, fate)| match fate {
             Ok(()) => Event::Acknowledged { peer, id },

@@ -97,7 +97,8 @@ impl Connection {
         if self.path.carrier.is_reliable {
             return RELIABLE_ACK_DELAY;
         }
-        let is_quiet = self.received.is_quiet(now) && self.is_calm(now);
+        let is_lossy = !self.redundancy.is_adaptive() || self.ledger.has_lost_lately(now);
+        let is_quiet = !is_lossy && self.received.is_quiet(now);
         if is_quiet { self.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.settings.ack_delay }
     }
 

@@ -143,6 +143,11 @@ impl Roaming {
         due(&self.candidate).min(due(&self.left))
     }
 
+    /// Whether [`Roaming::poll`] has anything.
+    pub(super) fn has_errand(&self, now: Time) -> bool {
+        self.to_answer.is_some() || self.announces || self.due() <= now
+    }
+
     pub(super) fn poll(&mut self, now: Time) -> Option<Errand> {
         if let Some(candidate) = self.asked().find(|candidate| candidate.is_due(now)) {
             return Some(candidate.errand());

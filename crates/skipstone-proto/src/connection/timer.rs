@@ -55,8 +55,8 @@ impl Default for Merge {
 }
 
 impl Merge {
-    /// A message joins, which waits for `span` at most, or until there are `full` bytes. True if it may leave now.
-    pub(super) fn on_message(&mut self, now: Time, span: Duration, bytes: usize, full: usize) -> bool {
+    /// Messages join, which wait for `span` at most, or until there are `full` bytes. True if they may leave now.
+    pub(super) fn on_messages(&mut self, now: Time, span: Duration, bytes: usize, full: usize) -> bool {
         self.bytes += bytes;
         self.due = if self.bytes >= full { now } else { self.due.min(now + span) };
         self.is_over(now)

@@ -2,7 +2,7 @@
 
 use super::close::Answer;
 use super::redundancy::{LATE_ROOM, PACKET_BYTES, note_repeatable, write_repair, write_repeats};
-use super::{Connection, State};
+use super::{Connection, Pending, State};
 use crate::channel::packet::Packet;
 use crate::delivery::Stamp;
 use crate::recovery::{Control, Leaving, Record};
@@ -22,6 +22,8 @@ pub(crate) struct Segments {
     pub(crate) bytes: usize,
     /// Bytes of each datagram but the last.
     pub(crate) segment_bytes: usize,
+    /// Nothing else is due now.
+    pub(crate) is_all: bool,
 }
 
 /// What this moment asks for.
@@ -68,17 +70,17 @@ impl Connection {
         self.timers.merge.on_write(now);
         if let Some(bytes) = self.poll_crypto(now, buffer) {
             self.count_sent(bytes);
-            return Some(Segments { bytes, segment_bytes: bytes });
+            return Some(Segments { bytes, segment_bytes: bytes, is_all: false });
         }
         if matches!(self.state, State::Hello | State::Opening) {
             let bytes = self
                 .poll_handshake(now, buffer)
                 .or_else(|| self.write_datagram(now, &mut buffer[..max], max, None, Repeat::Allowed))?;
             self.count_sent(bytes);
-            return Some(Segments { bytes, segment_bytes: bytes });
+            return Some(Segments { bytes, segment_bytes: bytes, is_all: false });
         }
         let segments_max = if self.path.carrier.is_reliable { 1 } else { SEGMENTS_MAX };
-        let mut written = Segments { bytes: 0, segment_bytes: max };
+        let mut written = Segments { bytes: 0, segment_bytes: max, is_all: false };
         for segment in 0..segments_max {
             let rest = &mut buffer[written.bytes..];
             if rest.len() < written.segment_bytes {
@@ -103,7 +105,21 @@ impl Connection {
                 break;
             }
         }
+        written.is_all = self.has_said_all(now);
         (written.bytes > 0).then_some(written)
+    }
+
+    /// Whether it stands and nothing is due now, of any kind: no more than a look, so in doubt it is false.
+    pub(crate) fn is_silent(&self, now: Time) -> bool {
+        self.has_said_all(now) && !self.roaming.has_errand(now) && self.ending.is_none()
+    }
+
+    /// Whether, as things stand, another call would write nothing: no more than a look, so in doubt it is false.
+    fn has_said_all(&self, now: Time) -> bool {
+        let Pending { accept, connect, ping, probes } = self.pending;
+        let has_control = accept || connect || ping || probes > 0 || self.received.ack_due() <= now;
+        let has_messages = self.lanes.has_new() || self.lanes.has_lost() || self.redundancy.has_repairs(now);
+        self.state == State::Established && !has_control && !has_messages && !self.mtu.is_searching()
     }
 
     /// Numbers the packet that was written.

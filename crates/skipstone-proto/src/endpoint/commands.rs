@@ -130,9 +130,13 @@ impl Endpoint {
         let mut queued = 0;
         for at in 0..self.groups.members(group).len() {
             let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            for (channel, payload, id) in messages {
-                let message = Submission { payload: payload.clone(), id: *id, age: Duration::ZERO };
-                queued += u32::from(self.send_at(now, index, *channel, message).is_ok());
+            for run in messages.chunk_by(|a, b| a.0 == b.0) {
+                let submissions = run.iter().map(|(_, payload, id)| Submission {
+                    payload: payload.clone(),
+                    id: *id,
+                    age: Duration::ZERO,
+                });
+                queued += self.act_on(now, index, |c, cx| c.send_all(cx, run[0].0, submissions)).unwrap_or(0);
             }
         }
         queued
@@ -195,22 +199,36 @@ impl Endpoint {
     }
 
     fn send_at(&mut self, now: Time, index: u32, channel: u16, message: Submission) -> Result<(), SendError> {
+        self.act_on(now, index, |connection, cx| Ok((connection.send(cx, channel, message)?, ())))
+    }
+
+    /// Lets a connection queue something, and sees to it that it leaves.
+    fn act_on<T>(
+        &mut self,
+        now: Time,
+        index: u32,
+        act: impl FnOnce(&mut Connection, &mut Context<'_>) -> Result<(Leaves, T), SendError>,
+    ) -> Result<T, SendError> {
         let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
         let connection = connection.ok_or(SendError::NotConnected)?;
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
-        match connection.send(cx, channel, message) {
-            Ok(Leaves::Now) => self.activate(index),
-            Ok(Leaves::Later) => {
-                self.note_unflushed(index);
-                self.rearm(index);
+        match act(connection, cx) {
+            Ok((leaves, result)) => {
+                match leaves {
+                    Leaves::Now => self.activate(index),
+                    Leaves::Later => {
+                        self.note_unflushed(index);
+                        self.rearm(index);
+                    }
+                    Leaves::AtFlush => self.note_unflushed(index),
+                }
+                Ok(result)
             }
-            Ok(Leaves::AtFlush) => self.note_unflushed(index),
             Err(error) => {
                 self.after(index);
-                return Err(error);
+                Err(error)
             }
         }
-        Ok(())
     }
 
     /// Messages wait for a flush.

@@ -196,7 +196,11 @@ impl Endpoint {
                 self.rearm_from(index, earliest);
                 continue;
             };
-            self.activate(index);
+            if segments.is_all {
+                self.rearm(index)
+            } else {
+                self.activate(index)
+            }
             return Some(Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes });
         }
         None

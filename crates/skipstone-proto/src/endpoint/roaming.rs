@@ -28,7 +28,12 @@ impl Endpoint {
         } else {
             return Err(Drop::WrongPath);
         }
-        self.after(index);
+        // As a rule an acknowledgement came, and there is nothing to say.
+        if connection.is_silent(now) {
+            self.rearm(index)
+        } else {
+            self.after(index)
+        }
         Ok(())
     }
 }

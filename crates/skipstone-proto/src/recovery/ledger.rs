@@ -174,6 +174,8 @@ pub struct Ledger {
     losses: LossEstimate,
     /// When a packet was lost last, or a repair left because one might be, or the first packet left.
     troubled_at: Time,
+    /// When a packet was lost last.
+    lost_at: Time,
     /// For how long a lost packet's acknowledgement is awaited.
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
@@ -217,6 +219,7 @@ impl Ledger {
             copies: Copies::default(),
             losses: LossEstimate::default(),
             troubled_at: Time::NEVER,
+            lost_at: Time::ZERO,
             patience: Duration::ZERO,
             measured_from: 0,
         }
@@ -261,6 +264,11 @@ impl Ledger {
     /// Whether the path has lost nothing for a while, and was trusted not to.
     pub fn is_calm(&self, now: Time) -> bool {
         now.since(self.troubled_at) >= CALM_AFTER
+    }
+
+    /// Whether anything was lost lately: then acknowledgements may be, too.
+    pub fn has_lost_lately(&self, now: Time) -> bool {
+        now.since(self.lost_at) < CALM_AFTER && self.lost_at > Time::ZERO
     }
 
     /// What the path loses.
@@ -416,7 +424,7 @@ impl Ledger {
             self.resolve((number - self.base) as usize, resolved);
         }
         if lost.packets > 0 {
-            self.troubled_at = now;
+            (self.troubled_at, self.lost_at) = (now, now);
         }
         lost
     }
@@ -474,7 +482,7 @@ impl Ledger {
 
     fn on_lost(&mut self, now: Time, packets: u32) {
         if packets > 0 {
-            self.troubled_at = now;
+            (self.troubled_at, self.lost_at) = (now, now);
             self.doubt.on_loss();
         }
         self.losses_since_spurious += packets;

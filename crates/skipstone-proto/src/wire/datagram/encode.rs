@@ -31,7 +31,7 @@ pub const fn hello_len(versions: usize) -> usize {
     if unpadded < HELLO_BYTES_MIN { HELLO_BYTES_MIN } else { unpadded }
 }
 
-/// Writes a CHALLENGE, [`CHALLENGE_BYTES`] long (section 2.2).
+/// Writes a CHALLENGE, [`CHALLENGE_BYTES`](super::CHALLENGE_BYTES) long (section 2.2).
 pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     assert!(is_suite(challenge.suite), "a CHALLENGE chooses one suite");
     header(writer, KIND_CHALLENGE, challenge.to);
@@ -41,7 +41,7 @@ pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     writer.bytes(challenge.cookie);
 }
 
-/// Writes an OPEN up to [`OPEN_HEADER_BYTES`]; the sealed packet or the handshake bytes follow (section 2.3).
+/// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow (section 2.3).
 pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     assert!(open.source != 0, "a connection id is not 0");
     assert!(is_suite(open.suite), "an OPEN repeats the one suite of the CHALLENGE");
@@ -53,7 +53,7 @@ pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     writer.bytes(open.cookie);
 }
 
-/// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`]; the handshake bytes follow (section 2.4).
+/// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes follow (section 2.4).
 pub fn encode_crypto_header(writer: &mut Writer<'_>, to: u32, from: u32) {
     assert!(from != 0, "a connection id is not 0");
     header(writer, KIND_CRYPTO, to);
