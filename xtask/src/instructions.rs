@@ -1,38 +1,156 @@
-//! `cargo xtask instructions`: what the protocol costs, in instructions counted by callgrind, which do not depend on how
-//! busy the machine is. Each claim compares two runs of `benches/instructions.rs`.
+//! `cargo xtask instructions`: what the protocol's hot paths cost, in instructions counted by callgrind, which do not depend
+//! on how busy the machine is; compared with what they cost before, and with each other. The scenarios are in the
+//! protocol's `benches/instructions.rs`, what they cost before in `instructions.toml` beside it.
 
+mod record;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use self::record::Record;
 use crate::arguments::Arguments;
-use crate::process;
+use crate::steps::Verdict;
 use crate::tree::Tree;
+use crate::{process, system};
 
-/// Runs the scenarios and checks the claims. `Ok(false)` if one does not hold.
-pub(crate) fn instructions(arguments: Arguments, tree: &Tree) -> Result<bool, String> {
-    arguments.expect_end()?;
-    let bench = build(tree)?;
-    let mut holds = true;
+/// What a path may cost more than before, in percent.
+const GROWTH_PERCENT_MAX: f64 = 10.0;
 
-    let few = count(&bench, tree, &["channels", "1", "60"])?;
-    let many = count(&bench, tree, &["channels", "4096", "60"])?;
-    let per_message = |total: u64| total as f64 / (300.0 * 60.0);
-    let growth = 100.0 * (many as f64 / few as f64 - 1.0);
-    println!("server, per message, 1 idle channel:      {:>10.0} instructions", per_message(few));
-    println!("server, per message, 4,096 idle channels: {:>10.0} instructions ({growth:+.1}%)", per_message(many));
-    holds &= check("4,096 idle channels cost within 10% of one", growth.abs() <= 10.0);
-
-    let hundred = count(&bench, tree, &["idle", "100", "60"])?;
-    let thousands = count(&bench, tree, &["idle", "10000", "60"])?;
-    println!("server, per tick, 100 idle connections:   {:>10.0} instructions", hundred as f64 / 60.0);
-    println!("server, per tick, 10,000 idle connections:{:>10.0} instructions", thousands as f64 / 60.0);
-    holds &= check("idle connections cost nothing between keepalives", thousands == hundred);
-
-    let fanout = count(&bench, tree, &["fanout", "200", "60"])?;
-    println!("server, per delivery, 200 clients:        {:>10.0} instructions", fanout as f64 / (200.0 * 4.0 * 60.0));
-    Ok(holds)
+/// One of the scenarios.
+struct Scenario {
+    /// In the record.
+    name: &'static str,
+    /// What the benchmark is told.
+    words: &'static str,
+    /// What a unit of it is.
+    unit: &'static str,
 }
 
-fn check(claim: &str, holds: bool) -> bool {
-    println!("{} {claim}", if holds { "holds:" } else { "FAILS:" });
-    holds
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "fanout", words: "fanout 40 60", unit: "delivery, 4 lines a tick to everybody: the server" },
+    Scenario { name: "acks", words: "acks 40 60", unit: "datagram of acknowledgements: the server" },
+    Scenario { name: "receive", words: "receive 40 60", unit: "delivery, 4 lines a tick: the client" },
+    Scenario { name: "seal-1200", words: "seal 1200 500", unit: "packet of 1,200 bytes sealed in clear and opened" },
+    Scenario { name: "seal-40", words: "seal 40 500", unit: "packet of 40 bytes sealed in clear and opened" },
+    Scenario { name: "idle-100", words: "idle 100 60", unit: "tick, 100 idle connections" },
+    Scenario { name: "idle-1000", words: "idle 1000 60", unit: "tick, 1,000 idle connections" },
+    Scenario { name: "timers", words: "timers 200 60", unit: "second of an idle connection: the server's timers" },
+    Scenario { name: "channels-1", words: "channels 1 60", unit: "message, 1 channel used before" },
+    Scenario { name: "channels-4096", words: "channels 4096 60", unit: "message, 4,096 channels used before" },
+    Scenario { name: "mul-add-portable", words: "mul-add portable 500", unit: "KB multiplied and added, portable" },
+    Scenario { name: "mul-add-avx2", words: "mul-add avx2 500", unit: "KB multiplied and added, AVX2" },
+    Scenario { name: "encode", words: "encode 1000 100", unit: "repair over 20 packets of 1,000 bytes" },
+    Scenario { name: "decode", words: "decode 1000 100", unit: "window of 20 packets, 2 of them made again" },
+];
+
+/// Instructions a unit, by scenario.
+type Counts = BTreeMap<&'static str, f64>;
+
+/// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not hold.
+pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    let is_update = arguments.take_flag("--update");
+    arguments.expect_end()?;
+    let counts = count_all(tree)?;
+    let mut record = Record::read(tree)?;
+    show(&counts, &record);
+    if is_update {
+        record.set(&counts);
+        record.write(tree)?;
+        println!("{} is up to date", record::FILE);
+    }
+    let complaints = complaints(&counts, &record);
+    complaints.iter().for_each(|complaint| println!("FAILS: {complaint}"));
+    Ok(complaints.is_empty())
+}
+
+/// The same as a step of `cargo xtask test`.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    if !cfg!(target_os = "linux") {
+        return Verdict::Skipped("there is no valgrind for this system".into());
+    }
+    if let Some(why) = system::valgrind(tree) {
+        return Verdict::Skipped(why);
+    }
+    let record = match Record::read(tree) {
+        Ok(record) if record.is_empty() => {
+            let arch = std::env::consts::ARCH;
+            return Verdict::Skipped(format!("{} has no counts for {arch}", record::FILE));
+        }
+        Ok(record) => record,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let counts = match count_all(tree) {
+        Ok(counts) => counts,
+        Err(why) => return Verdict::Failed(why),
+    };
+    show(&counts, &record);
+    let complaints = complaints(&counts, &record);
+    if complaints.is_empty() { Verdict::Passed } else { Verdict::Failed(complaints.join("; ")) }
+}
+
+/// Counts every scenario, as many at once as there are cores: counts do not depend on what else runs.
+fn count_all(tree: &Tree) -> Result<Counts, String> {
+    let bench = build(tree)?;
+    let (next, counts) = (AtomicUsize::new(0), Mutex::new(Ok(Counts::new())));
+    let work = || {
+        while let Some(scenario) = SCENARIOS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let counted = count(&bench, tree, scenario.words);
+            let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&mut *counts, counted) {
+                (Ok(counts), Ok(Some(count))) => drop(counts.insert(scenario.name, count)),
+                // This machine lacks what the scenario is about.
+                (_, Ok(None)) | (Err(_), _) => {}
+                (counts, Err(why)) => *counts = Err(why),
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(SCENARIOS.len());
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    counts.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is wrong, a sentence each.
+fn complaints(counts: &Counts, record: &Record) -> Vec<String> {
+    let mut complaints: Vec<String> = counts.iter().filter_map(|(name, new)| complaint(name, *new, record)).collect();
+    let count = |name: &str| counts.get(name).copied().unwrap_or(f64::NAN);
+    let growth = 100.0 * (count("channels-4096") / count("channels-1") - 1.0);
+    if growth.is_nan() || growth.abs() > GROWTH_PERCENT_MAX {
+        complaints.push(format!("4,096 idle channels cost {growth:+.1}% against one, and 10% are allowed"));
+    }
+    if count("idle-1000") != count("idle-100") {
+        complaints
+            .push("1,000 idle connections cost more than 100 between keepalives, and should cost the same".into());
+    }
+    complaints
+}
+
+fn complaint(name: &str, new: f64, record: &Record) -> Option<String> {
+    let update = "`cargo xtask instructions --update` writes it down if it has to be";
+    let Some(old) = record.count(name) else {
+        return Some(format!("{name} costs {new:.1} instructions, and the record has no count for it: {update}"));
+    };
+    let percent = growth_percent(old, new);
+    (percent > GROWTH_PERCENT_MAX + 1e-9)
+        .then(|| format!("{name} cost {old:.1} instructions and costs {new:.1} now, {percent:+.1}%: {update}"))
+}
+
+fn growth_percent(old: f64, new: f64) -> f64 {
+    if new == old { 0.0 } else { 100.0 * (new / old - 1.0) }
+}
+
+fn show(counts: &Counts, record: &Record) {
+    println!("{:>12} {:>12} {:>8}  a", "instructions", "before", "growth");
+    for scenario in SCENARIOS {
+        let Some(new) = counts.get(scenario.name) else {
+            println!("{:>12} {:>12} {:>8}  {}", "-", "", "", scenario.unit);
+            continue;
+        };
+        let (old, growth) = record.count(scenario.name).map_or((String::new(), String::new()), |old| {
+            (format!("{old:.1}"), format!("{:+.1}%", growth_percent(old, *new)))
+        });
+        println!("{new:>12.1} {old:>12} {growth:>8}  {}", scenario.unit);
+    }
 }
 
 /// Builds the benchmark and returns its file.
@@ -49,15 +167,56 @@ fn build(tree: &Tree) -> Result<String, String> {
     file.ok_or_else(|| "cargo did not say where it put the benchmark".into())
 }
 
-/// Instructions of the measured part of one scenario.
-fn count(bench: &str, tree: &Tree, words: &[&str]) -> Result<u64, String> {
+/// Instructions of the measured part of one scenario, a unit; `None` if it had none to do.
+fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
     let mut valgrind = process::command("valgrind", tree);
     valgrind.args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*measured_side*"]);
-    valgrind.args(["--callgrind-out-file=/dev/null", bench]).args(words);
+    valgrind.args(["--callgrind-out-file=/dev/null", bench]).args(words.split(' '));
     let ran = valgrind
         .output()
         .map_err(|error| format!("valgrind could not be started ({error}); on Debian: apt-get install valgrind"))?;
-    let text = String::from_utf8_lossy(&ran.stderr).into_owned();
-    let counted = text.lines().find_map(|line| line.split("Collected : ").nth(1)?.trim().parse().ok());
-    counted.ok_or_else(|| format!("`{}` counted nothing:\n{text}", words.join(" ")))
+    let (said, counted) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let wrong = || format!("`{words}` counted nothing:\n{said}{counted}");
+    let number = |text: &str, name: &str| {
+        text.lines().find_map(|line| line.split(name).nth(1)?.trim().parse::<u64>().ok()).ok_or_else(wrong)
+    };
+    if !ran.status.success() {
+        return Err(wrong());
+    }
+    let (units, total) = (number(&said, "units ")?, number(&counted, "Collected : ")?);
+    // To a digit behind the point, as it is written down.
+    Ok((units > 0).then(|| (10.0 * total as f64 / units as f64).round() / 10.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(fanout: f64, idle: f64) -> Counts {
+        Counts::from([
+            ("fanout", fanout),
+            ("channels-1", 100.0),
+            ("channels-4096", 101.0),
+            ("idle-100", 100.0),
+            ("idle-1000", idle),
+        ])
+    }
+
+    #[test]
+    fn what_grows_by_more_than_a_tenth_is_told_with_old_new_and_percent() {
+        let mut record = Record::default();
+        record.set(&counts(100.0, 100.0));
+        for cheaper_or_hardly_dearer in [1.0, 100.0, 110.0] {
+            assert_eq!(complaints(&counts(cheaper_or_hardly_dearer, 100.0), &record), Vec::<String>::new());
+        }
+        let told = complaints(&counts(110.3, 100.0), &record);
+        assert!(told.len() == 1 && told[0].contains("100.0") && told[0].contains("110.3 now, +10.3%"), "{told:?}");
+        assert_eq!(complaints(&counts(100.0, 100.1), &record).len(), 1, "idle connections cost nothing");
+    }
+
+    #[test]
+    fn a_path_without_a_record_is_told() {
+        let told = complaints(&counts(1.0, 100.0), &Record::default());
+        assert!(told.len() == 5 && told[0].contains("--update"), "{told:?}");
+    }
 }

@@ -75,7 +75,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz                    the fuzz targets there are
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
-  cargo xtask instructions            what the protocol costs, counted by callgrind: takes some minutes
+  cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
 `test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::arguments::Arguments;
 use crate::tally::Tally;
 use crate::tree::Tree;
-use crate::{alone, layering, process, purity, system, vectors};
+use crate::{alone, instructions, layering, process, purity, system, vectors};
 
 /// How a step ended.
 pub(crate) enum Verdict {
@@ -94,7 +94,7 @@ struct Step {
 
 const NAME_WIDTH: usize = 9;
 
-/// In this order: what later steps need first, then what fails fastest, the tests last but for the vectors.
+/// In this order: what later steps need first, then what fails fastest, the tests last but for what they cost and the vectors.
 const STEPS: &[Step] = &[
     Step {
         name: "toolchain",
@@ -139,6 +139,11 @@ const STEPS: &[Step] = &[
     Step { name: "docs", about: "the documentation builds without a warning", run: docs },
     Step { name: "wasm", about: "the protocol builds for wasm32-unknown-unknown", run: wasm },
     Step { name: "tests", about: "every test, doc tests included", run: tests },
+    Step {
+        name: "costs",
+        about: "no hot path of the protocol costs 10% more instructions than before; valgrind is there, or is added with apt-get",
+        run: instructions::step,
+    },
     Step {
         name: "vectors",
         about: "the golden datagrams mean what the independent decoder reads",

@@ -37,11 +37,27 @@ pub(crate) fn packages(tree: &Tree) -> Verdict {
     if missing.is_empty() {
         return Verdict::Passed;
     }
+    install(&missing, "tests that drive them cannot run", tree)
+}
+
+/// Adds valgrind if it is missing. Gives why there is none, if there is none then.
+pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
+    if VALGRIND.is_there(tree) {
+        return None;
+    }
+    match install(&[&VALGRIND], "instructions cannot be counted", tree) {
+        Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+        Verdict::Passed | Verdict::Tests(_) => None,
+    }
+}
+
+/// Adds programs where we may; if we may not, `without` says what follows.
+fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
     let packages: Vec<&str> = missing.iter().map(|program| program.debian_package).collect();
     if !is_debian() || !is_root(tree) {
         return Verdict::Skipped(format!(
-            "not found: {}; tests that drive them cannot run. Debian and Ubuntu: apt-get install {}",
+            "not found: {}; {without}. Debian and Ubuntu: apt-get install {}",
             names.join(", "),
             packages.join(" "),
         ));
@@ -121,5 +137,7 @@ const PROGRAMS: &[Program] = &[
     Program { name: "nc", debian_package: "netcat-openbsd" },
     Program { name: "python3", debian_package: "python3" },
 ];
+
+const VALGRIND: Program = Program { name: "valgrind", debian_package: "valgrind" };
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

@@ -47,6 +47,24 @@ fn the_peers() {
 }
 
 #[test]
+fn several_processes_share_a_load_and_each_proves_the_lines_of_all() {
+    let peers = if cfg!(feature = "peers") { ",enet,renet,quinn,websocket" } else { "" };
+    let transports = format!("skipstone-plain,skipstone-mixed,tcp,udp-bare{peers}");
+    let flags = ["--clients", "5", "--rate", "10/s", "--load-processes", "3", "--transports", &transports];
+    for preset in ["fanout", "echo"] {
+        let (ended, result) = bench(preset, &flags);
+        ended.expect(&[0, 99]);
+        assert_eq!(result["plan"]["load_processes"], 3);
+        let receivers = if preset == "fanout" { CLIENTS } else { 1 };
+        for row in result["results"].as_array().expect("a list") {
+            assert_delivered(row, CLIENTS, 8 * CLIENTS * receivers);
+            assert!(row["p99"].as_f64().is_some_and(|p99| p99 > 0.0), "{row:#}");
+            assert!(row["close"].is_number(), "{row:#}");
+        }
+    }
+}
+
+#[test]
 fn an_echo_comes_back_to_its_sender_alone() {
     let flags = ["--clients", "5", "--rate", "20/s", "--size", "48", "--transports", "skipstone-plain,tcp,udp-bare"];
     let (ended, result) = bench("echo", &flags);

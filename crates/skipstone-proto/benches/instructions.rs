@@ -1,72 +1,101 @@
-//! Instructions that a server spends, counted by callgrind: `cargo xtask instructions` runs this and compares.
+//! Instructions of the hot paths, counted by callgrind: `cargo xtask instructions` runs this and compares with
+//! `instructions.toml`.
 //!
-//! Each scenario prepares a server and its clients in memory, then calls [`measured_side`] for everything that the server
-//! does in the measured part; the counter looks at nothing else. Without callgrind it runs and prints what it did.
+//! Each scenario prepares what it needs in memory, then does what is measured within [`measured_side`]; the counter looks at
+//! nothing else. It prints how many units of work that was. Without callgrind it runs and prints that.
 //!
 //! ```text
-//! instructions channels COUNT TICKS   300 connections whose COUNT channels have carried a message and fallen idle; then
-//!                                     one message per connection and tick, each tick on another channel
-//! instructions idle CONNECTIONS TICKS connections without any traffic, polled at 60 Hz between two keepalives
-//! instructions fanout CLIENTS TICKS   a broadcast of 4 lines of 100 bytes per tick to all clients
+//! instructions channels COUNT TICKS    20 connections whose COUNT channels have carried messages and fallen idle; then one
+//!                                      message per connection and tick, each tick on another channel
+//! instructions idle CONNECTIONS TICKS  connections without any traffic, polled at 60 Hz between two keepalives
+//! instructions timers CONNECTIONS S    the same for so many seconds: what their timers cost
+//! instructions fanout CLIENTS TICKS    4 lines of 100 bytes per tick to all clients, as of 240 that say one a second: the server
+//! instructions acks CLIENTS TICKS      the same: what the clients' datagrams cost the server
+//! instructions receive CLIENTS TICKS   the same: the clients
+//! instructions seal BYTES COUNT        packets of this length, sealed in clear and opened
+//! instructions mul-add KERNEL KB       the erasure code's inner loop, by this kernel of those that the machine has
+//! instructions encode BYTES COUNT      repairs over 20 packets of this length
+//! instructions decode BYTES COUNT      windows of 20 packets, of which 2 are made again from 2 repairs
 //! ```
 
 use bytes::Bytes;
 use skipstone_proto::channel::MessageId;
 use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::fec::{Decoder, Encoder};
 use skipstone_proto::path::{Carrier, Path};
+use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::frame::{Frame, Frames};
 use skipstone_proto::wire::settings::{Merging, Settings};
+use std::hint::black_box;
 use std::net::SocketAddr;
 
-/// What 240 clients that send one line a second come to.
-const LINES_PER_TICK: u64 = 4;
-/// Until no repairs are sent any more, and acknowledgements are few.
-const WARM_UP_TICKS: usize = 900;
 const TICK: Duration = Duration::from_micros(16_667);
+/// Until no repairs are sent any more, and acknowledgements are few: messages, and ticks of them.
+const SETTLED: usize = 4_096;
+const WARM_UP_TICKS: usize = 900;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let number = |at: usize| words.get(at).and_then(|word| word.parse().ok());
-    let (scenario, size, ticks) = (words.first().map(String::as_str), number(1), number(2));
-    match (scenario, size, ticks) {
-        (Some("channels"), Some(size), Some(ticks)) => channels(size, ticks),
-        (Some("idle"), Some(size), Some(ticks)) => idle(size, ticks),
-        (Some("fanout"), Some(size), Some(ticks)) => fanout(size, ticks),
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
+    let (scenario, size, count) = (words.first().copied(), number(1), number(2));
+    let units = match scenario {
+        Some("channels") => channels(size, count),
+        Some("idle") => idle(size, count),
+        Some("timers") => timers(size, count),
+        Some("fanout") => fanout(Measured::Server, size, count),
+        Some("acks") => fanout(Measured::Acks, size, count),
+        Some("receive") => fanout(Measured::Clients, size, count),
+        Some("seal") => seal(size, count),
+        Some("mul-add") => mul_add(words.get(1).copied().unwrap_or_default(), count),
+        Some("encode") => encode(size, count),
+        Some("decode") => decode(size, count),
         // `cargo bench` runs it without a scenario: a taste of each.
         _ => {
-            channels(64, 2);
-            idle(100, 60);
-            fanout(100, 2);
+            let server = channels(64, 2) + idle(100, 60) + timers(10, 30) + fanout(Measured::Server, 100, 2);
+            let sides = fanout(Measured::Acks, 100, 2) + fanout(Measured::Clients, 100, 2);
+            server + sides + seal(100, 2) + mul_add("portable", 2) + encode(100, 2) + decode(100, 2)
         }
-    }
+    };
+    println!("units {units}");
+}
+
+/// Whose instructions count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    Nobody,
+    Server,
+    /// The server, while it takes datagrams.
+    Acks,
+    /// The server's timers.
+    Timers,
+    Clients,
 }
 
 /// A server, its clients, and the datagrams between them, without loss or delay.
 struct World {
     now: Time,
-    server: Server,
+    server: Endpoint,
+    measured: Measured,
     clients: Vec<Endpoint>,
     peers: Vec<PeerId>,
     buffer: Vec<u8>,
+    /// Messages at the clients, and datagrams at the server.
     received: u64,
+    datagrams: u64,
 }
 
-/// The server, of which the counter looks at what it does in the measured part.
-struct Server {
-    endpoint: Endpoint,
-    is_measured: bool,
-}
-
-impl Server {
-    fn act<T>(&mut self, act: impl FnOnce(&mut Endpoint) -> T) -> T {
-        if self.is_measured { measured_side(&mut self.endpoint, act) } else { act(&mut self.endpoint) }
-    }
-}
-
-/// Everything that the server does in the measured part of a scenario goes through here.
+/// Everything that is measured goes through here.
 #[inline(never)]
-fn measured_side<T>(server: &mut Endpoint, act: impl FnOnce(&mut Endpoint) -> T) -> T {
-    act(std::hint::black_box(server))
+fn measured_side<S, T>(side: S, act: impl FnOnce(S) -> T) -> T {
+    act(black_box(side))
+}
+
+/// Does something, and measures it if its part is the one that is.
+fn act<S, T>(is_measured: bool, side: S, act: impl FnOnce(S) -> T) -> T {
+    if is_measured { measured_side(side, act) } else { act(side) }
 }
 
 impl World {
@@ -76,11 +105,13 @@ impl World {
         let endpoint = |number: usize, config| Endpoint::new(config, seed(number)).expect("a good configuration");
         let mut world = World {
             now: Time::from_micros(1_000_000),
-            server: Server { endpoint: endpoint(0, config), is_measured: false },
+            server: endpoint(0, config),
+            measured: Measured::Nobody,
             clients: (1..=clients).map(|number| endpoint(number, Config::client())).collect(),
             peers: Vec::new(),
             buffer: vec![0; 1 << 16],
             received: 0,
+            datagrams: 0,
         };
         let path = Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: Carrier::UDP };
         // In groups, since a server answers only so many strangers at once.
@@ -106,23 +137,28 @@ impl World {
     /// Time passes, and everything that follows from it.
     fn step(&mut self, span: Duration) {
         self.now += span;
+        let (now, measured) = (self.now, self.measured);
         self.deliver_to_clients();
         for at in 0..self.clients.len() {
-            let now = self.now;
-            self.clients[at].handle_timeout(now);
-            while let Some(transmit) = self.clients[at].poll_transmit(now, &mut self.buffer) {
+            let (client, is_measured) = (&mut self.clients[at], measured == Measured::Clients);
+            act(is_measured, &mut *client, |client| client.handle_timeout(now));
+            while let Some(transmit) =
+                act(is_measured, &mut *client, |client| client.poll_transmit(now, &mut self.buffer))
+            {
                 let path = Path { socket: 0, remote: Self::address(at), carrier: Carrier::UDP };
                 for datagram in self.buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
-                    self.server.act(|server| server.handle_datagram(now, path, datagram));
+                    let is_measured = matches!(measured, Measured::Server | Measured::Acks);
+                    act(is_measured, &mut self.server, |server| server.handle_datagram(now, path, datagram));
+                    self.datagrams += 1;
                 }
             }
-            while self.clients[at].poll_event(now).is_some() {}
+            while client.poll_event(now).is_some() {}
         }
-        let now = self.now;
-        self.server.act(|server| server.handle_timeout(now));
-        while let Some(event) = self.server.act(|server| server.poll_event(now)) {
+        let is_measured = matches!(measured, Measured::Server | Measured::Timers);
+        act(is_measured, &mut self.server, |server| server.handle_timeout(now));
+        while let Some(event) = act(measured == Measured::Server, &mut self.server, |server| server.poll_event(now)) {
             match event {
-                Event::Requested { peer, .. } => drop(self.server.endpoint.accept(now, peer)),
+                Event::Requested { peer, .. } => drop(self.server.accept(now, peer)),
                 Event::Connected { peer } => self.peers.push(peer),
                 _ => {}
             }
@@ -131,98 +167,197 @@ impl World {
     }
 
     fn deliver_to_clients(&mut self) {
-        let now = self.now;
-        while let Some(transmit) = self.server.act(|server| server.poll_transmit(now, &mut self.buffer)) {
+        let (now, measured) = (self.now, self.measured);
+        let is_measured = matches!(measured, Measured::Server | Measured::Timers);
+        let clients_are = measured == Measured::Clients;
+        while let Some(transmit) =
+            act(is_measured, &mut self.server, |server| server.poll_transmit(now, &mut self.buffer))
+        {
             let SocketAddr::V4(remote) = transmit.path.remote else { continue };
             let [_, _, high, low] = remote.ip().octets();
             let client = &mut self.clients[usize::from(high) << 8 | usize::from(low)];
             let path = Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: Carrier::UDP };
             for datagram in self.buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
-                client.handle_datagram(now, path, datagram);
+                act(clients_are, &mut *client, |client| client.handle_datagram(now, path, datagram));
             }
-            while let Some(event) = client.poll_event(now) {
+            while let Some(event) = act(clients_are, &mut *client, |client| client.poll_event(now)) {
                 self.received += u64::from(matches!(event, Event::Message { .. }));
             }
         }
     }
 }
 
-fn channels(count: usize, ticks: usize) {
-    let mut world = World::new(300, Merging::Flush);
+/// Messages of the measured part.
+fn channels(count: usize, ticks: usize) -> u64 {
+    const CONNECTIONS: usize = 20;
+    let mut world = World::new(CONNECTIONS, Merging::Flush);
     let payload = Bytes::from_static(&[7; 50]);
     for peer in world.peers.clone() {
-        for channel in 0..count {
-            let sent = world.server.endpoint.send(world.now, peer, channel as u16, payload.clone(), MessageId(0));
+        for channel in (0..count).cycle().take(SETTLED) {
+            let sent = world.server.send(world.now, peer, channel as u16, payload.clone(), MessageId(0));
             sent.expect("the queue has room");
         }
-        world.server.endpoint.flush(world.now);
+        world.server.flush(world.now);
         world.step(Duration::from_millis(5));
     }
     for _ in 0..200 {
         world.step(Duration::from_millis(10));
     }
     let before = world.received;
-    assert_eq!(before, 300 * count as u64, "every channel has carried its message");
-    world.server.is_measured = true;
+    assert_eq!(before, (CONNECTIONS * SETTLED) as u64, "every channel has carried its messages");
+    world.measured = Measured::Server;
     for tick in 0..ticks {
         // A stride that visits every channel once before any twice.
         let channel = (tick * 1_031 % count) as u16;
-        let (now, peers) = (world.now, world.peers.clone());
-        world.server.act(|server| {
+        let (now, peers) = (world.now, &world.peers);
+        act(true, &mut world.server, |server| {
             for peer in peers {
-                server.send(now, peer, channel, payload.clone(), MessageId(0)).expect("the queue has room");
+                server.send(now, *peer, channel, payload.clone(), MessageId(0)).expect("the queue has room");
             }
             server.flush(now);
         });
         world.step(TICK / 2);
         world.step(TICK / 2);
     }
-    println!("channels {count}: {} messages in {ticks} ticks", world.received - before);
+    world.received - before
 }
 
-fn idle(connections: usize, ticks: usize) {
+/// Ticks.
+fn idle(connections: usize, ticks: usize) -> u64 {
     let mut world = World::new(connections, Merging::Flush);
     // Until the last timer of the handshakes has come up.
     for _ in 0..30 {
         world.step(Duration::from_millis(100));
     }
-    let mut woken = 0;
-    world.server.is_measured = true;
     for _ in 0..ticks {
         world.now += TICK;
         let now = world.now;
-        woken += world.server.act(|server| {
-            let mut woken = 0;
+        act(true, &mut world.server, |server| {
             if server.poll_timeout() <= now {
                 server.handle_timeout(now);
             }
-            while server.poll_transmit(now, &mut world.buffer).is_some() {
-                woken += 1;
-            }
-            woken
+            while server.poll_transmit(now, &mut world.buffer).is_some() {}
         });
     }
-    println!("idle {connections}: {woken} datagrams in {ticks} ticks");
+    ticks as u64
 }
 
-/// Once the paths have proved themselves.
-fn fanout(clients: usize, ticks: usize) {
+/// Connections times seconds.
+fn timers(connections: usize, seconds: usize) -> u64 {
+    let mut world = World::new(connections, Merging::Flush);
+    for _ in 0..30 {
+        world.step(Duration::from_millis(100));
+    }
+    world.measured = Measured::Timers;
+    for _ in 0..seconds * 2 {
+        world.step(Duration::from_millis(500));
+    }
+    (connections * seconds) as u64
+}
+
+/// What 240 clients that send one line a second come to in a tick.
+const LINES_PER_TICK: u64 = 4;
+
+/// Messages at the clients; of their datagrams, datagrams.
+fn fanout(measured: Measured, clients: usize, ticks: usize) -> u64 {
     let mut world = World::new(clients, Merging::Flush);
     let line = Bytes::from_static(&[7; 100]);
     let lines: Vec<_> = (0..LINES_PER_TICK).map(|at| (0, line.clone(), MessageId(at))).collect();
-    let mut before = 0;
+    let (mut received, mut datagrams) = (0, 0);
     for tick in 0..WARM_UP_TICKS + ticks {
         if tick == WARM_UP_TICKS {
-            world.server.is_measured = true;
-            before = world.received;
+            (received, datagrams) = (world.received, world.datagrams);
+            world.measured = measured;
         }
-        let now = world.now;
-        world.server.act(|server| {
+        let (now, is_measured) = (world.now, world.measured == Measured::Server);
+        act(is_measured, &mut world.server, |server| {
             server.broadcast_all(now, Group::EVERYONE, &lines);
             server.flush(now);
         });
         world.step(TICK / 2);
         world.step(TICK / 2);
     }
-    println!("fanout {clients}: {} messages in {ticks} ticks", world.received - before);
+    if measured == Measured::Acks { world.datagrams - datagrams } else { world.received - received }
+}
+
+/// Packets.
+fn seal(bytes: usize, count: usize) -> u64 {
+    const HEADER_BYTES: usize = 4;
+    let (mut ours, mut theirs) = (Plain::with_key(7), Plain::with_key(7));
+    let mut datagram = vec![0; HEADER_BYTES + bytes + ours.overhead()];
+    for number in 0..count {
+        datagram[HEADER_BYTES] = number as u8;
+        let opened = measured_side(&mut datagram, |datagram| {
+            let length = ours.seal(datagram, HEADER_BYTES..HEADER_BYTES + bytes);
+            theirs.open(&mut datagram[..length], HEADER_BYTES)
+        });
+        assert_eq!(opened.map(|range| range.len()), Some(bytes));
+    }
+    count as u64
+}
+
+/// KB; none if the machine has no such kernel.
+fn mul_add(kernel: &str, kilobytes: usize) -> u64 {
+    let Some(kernel) = skipstone_gf256::Kernel::all().into_iter().find(|other| other.name() == kernel) else {
+        return 0;
+    };
+    let (mut target, source) = (vec![1; 1_024], vec![9; 1_024]);
+    for factor in (2..=255).cycle().take(kilobytes) {
+        measured_side(&mut target, |target| kernel.mul_add(target, &source, factor));
+    }
+    black_box(target);
+    kilobytes as u64
+}
+
+/// Packets of a window, and repairs for it.
+const SOURCES: u64 = 20;
+const REPAIRS: u64 = 2;
+
+/// Writes a window from this number on: its packets, and the repairs behind them, which the encoder alone knows to make.
+fn window(encoder: &mut Encoder, first: u64, content: &[u8], is_measured: bool) -> Vec<(u64, Vec<u8>)> {
+    encoder.begin_block();
+    let mut buffer = vec![0; content.len() + 200];
+    act(is_measured, &mut *encoder, |encoder| {
+        (first..first + SOURCES).for_each(|number| encoder.on_source(number, content));
+    });
+    let repairs = (first + SOURCES..first + SOURCES + REPAIRS).map(|number| {
+        let mut writer = Writer::new(&mut buffer);
+        let is_written = act(is_measured, &mut *encoder, |encoder| encoder.write_repair(number, &mut writer));
+        assert!(is_written, "there is something to repair");
+        (number, writer.written().to_vec())
+    });
+    repairs.collect()
+}
+
+/// Repairs.
+fn encode(bytes: usize, count: usize) -> u64 {
+    let (mut encoder, content) = (Encoder::default(), vec![7; bytes]);
+    let windows = count as u64 / REPAIRS;
+    (0..windows).for_each(|at| drop(window(&mut encoder, 1 + at * (SOURCES + REPAIRS), &content, true)));
+    windows * REPAIRS
+}
+
+/// Windows.
+fn decode(bytes: usize, count: usize) -> u64 {
+    let (mut encoder, mut decoder, content) = (Encoder::default(), Decoder::default(), vec![7; bytes]);
+    for at in 0..1 + count as u64 {
+        let first = 1 + at * (SOURCES + REPAIRS);
+        let repairs = window(&mut encoder, first, &content, false);
+        let is_lost = |number: u64| number - first == 3 || number - first == 11;
+        // The first one tells the decoder to keep packets.
+        let again = act(at > 0, &mut decoder, |decoder| {
+            let numbers = (first..first + SOURCES).filter(|number| !is_lost(*number));
+            numbers.for_each(|number| decoder.on_source(number, &content));
+            for (number, bytes) in &repairs {
+                let Some(Ok(Frame::Repair(repair))) = Frames::new(bytes).next() else { panic!("not a repair") };
+                let covers = repair.covers(*number).expect("above 0");
+                decoder.on_repair(repair.index, covers, repair.symbol, |number| {
+                    number < first + SOURCES && !is_lost(number)
+                });
+            }
+            std::iter::from_fn(|| decoder.poll_repaired()).count()
+        });
+        assert!(at == 0 || again == 2, "window {at}: {again} packets were made again");
+    }
+    count as u64
 }

@@ -20,6 +20,11 @@ impl Rng {
         }))
     }
 
+    /// A generator in this state, which must not be all zeros: what comes after numbers from which it was worked out.
+    pub fn with_state(state: [u64; 4]) -> Self {
+        Rng(state)
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.0;

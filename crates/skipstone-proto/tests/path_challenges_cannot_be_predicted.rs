@@ -5,6 +5,7 @@ mod simulation;
 
 use simulation::{World, link, ms};
 use skipstone_proto::path::Path;
+use skipstone_proto::rng::Rng;
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -19,20 +20,8 @@ fn fifth(outputs: [u64; 4]) -> u64 {
     let s0 = b ^ c ^ s2;
     let s2_next = s2 ^ s0 ^ (b << 17);
     let s3 = (c ^ d ^ s2_next) ^ s0 ^ b;
-    let mut state = [s0, b, s2, s3];
-    let mut step = || {
-        let s = &mut state;
-        let result = s[1].wrapping_mul(5).rotate_left(7).wrapping_mul(9);
-        let t = s[1] << 17;
-        s[2] ^= s[0];
-        s[3] ^= s[1];
-        s[1] ^= s[2];
-        s[0] ^= s[3];
-        s[2] ^= t;
-        s[3] = s[3].rotate_left(45);
-        result
-    };
-    (0..4).map(|_| step()).last().expect("four steps")
+    let mut rng = Rng::with_state([s0, b, s2, s3]);
+    (0..4).map(|_| rng.next_u64()).last().expect("four steps")
 }
 
 #[test]
@@ -73,7 +62,7 @@ fn four_tokens_do_not_tell_the_fifth() {
 
 #[test]
 fn the_attack_is_one() {
-    let mut rng = skipstone_proto::rng::Rng::new(9);
+    let mut rng = Rng::new(9);
     for _ in 0..100 {
         let outputs = core::array::from_fn(|_| rng.next_u64());
         assert_eq!(fifth(outputs), rng.clone().next_u64());

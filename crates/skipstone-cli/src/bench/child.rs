@@ -1,20 +1,24 @@
-//! A process of the run as its parent sees it: told words, heard, and gone when it is dropped.
+//! A process of the run as its parent sees it: told words, heard by its crew, and gone when it is dropped.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::words::Told;
-use crate::stress::signals::Signals;
 
 /// A running child.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: Process,
     to: Option<ChildStdin>,
-    told: Receiver<Told>,
-    name: &'static str,
+}
+
+/// Where a child's words go, and whose they are.
+#[derive(Debug)]
+pub(crate) struct Voice {
+    pub(crate) to: Sender<(usize, Told)>,
+    pub(crate) number: usize,
 }
 
 /// What else may run on a child's core meanwhile.
@@ -37,12 +41,15 @@ pub(crate) enum Silence {
 
 /// How long it has to end by itself.
 const END_MAX: Duration = Duration::from_secs(2);
-/// How often signals are looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 impl Child {
     /// Starts this program with the arguments of one of its inner commands.
-    pub(crate) fn start(name: &'static str, arguments: &[String], priority: Priority) -> Result<Child, String> {
+    pub(crate) fn start(
+        name: &'static str,
+        arguments: &[String],
+        priority: Priority,
+        voice: Voice,
+    ) -> Result<Child, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = match priority {
             Priority::Usual => Command::new(program),
@@ -55,8 +62,8 @@ impl Child {
         command.arg(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|error| format!("cannot start the process of {name}: {error}"))?;
         let to = process.stdin.take();
-        let told = listen(process.stdout.take().expect("its output is piped"));
-        Ok(Child { process, to, told, name })
+        listen(process.stdout.take().expect("its output is piped"), name, voice);
+        Ok(Child { process, to })
     }
 
     /// Its process.
@@ -68,28 +75,6 @@ impl Child {
     pub(crate) fn tell(&mut self, word: &str) {
         if let Some(to) = &mut self.to {
             let _ = to.write_all(format!("{word}\n").as_bytes());
-        }
-    }
-
-    /// What it tells next, within this time.
-    pub(crate) fn hear(&self, within: Duration, signals: &Signals) -> Result<Told, Silence> {
-        let end = Instant::now() + within;
-        loop {
-            match self.told.recv_timeout(LOOK) {
-                Ok(Told::Failed { reason }) => return Err(Silence::Failed(reason)),
-                Ok(told) => return Ok(told),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Silence::Failed(format!(
-                        "the process of {} ended; its own message stands above",
-                        self.name
-                    )));
-                }
-                Err(RecvTimeoutError::Timeout) if signals.is_set() => return Err(Silence::Interrupted),
-                Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
-                    return Err(Silence::Failed(format!("the process of {} said nothing in {within:?}", self.name)));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
         }
     }
 }
@@ -110,15 +95,17 @@ impl Drop for Child {
     }
 }
 
-fn listen(from: ChildStdout) -> Receiver<Told> {
-    let (to, told) = mpsc::channel();
+fn listen(from: ChildStdout, name: &'static str, Voice { to, number }: Voice) {
     std::thread::spawn(move || {
         let lines = BufReader::new(from).lines().map_while(Result::ok);
         // What is no word of ours is a library's own chatter.
-        lines
-            .filter_map(|line| serde_json::from_str(&line).ok())
-            .take_while(|word: &Told| to.send(word.clone()).is_ok())
-            .for_each(drop);
+        for told in lines.filter_map(|line| serde_json::from_str::<Told>(&line).ok()) {
+            let is_last = matches!(told, Told::Found(_));
+            if to.send((number, told)).is_err() || is_last {
+                return;
+            }
+        }
+        let reason = format!("the process of {name} ended; its own message stands above");
+        let _ = to.send((number, Told::Failed { reason }));
     });
-    told
 }

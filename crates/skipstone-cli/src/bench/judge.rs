@@ -4,11 +4,12 @@
 use serde_json::{Value, json};
 
 use super::plan::Plan;
-use super::result::ThresholdResult;
 use super::row::{Figures, Row};
 use crate::report::format::thousands;
+use crate::report::rows::ThresholdResult;
 use crate::units::nearest::nearest;
 use crate::units::threshold::Threshold;
+use crate::units::transport_name::Named;
 
 /// Whom and what a threshold is about.
 #[derive(Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use super::transport::Transport;
 use super::trial::Trial;
 use super::variant::Variant;
 use crate::stress::signals::Signals;
+use crate::units::transport_name::Named;
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]

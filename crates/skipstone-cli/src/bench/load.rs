@@ -1,23 +1,28 @@
 //! The load's process: it connects the clients, sends on schedule, checks every line, and tells what it found.
 //!
-//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then.
+//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then. Several processes may
+//! share a load: each has some of the clients, and clients are numbered through all of them. Where they need each other, each
+//! waits for the parent's word.
 
 mod evidence;
 mod flight;
+mod schedule;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use self::evidence::Evidence;
+use self::evidence::{Clientele, Evidence};
 use self::flight::Flight;
+use self::schedule::Schedule;
 use super::drivers::{self, ClientSetup, Clients};
 use super::line::{Line, Lines};
-use super::network::{self, End};
-use super::server::{ORDER_MAX, Place, Workload};
+use super::network::End;
+use super::place::{self, Place};
+use super::server::Workload;
 use super::system::{self, now_ns};
 use super::transport::Transport;
 use super::variant::Delivery;
-use super::words::{Found, Progress, Told, orders, tell};
+use super::words::{Found, Order, Progress, Told, tell};
 use crate::report::exit::Exit;
 use crate::resilience::ResilienceFlags;
 use crate::units::rate::Rate;
@@ -28,8 +33,15 @@ use crate::units::span::Span;
 pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) transport: Transport,
+    /// Clients of this process
     #[arg(long)]
     pub(crate) clients: u32,
+    /// The number of its first
+    #[arg(long)]
+    pub(crate) first: u32,
+    /// Clients of all processes
+    #[arg(long)]
+    pub(crate) clients_of_all: u32,
     #[arg(long, value_enum)]
     pub(crate) workload: Workload,
     /// Lines of each client; none is sent without one
@@ -62,14 +74,14 @@ pub(crate) struct Arguments {
 const CONNECTING_MAX: u32 = 512;
 /// Channels that wait for their answer at once.
 const TOUCHED_MAX: u64 = 20_000;
-/// Between the last handshake and the first line.
-const BREATH: Duration = Duration::from_millis(100);
 /// Without any delivery for so long, what is missing will not come.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 /// The longest that a round waits, so that orders are heard.
 const ROUND_MAX: Duration = Duration::from_millis(10);
+/// The same, while nothing is due.
+const ATTEND_MAX: Duration = Duration::from_millis(2);
 
 /// Runs until all is found, or the parent is gone.
 pub(crate) fn run(arguments: &Arguments) -> Exit {
@@ -84,30 +96,21 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
 
 /// `None` if the parent said stop, or is gone.
 fn load(arguments: &Arguments) -> Result<Option<Found>, String> {
-    arguments.place.go()?;
-    let orders = orders();
+    let Some(orders) = arguments.place.settle(End::Load)? else { return Ok(None) };
     tell(&Told::Ready);
-    let word = || match orders.recv_timeout(ORDER_MAX) {
-        Ok(word) => Ok(Some(word)),
-        Err(RecvTimeoutError::Timeout) => Err("its parent said nothing".to_owned()),
-        Err(RecvTimeoutError::Disconnected) => Ok(None),
-    };
-    let Some(_) = word()? else { return Ok(None) };
-    if arguments.place.apart {
-        network::settle(End::Load)?;
-    }
-    tell(&Told::Ready);
-    let Some(url) = word()? else { return Ok(None) };
+    let Some(url) = place::next(&orders)? else { return Ok(None) };
     let clients = drivers::clients(
         arguments.transport,
         &url,
         ClientSetup {
             count: arguments.clients,
+            first: arguments.first,
             delivery: arguments.delivery,
             congestion: arguments.resilience.congestion(),
         },
     )?;
-    let evidence = Evidence::new(arguments.clients, arguments.workload, Lines::new(arguments.bytes));
+    let who = Clientele { first: arguments.first, count: arguments.clients, of: arguments.clients_of_all };
+    let evidence = Evidence::new(who, arguments.workload, Lines::new(arguments.bytes));
     let mut load =
         Load { arguments, orders, clients, evidence, sent: vec![0; arguments.clients as usize], line: Vec::new() };
     load.run()
@@ -123,39 +126,6 @@ struct Load<'a> {
     line: Vec<u8>,
 }
 
-/// What is due when, since the epoch. Clients are spread over the interval unevenly, so that no number of them keeps step
-/// with the server's ticks.
-#[derive(Debug, Clone)]
-struct Schedule {
-    epoch_ns: u64,
-    rate: Rate,
-    /// By when they are due in each interval, as a share of it, and who.
-    turns: Vec<(f64, u32)>,
-    next: (u64, usize),
-}
-
-impl Schedule {
-    fn new(epoch_ns: u64, rate: Rate, clients: u32) -> Schedule {
-        let golden = (5_f64.sqrt() - 1.0) / 2.0;
-        let mut turns: Vec<(f64, u32)> =
-            (0..clients).map(|client| ((f64::from(client) * golden).fract(), client)).collect();
-        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Schedule { epoch_ns, rate, turns, next: (0, 0) }
-    }
-
-    /// The next line: when, and whose.
-    fn due(&self) -> (u64, u32) {
-        let (share, client) = self.turns[self.next.1];
-        let due = self.rate.due(self.next.0) + self.rate.interval().mul_f64(share);
-        (self.epoch_ns + due.as_nanos() as u64, client)
-    }
-
-    fn advance(&mut self) {
-        let (round, turn) = self.next;
-        self.next = if turn + 1 < self.turns.len() { (round, turn + 1) } else { (round + 1, 0) };
-    }
-}
-
 impl Load<'_> {
     fn run(&mut self) -> Result<Option<Found>, String> {
         let began = Instant::now();
@@ -166,14 +136,49 @@ impl Load<'_> {
         let connected = self.evidence.connected;
         tell(&Told::Connected { clients: connected, ms: connect_ms });
         let mut found = Found { connected, connect_ms, ..Found::default() };
-        if connected == self.arguments.clients {
-            if !self.touch()? || !self.talk(&mut found)? {
-                return Ok(None);
-            }
-            self.close(&mut found)?;
+        let Some(word) = self.attend()? else { return Ok(None) };
+        if word == Order::Conclude {
+            self.evidence.conclude(&self.sent, &[], &mut found);
+            return Ok(Some(found));
         }
-        self.evidence.conclude(&self.sent, &mut found);
-        Ok(Some(found))
+        let sent = self.play(&mut found)?;
+        if let Some(sent_by_all) = &sent {
+            self.evidence.conclude(&self.sent, sent_by_all, &mut found);
+        }
+        Ok(sent.map(|_| found))
+    }
+
+    /// From the first line to the last goodbye. Gives how many lines every client of every process sent; `None` if it was
+    /// stopped.
+    fn play(&mut self, found: &mut Found) -> Result<Option<Vec<u32>>, String> {
+        if !self.touch()? {
+            return Ok(None);
+        }
+        tell(&Told::Touched);
+        let Some(Order::Begin(epoch_ns)) = self.attend()? else { return Ok(None) };
+        if !self.talk(epoch_ns, found)? {
+            return Ok(None);
+        }
+        tell(&Told::Sent { lines: self.sent.clone() });
+        let Some(Order::Sent(sent)) = self.attend()? else { return Ok(None) };
+        if !self.drain(&sent)? {
+            return Ok(None);
+        }
+        tell(&Told::Drained);
+        let Some(Order::Close) = self.attend()? else { return Ok(None) };
+        self.close(found)?;
+        Ok(Some(sent))
+    }
+
+    /// Keeps the clients alive until the parent says a word; `None` if it is gone.
+    fn attend(&mut self) -> Result<Option<Order>, String> {
+        loop {
+            match self.orders.try_recv() {
+                Ok(word) => return word.parse().map(Some),
+                Err(TryRecvError::Disconnected) => return Ok(None),
+                Err(TryRecvError::Empty) => self.poll(ATTEND_MAX)?,
+            }
+        }
     }
 
     /// Whether to go on: the parent is there and has said nothing.
@@ -233,13 +238,12 @@ impl Load<'_> {
         Ok(true)
     }
 
-    /// Warms up, measures, and waits for what is on its way; false if it was stopped.
-    fn talk(&mut self, found: &mut Found) -> Result<bool, String> {
+    /// Warms up and measures; false if it was stopped.
+    fn talk(&mut self, epoch_ns: u64, found: &mut Found) -> Result<bool, String> {
         let arguments = self.arguments;
-        let epoch_ns = now_ns() + BREATH.as_nanos() as u64;
         let begin_ns = epoch_ns + arguments.warmup.0.as_nanos() as u64;
         let end_ns = begin_ns + arguments.duration.0.as_nanos() as u64;
-        let mut schedule = arguments.rate.map(|rate| Schedule::new(epoch_ns, rate, arguments.clients));
+        let mut schedule = arguments.rate.map(|rate| Schedule::new(epoch_ns, rate, self.evidence.who));
         self.evidence.measure(begin_ns, end_ns);
         let mut flight = arguments.in_flight.map(|in_flight| Flight::new(arguments.clients, in_flight));
         self.evidence.notes_returns = flight.is_some();
@@ -283,7 +287,7 @@ impl Load<'_> {
         found.deliveries_in_window = self.evidence.delivered - delivered;
         let cpu = system::cpu_time().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
         found.cpu_percent = cpu.map(|cpu| 100.0 * cpu / window_s);
-        self.drain()
+        Ok(true)
     }
 
     fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut Found) {
@@ -321,7 +325,7 @@ impl Load<'_> {
     fn send_line(&mut self, client: u32, due_ns: u64, found: &mut Found) -> bool {
         self.line.clear();
         let sequence = self.sent[client as usize];
-        self.evidence.lines.write(Line { sender: client, sequence, due_ns }, &mut self.line);
+        self.evidence.lines.write(Line { sender: self.evidence.who.first + client, sequence, due_ns }, &mut self.line);
         found.planned += 1;
         let is_sent = self.clients.send(client, &self.line);
         if is_sent {
@@ -331,10 +335,11 @@ impl Load<'_> {
         is_sent
     }
 
-    fn drain(&mut self) -> Result<bool, String> {
+    /// Waits for what is on its way; false if it was stopped.
+    fn drain(&mut self, sent_by_all: &[u32]) -> Result<bool, String> {
         let began = Instant::now();
         let (mut progress, mut delivered) = (began, self.evidence.delivered);
-        let expected = self.evidence.expected(&self.sent);
+        let expected = self.evidence.expected(&self.sent, sent_by_all);
         while self.evidence.delivered < expected && began.elapsed() < DRAIN_MAX {
             self.poll(Duration::from_millis(5))?;
             if self.evidence.delivered > delivered {
@@ -358,7 +363,6 @@ impl Load<'_> {
         while self.evidence.connected > 0 && began.elapsed() < CLOSE_MAX {
             self.poll(Duration::from_millis(5))?;
         }
-        found.closed = found.connected - self.evidence.connected;
         found.close_ms = (self.evidence.connected == 0).then(|| began.elapsed().as_secs_f64() * 1e3);
         Ok(())
     }

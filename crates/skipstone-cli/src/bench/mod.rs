@@ -1,18 +1,21 @@
 //! `skipstone bench`: what a server costs, beside other transports, over real sockets. Server and load are processes of
-//! their own, each on a core of its own, in networks of their own.
+//! their own (the load may be several), each on a core of its own, in networks of their own.
 //!
 //! ```text
 //! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule, evidence)
+//!                               │    crews of them, told and heard
 //!                               └──> row ──> judge ──> table, JSON, exit code
 //! ```
 
 mod child;
+mod crew;
 mod drivers;
 mod judge;
 mod limit;
 mod line;
 pub(crate) mod load;
 mod network;
+mod place;
 mod plan;
 mod play;
 mod result;
@@ -37,7 +40,7 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Server and load are two processes, each pinned to a core, in two network namespaces where the system allows it. Cost is the
+Server and load are processes of their own, each pinned to a core, in two network namespaces where the system allows it. Cost is the
 user and system time of the server's process over the lines that were delivered meanwhile. Passed is who delivered every
 line once, in order, 99% of them within 40 ms, dropped nobody and kept its ticks.
 

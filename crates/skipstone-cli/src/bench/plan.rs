@@ -16,6 +16,7 @@ use crate::units::rate::Rate;
 use crate::units::size::Size;
 use crate::units::span::Span;
 use crate::units::threshold::Threshold;
+use crate::units::transport_name::Named;
 
 /// What is played.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -140,9 +141,12 @@ pub(crate) struct Common {
     /// The core of the server's process, or `any`
     #[arg(long, value_name = "CPU", default_value = "0")]
     pub(crate) server_cpu: Core,
-    /// The core of the load's process, or `any`
-    #[arg(long, value_name = "CPU", default_value = "1")]
-    pub(crate) load_cpu: Core,
+    /// The core of the load's process, or `any`; of several processes the first has the first of a list, and so on round
+    #[arg(long, value_name = "CPU,CPU,…", default_value = "1")]
+    pub(crate) load_cpu: Cores,
+    /// Processes that share the load: each has as many clients as the others, and they look at the same clock
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) load_processes: u32,
     /// The server's ticks a second [default: 60; pingpong: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) tick: Option<u32>,
@@ -182,6 +186,22 @@ impl std::str::FromStr for Core {
                 number.parse().map(|cpu| Core(Some(cpu))).map_err(|_| "a core is a number such as 0, or any".into())
             }
         }
+    }
+}
+
+/// Some cores; none stands for any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cores(pub(crate) Vec<usize>);
+
+impl std::str::FromStr for Cores {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cores, String> {
+        if text == "any" {
+            return Ok(Cores(Vec::new()));
+        }
+        let cores = text.split(',').map(str::parse).collect::<Result<_, _>>();
+        cores.map(Cores).map_err(|_| "cores are numbers such as 1 or 1,2,3, or any".into())
     }
 }
 
@@ -266,9 +286,8 @@ impl Plan {
         if common.realtime {
             check_realtime()?;
         }
-        for (flag, Core(core)) in [("--server-cpu", common.server_cpu), ("--load-cpu", common.load_cpu)] {
-            check_core(flag, core)?;
-        }
+        check_cores("--server-cpu", common.server_cpu.0.as_slice())?;
+        check_cores("--load-cpu", &common.load_cpu.0)?;
         let setup = Setup {
             workload,
             rate,
@@ -278,7 +297,8 @@ impl Plan {
             ticks_per_second: common.tick.unwrap_or(if name == "pingpong" { 1_000 } else { 60 }),
             network,
             server_cpu: common.server_cpu.0,
-            load_cpu: common.load_cpu.0,
+            load_processes: common.load_processes,
+            load_cpus: common.load_cpu.0.clone(),
             drive: common.drive,
             resilience: common.resilience.clone(),
             priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
@@ -316,7 +336,8 @@ fn default_transports(preset: &str) -> Vec<Transport> {
         return vec![Transport::SkipstonePlain];
     }
     let extra = [Transport::SkipstoneMixed, Transport::UdpBareAcked];
-    let built_in = Transport::ALL.into_iter().filter(|transport| transport.is_built_in() && !extra.contains(transport));
+    let built_in =
+        Transport::ALL.iter().copied().filter(|transport| transport.is_built_in() && !extra.contains(transport));
     built_in.collect()
 }
 
@@ -334,13 +355,13 @@ fn positive(duration: Span) -> Result<Duration, String> {
     }
 }
 
-fn check_core(flag: &str, core: Option<usize>) -> Result<(), String> {
+fn check_cores(flag: &str, asked: &[usize]) -> Result<(), String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match core {
-        Some(core) if core >= cores => {
+    match asked.iter().find(|core| **core >= cores) {
+        Some(core) => {
             Err(format!("{flag} {core}: this machine has {cores} cores, counted from 0; use another, or any"))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

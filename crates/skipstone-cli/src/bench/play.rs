@@ -1,7 +1,6 @@
 //! Plays a plan: one trial after the other, or a search; shows how it goes; and what came of it.
 
-use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,7 +9,7 @@ use super::child::Silence;
 use super::judge;
 use super::limit::{self, Limit};
 use super::plan::{Plan, Preset};
-use super::result::{Bench, PlanWords, SCHEMA_VERSION, Verdict};
+use super::result::{Bench, PlanWords, SCHEMA_VERSION};
 use super::row::Row;
 use super::table;
 use super::trial::Trial;
@@ -18,6 +17,8 @@ use super::words::Progress;
 use crate::measure::machine::this_machine;
 use crate::report::exit::Exit;
 use crate::report::format::thousands;
+use crate::report::rows::Verdict;
+use crate::report::sink::Sink;
 use crate::stress::output;
 use crate::stress::signals::Signals;
 use crate::stress::style;
@@ -49,12 +50,8 @@ pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     }
     show.finish();
     let bench = conclude(&plan, rows, limits, is_whole);
-    print(&bench, sink)?;
-    Ok(match bench.verdict {
-        Verdict::Pass => Exit::Pass,
-        Verdict::Fail => Exit::Fail,
-        Verdict::Interrupted => Exit::Interrupted,
-    })
+    sink.show(&bench, &table::table(&bench, style()), &bench.reasons)?;
+    Ok(bench.verdict.exit())
 }
 
 /// Every trial of the plan; false if it was stopped before its end.
@@ -99,11 +96,7 @@ fn conclude(plan: &Plan, mut rows: Vec<Row>, limits: Vec<Limit>, is_whole: bool)
             row.reasons.join("; ")
         )
     }));
-    let verdict = match (is_whole, reasons.is_empty()) {
-        (false, _) => Verdict::Interrupted,
-        (true, false) => Verdict::Fail,
-        (true, true) => Verdict::Pass,
-    };
+    let verdict = Verdict::of(is_whole, &reasons);
     if verdict == Verdict::Interrupted {
         reasons.insert(0, "The bench was stopped before its end.".into());
     }
@@ -168,41 +161,4 @@ impl Show {
     fn finish(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// Where the JSON goes.
-enum Sink {
-    Nowhere,
-    StandardOutput,
-    File(String, File),
-}
-
-impl Sink {
-    /// Opened before the run, so that a wrong path is found at once.
-    fn open(path: Option<&str>) -> Result<Sink, String> {
-        match path {
-            None => Ok(Sink::Nowhere),
-            Some("-") => Ok(Sink::StandardOutput),
-            Some(path) => {
-                let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
-                Ok(Sink::File(path.to_owned(), file))
-            }
-        }
-    }
-}
-
-fn print(bench: &Bench, sink: Sink) -> Result<(), String> {
-    let json = || serde_json::to_string_pretty(bench).expect("a result has only text keys") + "\n";
-    let text = table::table(bench, style());
-    match sink {
-        Sink::Nowhere => output::print(text),
-        Sink::StandardOutput => output::print(json()),
-        Sink::File(path, mut file) => {
-            output::print(text);
-            let written = file.write_all(json().as_bytes());
-            written.map_err(|error| format!("cannot write --json {path}: {error}"))?;
-        }
-    }
-    bench.reasons.iter().for_each(output::complain);
-    Ok(())
 }

@@ -6,6 +6,7 @@ use super::limit::Limit;
 use super::plan::Plan;
 use super::row::{Against, Row};
 use crate::report::result::Machine;
+use crate::report::rows::{ThresholdResult, Verdict};
 
 /// All that a bench found.
 #[derive(Debug, Serialize)]
@@ -35,31 +36,14 @@ pub(crate) struct PlanWords {
     pub(crate) rounds: u32,
     pub(crate) network: String,
     pub(crate) server_cpu: Option<usize>,
-    pub(crate) load_cpu: Option<usize>,
+    pub(crate) load_processes: u32,
+    pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: &'static str,
     pub(crate) realtime: bool,
     /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
     pub(crate) resilience: Vec<String>,
     /// What the ratios are of.
     pub(crate) ratio_of: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
-    Pass,
-    Fail,
-    Interrupted,
-}
-
-/// How one row did against a threshold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct ThresholdResult {
-    pub(crate) expression: String,
-    /// Whose figure it is: `skipstone with 200 clients`.
-    pub(crate) of: String,
-    pub(crate) passed: bool,
-    pub(crate) actual: Option<f64>,
 }
 
 impl PlanWords {
@@ -74,7 +58,8 @@ impl PlanWords {
             rounds: plan.common.rounds,
             network: setup.network.to_string(),
             server_cpu: setup.server_cpu,
-            load_cpu: setup.load_cpu,
+            load_processes: setup.load_processes,
+            load_cpus: setup.load_cpus.clone(),
             drive: setup.drive.name(),
             realtime: plan.common.realtime,
             resilience: setup.resilience.words(),
@@ -87,4 +72,4 @@ impl PlanWords {
 }
 
 /// Raised when a field changes its meaning.
-pub(crate) const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 2;

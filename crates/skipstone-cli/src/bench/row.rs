@@ -76,9 +76,13 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn take_found(&mut self, found: &Found) {
-        let share = found.delivered as f64 / found.expected as f64;
-        self.delivered_share = (found.expected > 0).then_some(share);
-        (self.p50, self.p99, self.p999, self.max) = (found.p50, found.p99, found.p999, found.max);
+        let tally = &found.tally;
+        let share = tally.delivered as f64 / tally.expected as f64;
+        self.delivered_share = (tally.expected > 0).then_some(share);
+        if let Some(latency) = found.latencies.latency().figures() {
+            (self.p50, self.p99) = (Some(latency.p50), Some(latency.p99));
+            (self.p999, self.max) = (Some(latency.p999), Some(latency.max));
+        }
         self.load_cpu_percent = found.cpu_percent;
         self.latest_send = Some(found.latest_send);
         let seconds = found.window_ms / 1e3;
@@ -86,7 +90,7 @@ impl Figures {
         self.connected = Some(f64::from(found.connected));
         self.connect = Some(found.connect_ms);
         self.dropped = Some(f64::from(found.dropped));
-        let counts = [found.expected, found.delivered, found.lost, found.duplicated, found.reordered, found.corrupted];
+        let counts = [tally.expected, tally.delivered, tally.lost, tally.duplicated, tally.reordered, tally.corrupted];
         let [expected, delivered, lost, duplicated, reordered, corrupted] = counts.map(|count| Some(count as f64));
         (self.expected, self.delivered, self.lost) = (expected, delivered, lost);
         (self.duplicated, self.reordered, self.corrupted) = (duplicated, reordered, corrupted);

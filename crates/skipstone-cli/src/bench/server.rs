@@ -1,19 +1,19 @@
 //! The server's process: a driver and a tick. It does what its parent says, and ends with it.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::drivers::{self, Drive, Inbox, Server, ServerSetup};
 use super::network::{self, End};
+use super::place::Place;
 use super::system;
 use super::transport::Transport;
 use super::variant::Delivery;
-use super::words::{Snapshot, Told, orders, tell};
+use super::words::{Snapshot, Told, tell};
 use crate::measure::process::Probe;
 use crate::report::exit::Exit;
 use crate::resilience::ResilienceFlags;
-use crate::stress::signals::Signals;
 
 /// Flags of the server's process.
 #[derive(Debug, Clone, clap::Args)]
@@ -38,17 +38,6 @@ pub(crate) struct Arguments {
     pub(crate) place: Place,
 }
 
-/// Where a child runs.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Place {
-    /// Its CPU; anywhere without one
-    #[arg(long)]
-    pub(crate) cpu: Option<usize>,
-    /// In a network of its own
-    #[arg(long)]
-    pub(crate) apart: bool,
-}
-
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Workload {
@@ -57,22 +46,6 @@ pub(crate) enum Workload {
     /// It goes back to its sender
     Echo,
 }
-
-impl Place {
-    /// Goes there. Before the first thread.
-    pub(crate) fn go(&self) -> Result<(), String> {
-        if self.apart {
-            system::leave_network()?;
-        }
-        self.cpu.map_or(Ok(()), system::pin)?;
-        skipstone::net::wait::raise_open_files_limit();
-        skipstone::net::wait::sharpen_timers();
-        Signals::watch_as_child().map(drop).map_err(|error| format!("cannot watch for signals: {error}"))
-    }
-}
-
-/// How long the parent may take for the next word before the run.
-pub(crate) const ORDER_MAX: Duration = Duration::from_secs(30);
 
 /// Runs until the parent says `stop`, or is gone.
 pub(crate) fn run(arguments: &Arguments) -> Exit {
@@ -86,19 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
 }
 
 fn serve(arguments: &Arguments) -> Result<(), String> {
-    arguments.place.go()?;
-    let orders = orders();
-    tell(&Told::Ready);
-    match orders.recv_timeout(ORDER_MAX) {
-        Ok(_) => {}
-        Err(RecvTimeoutError::Timeout) => return Err("its parent said nothing".into()),
-        Err(RecvTimeoutError::Disconnected) => return Ok(()),
-    }
-    let mut ip = IpAddr::from(Ipv4Addr::LOCALHOST);
-    if arguments.place.apart {
-        network::settle(End::Server)?;
-        ip = network::address(End::Server);
-    }
+    let Some(orders) = arguments.place.settle(End::Server)? else { return Ok(()) };
+    let ip = if arguments.place.apart { network::address(End::Server) } else { Ipv4Addr::LOCALHOST.into() };
     let setup = ServerSetup {
         listen: SocketAddr::new(ip, 0),
         clients: arguments.clients,

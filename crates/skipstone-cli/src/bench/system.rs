@@ -2,15 +2,16 @@
 //! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::{cpu_time, leave_network, now_ns, pin};
+pub(crate) use self::linux::{cpu_time, join_network, leave_network, now_ns, pin};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::other::{cpu_time, leave_network, now_ns, pin};
+pub(crate) use self::other::{cpu_time, join_network, leave_network, now_ns, pin};
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::fs::File;
     use std::time::Duration;
 
-    use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
+    use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns, unshare};
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeValLike;
     use nix::time::{ClockId, clock_gettime};
@@ -40,12 +41,19 @@ mod linux {
     pub(crate) fn leave_network() -> Result<(), String> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace of its own: {error}"))
     }
+
+    /// The network of another process, which stays as long as one of them does. Before the first thread.
+    pub(crate) fn join_network(process: u32) -> Result<(), String> {
+        let text =
+            |error: &dyn std::fmt::Display| format!("the network of process {process} cannot be joined: {error}");
+        let network = File::open(format!("/proc/{process}/ns/net")).map_err(|error| text(&error))?;
+        setns(network, CloneFlags::CLONE_NEWNET).map_err(|error| text(&error))
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use std::sync::OnceLock;
-    use std::time::{Duration, Instant};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
         Err("processes are pinned on Linux only".into())
@@ -55,13 +63,16 @@ mod other {
         None
     }
 
-    /// Within this process: enough where it sends and receives the same lines.
+    /// The clock on the wall: all processes read it alike, and nobody is supposed to set it meanwhile.
     pub(crate) fn now_ns() -> u64 {
-        static BEGAN: OnceLock<Instant> = OnceLock::new();
-        BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
     }
 
     pub(crate) fn leave_network() -> Result<(), String> {
         Err("networks of their own exist on Linux only".into())
+    }
+
+    pub(crate) fn join_network(_process: u32) -> Result<(), String> {
+        leave_network()
     }
 }

@@ -1,9 +1,10 @@
 //! The bench as people read it: a line for each transport and number of clients.
 
-use super::result::{Bench, Verdict};
+use super::result::Bench;
 use super::row::Row;
 use crate::report::format::{bytes, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
+use crate::report::rows::Verdict;
 
 /// The table; ends with a line feed.
 pub(super) fn table(bench: &Bench, style: Style) -> String {
@@ -72,6 +73,15 @@ fn idle(row: &Row) -> Option<()> {
     (row.rate == 0.0).then_some(())
 }
 
+fn cores(cores: &[usize]) -> String {
+    let numbers: Vec<String> = cores.iter().map(usize::to_string).collect();
+    match cores {
+        [] => "any core".to_owned(),
+        [core] => format!("core {core}"),
+        _ => format!("cores {}", numbers.join(", ")),
+    }
+}
+
 struct Page {
     text: String,
     style: Style,
@@ -85,15 +95,18 @@ impl Page {
             "pingpong" => format!("lines of {} bytes, there and back, as fast as it goes", plan.line_bytes),
             _ => format!("each client sends {} lines of {} bytes a second", plan.rate, plan.line_bytes),
         };
-        let cpu = |cpu: Option<usize>| cpu.map_or("any core".to_owned(), |cpu| format!("core {cpu}"));
+        let load = match plan.load_processes {
+            1 => "load".to_owned(),
+            processes => format!("load in {processes} processes"),
+        };
         let title = format!("{}: {what}, {} s measured", bench.preset, plan.duration_s);
         self.line(&self.style.paint(Tone::Strong, &title));
         self.line(&format!(
-            "{} ticks a second, over {}, server on {}, load on {}; {}, {}",
+            "{} ticks a second, over {}, server on {}, {load} on {}; {}, {}",
             plan.ticks_per_second,
             plan.network,
-            cpu(plan.server_cpu),
-            cpu(plan.load_cpu),
+            cores(plan.server_cpu.as_slice()),
+            cores(&plan.load_cpus),
             machine.cpu,
             machine.kernel
         ));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::variant::{Delivery, Variant};
-use crate::units::nearest::nearest;
+use crate::units::transport_name::Named;
 
 /// A transport of the bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,8 +32,8 @@ pub(crate) enum Transport {
     UdpBareAcked,
 }
 
-impl Transport {
-    pub(crate) const ALL: [Transport; 11] = [
+impl Named for Transport {
+    const ALL: &[Transport] = &[
         Transport::SkipstonePlain,
         Transport::Skipstone,
         Transport::SkipstoneWebSocket,
@@ -47,7 +47,7 @@ impl Transport {
         Transport::UdpBareAcked,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Transport::Skipstone => "skipstone",
             Transport::SkipstonePlain => "skipstone-plain",
@@ -63,6 +63,13 @@ impl Transport {
         }
     }
 
+    fn is_built_in(self) -> bool {
+        let is_peer = matches!(self, Transport::Enet | Transport::Renet | Transport::Quinn | Transport::WebSocket);
+        !is_peer || cfg!(feature = "peers")
+    }
+}
+
+impl Transport {
     /// The most clients that it can serve, where that is a number of its own.
     pub(crate) fn clients_max(self) -> Option<u32> {
         match self {
@@ -82,12 +89,6 @@ impl Transport {
             Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
         }
     }
-
-    /// Whether this build of the tool has it.
-    pub(crate) fn is_built_in(self) -> bool {
-        let is_peer = matches!(self, Transport::Enet | Transport::Renet | Transport::Quinn | Transport::WebSocket);
-        !is_peer || cfg!(feature = "peers")
-    }
 }
 
 impl fmt::Display for Transport {
@@ -100,17 +101,7 @@ impl FromStr for Transport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transport, String> {
-        let text = text.trim();
-        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
-        let transport = found.ok_or_else(|| {
-            let names = Transport::ALL.map(Transport::name);
-            let meant = nearest(text, names).map_or(String::new(), |name| format!("; did you mean {name}?"));
-            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
-        })?;
-        if !transport.is_built_in() {
-            return Err(format!("this build has no {transport}: build it with --features peers"));
-        }
-        Ok(transport)
+        Transport::of_name(text)
     }
 }
 
@@ -120,7 +111,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_shown() {
-        for transport in Transport::ALL {
+        for transport in Transport::ALL.iter().copied() {
             if transport.is_built_in() {
                 assert_eq!(transport.to_string().parse(), Ok(transport));
             }

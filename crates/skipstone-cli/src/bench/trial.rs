@@ -1,19 +1,22 @@
-//! One run: a transport, a number of clients, two processes; and what came of it.
+//! One run: a transport, a number of clients, the processes of server and load; and what came of it.
 
 use std::time::Duration;
 
-use super::child::{Child, Priority, Silence};
+use super::child::{Priority, Silence};
+use super::crew::Crew;
 use super::drivers::Drive;
 use super::network::{self, Network};
 use super::row::{Figures, Row};
 use super::server::Workload;
+use super::system::now_ns;
 use super::transport::Transport;
 use super::variant::{Delivery, Variant};
-use super::words::{Found, Progress, Snapshot, Told};
+use super::words::{Found, Order, Progress, Snapshot, Told};
 use crate::resilience::ResilienceFlags;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
 use crate::units::span::Span;
+use crate::units::transport_name::Named;
 
 /// What all trials of a bench have in common.
 #[derive(Debug, Clone)]
@@ -27,7 +30,9 @@ pub(crate) struct Setup {
     pub(crate) ticks_per_second: u32,
     pub(crate) network: Network,
     pub(crate) server_cpu: Option<usize>,
-    pub(crate) load_cpu: Option<usize>,
+    /// The load's processes, and their cores in turns; on any if there are none.
+    pub(crate) load_processes: u32,
+    pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: Drive,
     pub(crate) priority: Priority,
     /// How Skipstone answers loss and shares a link.
@@ -58,6 +63,8 @@ const START_MAX: Duration = Duration::from_secs(15);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// All clients connect within this, or do not.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
+/// Between the last handshake and the first line.
+const BREATH: Duration = Duration::from_millis(100);
 /// The end of a load: draining, closing, counting.
 const END_MAX: Duration = Duration::from_secs(25);
 
@@ -86,66 +93,133 @@ impl Trial {
         show: &mut dyn FnMut(Progress),
     ) -> Result<(), Silence> {
         let (mut server, mut load) = self.processes(setup, signals)?;
-        if setup.network == Network::Veth {
-            network::connect(server.id(), load.id()).map_err(Silence::Failed)?;
-        }
-        server.tell("go");
-        load.tell("go");
-        let Told::Listening { url } = server.hear(START_MAX, signals)? else {
+        let (_, Told::Listening { url }) = server.hear(START_MAX, signals)? else {
             return Err(Silence::Failed("the server said something else than its URL".into()));
         };
-        load.hear(START_MAX, signals)?;
         evidence.idle = Some(snapshot(&mut server, signals)?);
         load.tell(&url);
         let patience = CONNECT_MAX + setup.warmup + setup.duration + END_MAX;
-        loop {
-            match load.hear(patience, signals)? {
-                Told::Connected { clients, .. } => show(Progress { connected: clients, ..Progress::default() }),
-                Told::Progress(progress) => show(progress),
-                Told::WindowBegins => evidence.begin = Some(snapshot(&mut server, signals)?),
-                Told::WindowEnds => evidence.end = Some(snapshot(&mut server, signals)?),
-                Told::Found(found) => {
-                    evidence.found = Some(*found);
-                    break;
+        let count = self.load_processes(setup);
+        let (mut progress, mut sent) = (vec![Progress::default(); count], vec![Vec::new(); count]);
+        let mut found = Vec::new();
+        while found.len() < count {
+            let (number, told) = load.hear(patience, signals)?;
+            match told {
+                Told::Connected { clients, .. } => {
+                    progress[number].connected = clients;
+                    let connected = Progress::together(&progress);
+                    show(connected);
+                    if load.has_arrived() {
+                        let all = connected.connected == self.clients;
+                        load.order(&if all { Order::GoOn } else { Order::Conclude });
+                    }
                 }
+                Told::Touched if load.has_arrived() => load.order(&Order::Begin(now_ns() + BREATH.as_nanos() as u64)),
+                Told::Progress(told) => {
+                    progress[number] = told;
+                    show(Progress::together(&progress));
+                }
+                // The window is the same for all: whoever is the first to say so speaks for them.
+                Told::WindowBegins if evidence.begin.is_none() => {
+                    evidence.begin = Some(snapshot(&mut server, signals)?)
+                }
+                Told::WindowEnds if evidence.end.is_none() => evidence.end = Some(snapshot(&mut server, signals)?),
+                Told::Sent { lines } => {
+                    sent[number] = lines;
+                    if load.has_arrived() {
+                        load.order(&Order::Sent(sent.concat()));
+                    }
+                }
+                Told::Drained if load.has_arrived() => load.order(&Order::Close),
+                Told::Found(part) => found.push((number, *part)),
                 _ => {}
             }
         }
+        found.sort_by_key(|(number, _)| *number);
+        let parts: Vec<Found> = found.into_iter().map(|(_, part)| part).collect();
+        evidence.found = Found::together(&parts, &setup.load_cpus);
         server.tell("stop");
         Ok(())
     }
 
-    fn processes(self, setup: &Setup, signals: &Signals) -> Result<(Child, Child), Silence> {
+    /// Each has at least one client.
+    fn load_processes(self, setup: &Setup) -> usize {
+        setup.load_processes.clamp(1, self.clients.max(1)) as usize
+    }
+
+    /// Server and load, each in its place, with a cable between them.
+    fn processes(self, setup: &Setup, signals: &Signals) -> Result<(Crew, Crew), Silence> {
+        let (mut server, mut load) = (Crew::new("bench-server"), Crew::new("bench-load"));
+        let apart = || (setup.network == Network::Veth).then(|| "--apart".to_owned());
+        server.add(&[self.of_server(setup), apart().into_iter().collect()].concat(), setup.priority)?;
+        load.add(&[self.of_load(setup, 0), apart().into_iter().collect()].concat(), setup.priority)?;
+        for crew in [&server, &load] {
+            crew.hear(START_MAX, signals)?;
+        }
+        if setup.network == Network::Veth {
+            network::connect(server.process(0), load.process(0)).map_err(Silence::Failed)?;
+        }
+        load.tell("go");
+        // The server's end of the cable comes up with it, and the load waits for that.
+        server.tell("go");
+        load.hear(START_MAX, signals)?;
+        let first = load.process(0);
+        for number in 1..self.load_processes(setup) {
+            let beside = (setup.network == Network::Veth).then(|| format!("--beside={first}"));
+            load.add(&[self.of_load(setup, number), beside.into_iter().collect()].concat(), setup.priority)?;
+            load.hear(START_MAX, signals)?;
+            load.tell_one(number, "go");
+            load.hear(START_MAX, signals)?;
+        }
+        Ok((server, load))
+    }
+
+    /// Words for both.
+    fn of_both(self, setup: &Setup) -> Vec<String> {
         let workload = match setup.workload {
             Workload::Broadcast => "broadcast",
             Workload::Echo => "echo",
         };
-        let mut common = vec![format!("--transport={}", self.transport), format!("--clients={}", self.clients)];
-        common.push(format!("--workload={workload}"));
-        common.push(format!("--channels={}", self.variant.channels()));
-        common.push(format!("--delivery={}", self.variant.delivery().name()));
-        common.extend((setup.network == Network::Veth).then(|| "--apart".to_owned()));
-        common.extend(setup.resilience.words());
-        let cpu = |cpu: Option<usize>| cpu.map(|cpu| format!("--cpu={cpu}"));
-        let mut of_server = common.clone();
-        of_server.extend([format!("--tick={}", setup.ticks_per_second), format!("--drive={}", setup.drive.name())]);
-        of_server.extend(cpu(setup.server_cpu));
-        let mut of_load = common;
-        of_load.extend(setup.rate.map(|rate| format!("--rate={rate}")));
-        of_load.extend(self.variant.in_flight().map(|lines| format!("--in-flight={lines}")));
-        of_load.extend([
+        let mut words = vec![
+            format!("--transport={}", self.transport),
+            format!("--workload={workload}"),
+            format!("--channels={}", self.variant.channels()),
+            format!("--delivery={}", self.variant.delivery().name()),
+        ];
+        words.extend(setup.resilience.words());
+        words
+    }
+
+    fn of_server(self, setup: &Setup) -> Vec<String> {
+        let mut words = self.of_both(setup);
+        words.extend([
+            format!("--clients={}", self.clients),
+            format!("--tick={}", setup.ticks_per_second),
+            format!("--drive={}", setup.drive.name()),
+        ]);
+        words.extend(setup.server_cpu.map(|cpu| format!("--cpu={cpu}")));
+        words
+    }
+
+    fn of_load(self, setup: &Setup, number: usize) -> Vec<String> {
+        let of = self.load_processes(setup) as u64;
+        let share = |number: usize| (u64::from(self.clients) * number as u64 / of) as u32;
+        let (first, end) = (share(number), share(number + 1));
+        let mut words = self.of_both(setup);
+        words.extend(setup.rate.map(|rate| format!("--rate={rate}")));
+        words.extend(self.variant.in_flight().map(|lines| format!("--in-flight={lines}")));
+        words.extend([
+            format!("--clients={}", end - first),
+            format!("--first={first}"),
+            format!("--clients-of-all={}", self.clients),
             format!("--bytes={}", setup.line_bytes),
             format!("--warmup={}", Span(setup.warmup)),
             format!("--duration={}", Span(setup.duration)),
             format!("--connect-max={}", Span(CONNECT_MAX)),
         ]);
-        of_load.extend(cpu(setup.load_cpu));
-        let server = Child::start("bench-server", &of_server, setup.priority).map_err(Silence::Failed)?;
-        let load = Child::start("bench-load", &of_load, setup.priority).map_err(Silence::Failed)?;
-        for child in [&server, &load] {
-            child.hear(START_MAX, signals)?;
-        }
-        Ok((server, load))
+        let cpu = setup.load_cpus.get(number % setup.load_cpus.len().max(1));
+        words.extend(cpu.map(|cpu| format!("--cpu={cpu}")));
+        words
     }
 
     fn row(self, setup: &Setup, evidence: &Evidence, failure: Option<String>) -> Row {
@@ -167,9 +241,9 @@ impl Trial {
     }
 }
 
-fn snapshot(server: &mut Child, signals: &Signals) -> Result<Snapshot, Silence> {
+fn snapshot(server: &mut Crew, signals: &Signals) -> Result<Snapshot, Silence> {
     server.tell("mark");
-    match server.hear(ANSWER_MAX, signals)? {
+    match server.hear(ANSWER_MAX, signals)?.1 {
         Told::Snapshot(snapshot) => Ok(snapshot),
         _ => Err(Silence::Failed("the server answered something else than its counters".into())),
     }
@@ -207,7 +281,7 @@ impl Evidence {
     /// Why it did not pass, one sentence each.
     fn shortcomings(&self, trial: Trial, setup: &Setup, figures: &Figures) -> Vec<String> {
         let Some(found) = &self.found else { return vec!["the load found nothing".into()] };
-        let mut reasons = Vec::new();
+        let (tally, mut reasons) = (&found.tally, Vec::new());
         let mut unless = |good: bool, reason: String| reasons.extend((!good).then_some(reason));
         let told: Vec<String> = found.reasons.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
         if found.connected < trial.clients {
@@ -215,20 +289,20 @@ impl Evidence {
             return vec![format!("{} of {} clients were connected{why}", found.connected, trial.clients)];
         }
         unless(found.dropped == 0, format!("{} clients were dropped ({})", found.dropped, told.join("; ")));
-        unless(found.corrupted == 0, format!("{} lines came changed", found.corrupted));
+        unless(tally.corrupted == 0, format!("{} lines came changed", tally.corrupted));
         if trial.variant.delivery() == Delivery::Unreliable {
             return reasons;
         }
-        unless(found.lost == 0, format!("{} lines were lost", found.lost));
-        unless(found.duplicated == 0, format!("{} lines came twice", found.duplicated));
-        unless(found.reordered == 0, format!("{} lines came after later ones", found.reordered));
+        unless(tally.lost == 0, format!("{} lines were lost", tally.lost));
+        unless(tally.duplicated == 0, format!("{} lines came twice", tally.duplicated));
+        unless(tally.reordered == 0, format!("{} lines came after later ones", tally.reordered));
         unless(found.sent == found.planned, format!("{} of {} lines could be sent", found.sent, found.planned));
         if trial.variant.in_flight().is_some() {
             // As fast as it goes is as late as it gets.
             return reasons;
         }
         let p99_max = setup.p99_max.as_secs_f64() * 1e3;
-        let p99 = found.p99.unwrap_or(0.0);
+        let p99 = figures.p99.unwrap_or(0.0);
         unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, and {p99_max} ms are allowed"));
         let ticks_min = f64::from(setup.ticks_per_second) * 59.0 / 60.0;
         let ticks = figures.ticks_per_second.unwrap_or(0.0);

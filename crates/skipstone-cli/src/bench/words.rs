@@ -1,12 +1,16 @@
 //! What a run's processes tell each other: the parent in words, the children in lines of JSON.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::BufRead;
+use std::str::FromStr;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::latency::Counts;
+use crate::measure::ledger::Tally;
 use crate::stress::output;
 
 /// What a child tells its parent.
@@ -19,18 +23,39 @@ pub(crate) enum Told {
     Listening { url: String },
     /// The server's counters.
     Snapshot(Snapshot),
-    /// The load's clients are connected, all that will be.
+    /// The load's clients are connected, all that will be. It waits.
     Connected { clients: u32, ms: f64 },
+    /// All channels were used once. It waits.
+    Touched,
     /// The load is under way.
     Progress(Progress),
     /// The measured window begins.
     WindowBegins,
     /// The measured window is over.
     WindowEnds,
+    /// All lines have left: so many, by client. It waits.
+    Sent { lines: Vec<u32> },
+    /// Whatever was to come has come, or will not. It waits.
+    Drained,
     /// What the load found; the last that it tells.
     Found(Box<Found>),
     /// It cannot go on.
     Failed { reason: String },
+}
+
+/// What a load waits for, after its clients are connected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// All clients are there: go on.
+    GoOn,
+    /// Some are not: tell what was found.
+    Conclude,
+    /// Lines are due from this moment on, by the clock that all processes share.
+    Begin(u64),
+    /// So many lines have left, by client of all processes.
+    Sent(Vec<u32>),
+    /// Say goodbye.
+    Close,
 }
 
 /// A server's counters since it began.
@@ -71,25 +96,93 @@ pub(crate) struct Found {
     /// Lines that came due, and those of them that were sent.
     pub(crate) planned: u64,
     pub(crate) sent: u64,
-    pub(crate) expected: u64,
-    pub(crate) delivered: u64,
-    pub(crate) lost: u64,
-    pub(crate) duplicated: u64,
-    pub(crate) reordered: u64,
-    pub(crate) corrupted: u64,
+    /// What became of them. Lines that nobody sent count as corrupted.
+    pub(crate) tally: Tally,
     /// The measured window.
     pub(crate) window_ms: f64,
     pub(crate) sent_in_window: u64,
     pub(crate) deliveries_in_window: u64,
-    pub(crate) p50: Option<f64>,
-    pub(crate) p99: Option<f64>,
-    pub(crate) p999: Option<f64>,
-    pub(crate) max: Option<f64>,
+    pub(crate) latencies: Counts,
     /// The load itself.
     pub(crate) latest_send: f64,
+    /// Of the busiest of its cores.
     pub(crate) cpu_percent: Option<f64>,
-    pub(crate) closed: u32,
     pub(crate) close_ms: Option<f64>,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::GoOn => f.write_str("go-on"),
+            Order::Conclude => f.write_str("conclude"),
+            Order::Begin(epoch_ns) => write!(f, "begin {epoch_ns}"),
+            Order::Sent(lines) => {
+                f.write_str("sent")?;
+                lines.iter().try_for_each(|lines| write!(f, " {lines}"))
+            }
+            Order::Close => f.write_str("close"),
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Order, String> {
+        let mut words = text.split(' ');
+        let wrong = || format!("its parent said \"{text}\"");
+        Ok(match words.next() {
+            Some("go-on") => Order::GoOn,
+            Some("conclude") => Order::Conclude,
+            Some("begin") => Order::Begin(words.next().and_then(|epoch| epoch.parse().ok()).ok_or_else(wrong)?),
+            Some("sent") => Order::Sent(words.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?),
+            Some("close") => Order::Close,
+            _ => return Err(wrong()),
+        })
+    }
+}
+
+impl Found {
+    /// Adds what another process of the load found at the same time.
+    pub(crate) fn add(&mut self, other: &Found) {
+        self.connected += other.connected;
+        self.connect_ms = self.connect_ms.max(other.connect_ms);
+        self.dropped += other.dropped;
+        for (reason, count) in &other.reasons {
+            *self.reasons.entry(reason.clone()).or_default() += count;
+        }
+        self.planned += other.planned;
+        self.sent += other.sent;
+        self.tally += other.tally;
+        self.window_ms = self.window_ms.max(other.window_ms);
+        self.sent_in_window += other.sent_in_window;
+        self.deliveries_in_window += other.deliveries_in_window;
+        self.latencies.add(&other.latencies);
+        self.latest_send = self.latest_send.max(other.latest_send);
+        self.close_ms = self.close_ms.zip(other.close_ms).map(|(one, other)| one.max(other));
+    }
+
+    /// What all processes of the load found, process n on core `cpus[n]` and so on round; on any if there are none.
+    pub(crate) fn together(parts: &[Found], cpus: &[usize]) -> Option<Found> {
+        let (first, others) = parts.split_first()?;
+        let mut all = first.clone();
+        others.iter().for_each(|other| all.add(other));
+        let cores = if cpus.is_empty() { parts.len() } else { cpus.len().min(parts.len()) };
+        let of_core = |core: usize| parts.iter().skip(core).step_by(cores).map(|part| part.cpu_percent).sum();
+        all.cpu_percent = (0..cores).filter_map(|core| -> Option<f64> { of_core(core) }).reduce(f64::max);
+        Some(all)
+    }
+}
+
+impl Progress {
+    /// How all processes of the load go.
+    pub(crate) fn together(parts: &[Progress]) -> Progress {
+        Progress {
+            connected: parts.iter().map(|part| part.connected).sum(),
+            delivered_per_second: parts.iter().map(|part| part.delivered_per_second).sum(),
+            p99: parts.iter().map(|part| part.p99).fold(0.0, f64::max),
+        }
+    }
 }
 
 /// Tells the parent.
@@ -116,3 +209,49 @@ pub(crate) fn orders() -> mpsc::Receiver<String> {
 }
 
 const ORPHAN_MAX: Duration = Duration::from_secs(3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::latency::Latency;
+
+    fn found(delivered: u64, latencies: std::ops::Range<u64>, cpu: f64) -> Found {
+        let mut latency = Latency::new();
+        latencies.for_each(|number| latency.record(number * number % 99_991));
+        Found {
+            connected: 5,
+            tally: Tally { delivered, ..Tally::default() },
+            reasons: BTreeMap::from([("late".to_owned(), 1)]),
+            latencies: latency.counts(),
+            cpu_percent: Some(cpu),
+            close_ms: Some(cpu),
+            ..Found::default()
+        }
+    }
+
+    #[test]
+    fn parts_of_a_load_make_one_as_if_it_had_never_been_divided() {
+        let parts = [found(7, 0..500, 30.0), found(8, 500..900, 20.0), found(9, 900..2_000, 60.0)];
+        let all = Found::together(&parts, &[1]).unwrap();
+        assert_eq!((all.connected, all.tally.delivered, all.reasons["late"]), (15, 24, 3));
+        assert_eq!(all.latencies.latency().figures(), found(0, 0..2_000, 0.0).latencies.latency().figures());
+        assert_eq!((all.cpu_percent, all.close_ms), (Some(110.0), Some(60.0)));
+        assert_eq!(Found::together(&parts, &[1, 2]).unwrap().cpu_percent, Some(90.0), "the first and the third");
+        assert_eq!(Found::together(&parts, &[]).unwrap().cpu_percent, Some(60.0));
+        assert!(Found::together(&[], &[]).is_none());
+    }
+
+    #[test]
+    fn what_one_process_tells_another_understands() {
+        for order in
+            [Order::GoOn, Order::Conclude, Order::Begin(u64::MAX), Order::Sent(vec![1, 0, 7]), Order::Sent(vec![])]
+        {
+            assert_eq!(order.to_string().parse(), Ok(order));
+        }
+        assert!("begin soon".parse::<Order>().is_err());
+        let told = serde_json::to_string(&Told::Found(Box::new(found(7, 0..500, 30.0)))).unwrap();
+        let Told::Found(read) = serde_json::from_str(&told).unwrap() else { panic!("{told}") };
+        assert_eq!(read.latencies.latency().figures(), found(7, 0..500, 30.0).latencies.latency().figures());
+        assert_eq!(read.tally.delivered, 7);
+    }
+}

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::nearest::nearest;
 pub(crate) use crate::units::redundancy::Mode;
+use crate::units::transport_name::Named;
 
 /// A transport of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,8 +29,8 @@ pub(crate) enum Transport {
     Renet,
 }
 
-impl Transport {
-    pub(crate) const ALL: [Transport; 9] = [
+impl Named for Transport {
+    const ALL: &[Transport] = &[
         Transport::Skipstone,
         Transport::SkipstonePlain,
         Transport::Kcp,
@@ -42,7 +42,7 @@ impl Transport {
         Transport::Renet,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Transport::Skipstone => "skipstone",
             Transport::SkipstonePlain => "skipstone-plain",
@@ -56,14 +56,15 @@ impl Transport {
         }
     }
 
+    fn is_built_in(self) -> bool {
+        self.has_modes() || cfg!(feature = "peers")
+    }
+}
+
+impl Transport {
     /// Whether it is run once for each mode.
     pub(crate) fn has_modes(self) -> bool {
         matches!(self, Transport::Skipstone | Transport::SkipstonePlain)
-    }
-
-    /// Whether this build of the tool has it.
-    pub(crate) fn is_built_in(self) -> bool {
-        self.has_modes() || cfg!(feature = "peers")
     }
 }
 
@@ -77,17 +78,7 @@ impl FromStr for Transport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transport, String> {
-        let text = text.trim();
-        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
-        let transport = found.ok_or_else(|| {
-            let names = Transport::ALL.map(Transport::name);
-            let meant = nearest(text, names).map_or(String::new(), |name| format!("; did you mean {name}?"));
-            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
-        })?;
-        if !transport.is_built_in() {
-            return Err(format!("this build has no {transport}: build it with --features peers"));
-        }
-        Ok(transport)
+        Transport::of_name(text)
     }
 }
 
@@ -126,7 +117,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_shown() {
-        for transport in Transport::ALL {
+        for transport in Transport::ALL.iter().copied() {
             if transport.is_built_in() {
                 assert_eq!(transport.to_string().parse(), Ok(transport));
             }

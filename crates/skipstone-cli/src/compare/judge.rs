@@ -5,10 +5,11 @@
 use serde_json::{Value, json};
 
 use super::contender::Contender;
-use super::result::ThresholdResult;
 use super::row::{Figures, Row, Summary};
+use crate::report::rows::ThresholdResult;
 use crate::units::nearest::nearest;
 use crate::units::threshold::Threshold;
+use crate::units::transport_name::Named;
 
 /// Whom and what a threshold is about.
 #[derive(Debug, PartialEq, Eq)]

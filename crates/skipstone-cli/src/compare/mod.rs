@@ -21,23 +21,24 @@ pub(crate) mod row;
 mod simulation;
 mod table;
 
-use std::fs::File;
-use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::exit::Exit;
+use crate::report::rows::Verdict;
+use crate::report::sink::Sink;
 use crate::stress::output;
 use crate::stress::signals::Signals;
 use crate::stress::style;
 use crate::units::threshold::Threshold;
+use crate::units::transport_name::Named;
 use condition::Condition;
 use contender::{Contender, Mode, Transport};
 use jobs::{Job, run_all};
 use plan::Plan;
-use result::{Comparison, PlanWords, SCHEMA_VERSION, Verdict};
+use result::{Comparison, PlanWords, SCHEMA_VERSION};
 use row::{Row, Summary};
 
 /// Flags of `compare`.
@@ -112,16 +113,13 @@ fn compare(arguments: &Arguments) -> Result<Exit, String> {
     let signals = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"))?;
     let rows = play(&contenders, &seeds, &condition, signals.flag(), arguments.quiet);
     let comparison = conclude(rows, &condition, &plan, seeds, &arguments.threshold);
-    show(&comparison, sink)?;
-    Ok(match comparison.verdict {
-        Verdict::Pass => Exit::Pass,
-        Verdict::Fail => Exit::Fail,
-        Verdict::Interrupted => Exit::Interrupted,
-    })
+    sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
+    Ok(comparison.verdict.exit())
 }
 
 fn contenders(plan: &Plan, arguments: &Arguments) -> Vec<Contender> {
-    let everybody: Vec<Transport> = Transport::ALL.into_iter().filter(|transport| transport.is_built_in()).collect();
+    let everybody: Vec<Transport> =
+        Transport::ALL.iter().copied().filter(|transport| transport.is_built_in()).collect();
     let transports = arguments.transports.clone().or(plan.transports.clone()).unwrap_or(everybody);
     let modes = arguments.modes.clone().or(plan.modes.clone()).unwrap_or(MODES.to_vec());
     Contender::all(&transports, &modes)
@@ -165,11 +163,7 @@ fn conclude(
     let results: Vec<Row> = rows.into_iter().flatten().collect();
     let summary = Summary::of(&results);
     let (thresholds, mut reasons) = judge::judge(thresholds, &results, &summary);
-    let verdict = match (is_whole, reasons.is_empty()) {
-        (false, _) => Verdict::Interrupted,
-        (true, false) => Verdict::Fail,
-        (true, true) => Verdict::Pass,
-    };
+    let verdict = Verdict::of(is_whole, &reasons);
     if verdict == Verdict::Interrupted {
         reasons.insert(0, "The comparison was stopped before its end.".into());
     }
@@ -185,43 +179,4 @@ fn conclude(
         summary,
         thresholds,
     }
-}
-
-/// Where the JSON goes.
-enum Sink {
-    Nowhere,
-    StandardOutput,
-    File(String, File),
-}
-
-impl Sink {
-    /// Opened before the run, so that a wrong path is found at once.
-    fn open(path: Option<&str>) -> Result<Sink, String> {
-        match path {
-            None => Ok(Sink::Nowhere),
-            Some("-") => Ok(Sink::StandardOutput),
-            Some(path) => {
-                let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
-                Ok(Sink::File(path.to_owned(), file))
-            }
-        }
-    }
-}
-
-fn show(comparison: &Comparison, sink: Sink) -> Result<(), String> {
-    let json = || serde_json::to_string_pretty(comparison).expect("a result has only text keys") + "\n";
-    let text = table::table(comparison, style());
-    match sink {
-        Sink::Nowhere => output::print(text),
-        Sink::StandardOutput => output::print(json()),
-        Sink::File(path, mut file) => {
-            output::print(text);
-            let written = file.write_all(json().as_bytes());
-            written.map_err(|error| format!("cannot write --json {path}: {error}"))?;
-        }
-    }
-    for reason in &comparison.reasons {
-        output::complain(reason);
-    }
-    Ok(())
 }

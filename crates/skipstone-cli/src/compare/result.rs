@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::condition::Condition;
 use super::row::{Row, Summary};
+use crate::report::rows::{ThresholdResult, Verdict};
 
 /// All that a comparison found.
 #[derive(Debug, Serialize)]
@@ -39,24 +40,6 @@ pub(crate) struct PlanWords {
     pub(crate) link: BTreeMap<&'static str, String>,
     /// There and back, which no update can beat, in ms.
     pub(crate) floor: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
-    Pass,
-    Fail,
-    Interrupted,
-}
-
-/// How one row, or one summary, did against a threshold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct ThresholdResult {
-    pub(crate) expression: String,
-    /// Whose figure it is: `kcp-fec seed 1`, or `skipstone lean median`.
-    pub(crate) of: String,
-    pub(crate) passed: bool,
-    pub(crate) actual: Option<f64>,
 }
 
 impl PlanWords {

@@ -6,6 +6,7 @@ use super::condition::Condition;
 use super::contender::Contender;
 use super::proof::percentile;
 use super::simulation::Measured;
+use crate::units::transport_name::Named;
 
 /// What one run found. Times in ms.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,10 +2,11 @@
 //! trip as the floor that nothing can beat.
 
 use super::contender::Contender;
-use super::result::{Comparison, Verdict};
+use super::result::Comparison;
 use super::row::{Figures, Summary};
 use crate::report::format::{counted, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
+use crate::report::rows::Verdict;
 
 /// The table; ends with a line feed.
 pub(crate) fn table(comparison: &Comparison, style: Style) -> String {

@@ -2,6 +2,7 @@
 //! several receivers or processes merge without loss.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::report::result::LatencyMs;
 
@@ -11,6 +12,32 @@ pub(crate) struct Latency {
     histogram: Histogram<u64>,
     /// Exact, where the histogram rounds, and beyond its end.
     longest_us: u64,
+}
+
+/// All that a [`Latency`] holds, as numbers that another process can read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// Latencies in us, each with how many there were.
+    counts: Vec<(u64, u64)>,
+    longest_us: u64,
+}
+
+impl Counts {
+    /// Adds all of another.
+    pub(crate) fn add(&mut self, other: &Counts) {
+        self.counts.extend_from_slice(&other.counts);
+        self.longest_us = self.longest_us.max(other.longest_us);
+    }
+
+    /// What they were counted from, without loss.
+    pub(crate) fn latency(&self) -> Latency {
+        let mut latency = Latency::new();
+        for (microseconds, count) in &self.counts {
+            latency.histogram.saturating_record_n(*microseconds, *count);
+        }
+        latency.longest_us = self.longest_us;
+        latency
+    }
 }
 
 impl Latency {
@@ -31,6 +58,13 @@ impl Latency {
     pub(crate) fn merge(&mut self, other: &Latency) {
         self.histogram.add(&other.histogram).expect("all histograms have the same bounds");
         self.longest_us = self.longest_us.max(other.longest_us);
+    }
+
+    /// Everything in it, as numbers.
+    pub(crate) fn counts(&self) -> Counts {
+        let recorded = self.histogram.iter_recorded();
+        let counts = recorded.map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+        Counts { counts, longest_us: self.longest_us }
     }
 
     /// Forgets everything and keeps the memory: for the figures of the last second.
@@ -107,6 +141,16 @@ mod tests {
         merged.merge(&recorded((5_000..10_000).map(|step| step * step % 99_991)));
         assert_eq!(merged.figures(), whole.figures());
         assert_eq!(merged.count(), 10_000);
+    }
+
+    #[test]
+    fn counts_give_back_the_whole() {
+        let whole = recorded((0..100_000).map(|step| step * step % 9_999_991).chain([0, 90_000_000]));
+        let (mut low, high) = (recorded([0, 5]).counts(), recorded([2, 70_000_000]).counts());
+        low.add(&high);
+        assert_eq!(low.latency().figures(), recorded([0, 2, 5, 70_000_000]).figures());
+        assert_eq!(whole.counts().latency().figures(), whole.figures());
+        assert_eq!(whole.counts().latency().count(), whole.count());
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::ledger::gaps::Gaps;
 
 mod gaps;
@@ -27,12 +29,15 @@ pub(crate) enum Verdict {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     receivers: Vec<Receiver>,
+    /// By sender, and for each by receiver: the number that follows the highest seen. A line goes to all receivers at one
+    /// time, so that what is looked at one after the other lies side by side.
+    next: Box<[u32]>,
     senders_excluded: Vec<bool>,
     unexpected: u64,
 }
 
 /// What a run delivered. Tallies of several ledgers add up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Deliveries that had to happen: lines sent, times those who had to get them.
     pub(crate) expected: u64,
@@ -54,13 +59,11 @@ pub(crate) struct Tally {
     pub(crate) apart: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Receiver {
-    /// By sender: the number that follows the highest seen.
-    next: Box<[u32]>,
     /// By sender: the first number that must arrive. `None` is 0 for all: here from the start.
     first: Option<Box<[u32]>>,
-    /// By sender, where there are any: numbers below `next` that have not arrived.
+    /// By sender, where there are any: numbers below the next that have not arrived.
     gaps: BTreeMap<u32, Gaps>,
     excluded: bool,
     early: u64,
@@ -74,16 +77,25 @@ impl Ledger {
     /// A ledger in which every receiver has to get every line of every sender.
     pub(crate) fn new(receivers: usize, senders: usize) -> Ledger {
         Ledger {
-            receivers: (0..receivers).map(|_| Receiver::new(senders)).collect(),
+            receivers: (0..receivers).map(|_| Receiver::default()).collect(),
+            next: vec![0; receivers * senders].into(),
             senders_excluded: vec![false; senders],
             unexpected: 0,
         }
     }
 
     /// A line arrived, its checksum right.
+    #[inline]
     pub(crate) fn on_line(&mut self, receiver: u32, sender: u32, sequence: u32) -> Verdict {
-        match self.receivers.get_mut(receiver as usize) {
-            Some(row) if (sender as usize) < row.next.len() && sequence < u32::MAX => row.on_line(sender, sequence),
+        let place = sender as usize * self.receivers.len() + receiver as usize;
+        match self.next.get_mut(place) {
+            Some(next) if (receiver as usize) < self.receivers.len() && sequence < u32::MAX => {
+                if sequence != *next {
+                    return self.receivers[receiver as usize].on_other_line(next, sender, sequence);
+                }
+                *next += 1;
+                Verdict::InOrder
+            }
             _ => {
                 self.unexpected += 1;
                 Verdict::Unexpected
@@ -110,11 +122,14 @@ impl Ledger {
         expect(dead_code, reason = "clients that join while lines are sent come with the next workload")
     )]
     pub(crate) fn join_late(&mut self, receiver: u32, sent: &[u32]) {
-        let row = self.row(receiver);
-        assert_eq!(sent.len(), row.next.len(), "one number for each sender");
-        assert!(row.next.iter().all(|next| *next == 0), "receiver {receiver} had lines before it joined");
-        row.next.copy_from_slice(sent);
-        row.first = Some(sent.into());
+        assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
+        let receivers = self.receivers.len();
+        let row = self.next.iter_mut().skip(receiver as usize).step_by(receivers);
+        for (next, sent) in row.zip(sent) {
+            assert!(*next == 0, "receiver {receiver} had lines before it joined");
+            *next = *sent;
+        }
+        self.row(receiver).first = Some(sent.into());
     }
 
     /// A receiver dropped: nothing has to reach it any more, nor had to before. What it saw wrong still counts.
@@ -152,7 +167,11 @@ impl Ledger {
         assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
         let mut tally = Tally::default();
         for receiver in receivers {
-            self.receivers[receiver as usize].add_to(&mut tally, sent, &self.senders_excluded);
+            let next = self.next.iter().skip(receiver as usize).step_by(self.receivers.len());
+            let senders = sent.iter().zip(next).zip(&self.senders_excluded);
+            let senders =
+                senders.map(|((sent, next), excluded)| Sender { sent: *sent, next: *next, excluded: *excluded });
+            self.receivers[receiver as usize].add_to(&mut tally, senders);
         }
         tally
     }
@@ -165,33 +184,16 @@ impl Ledger {
     }
 }
 
+/// A sender, as the balance of one receiver needs it.
+struct Sender {
+    sent: u32,
+    next: u32,
+    excluded: bool,
+}
+
 impl Receiver {
-    fn new(senders: usize) -> Receiver {
-        Receiver {
-            next: vec![0; senders].into(),
-            first: None,
-            gaps: BTreeMap::new(),
-            excluded: false,
-            early: 0,
-            duplicated: 0,
-            reordered: 0,
-            corrupted: 0,
-            foreign: 0,
-        }
-    }
-
-    #[inline]
-    fn on_line(&mut self, sender: u32, sequence: u32) -> Verdict {
-        let next = &mut self.next[sender as usize];
-        if sequence == *next {
-            *next += 1;
-            return Verdict::InOrder;
-        }
-        self.on_other_line(sender, sequence)
-    }
-
-    fn on_other_line(&mut self, sender: u32, sequence: u32) -> Verdict {
-        let next = &mut self.next[sender as usize];
+    #[cold]
+    fn on_other_line(&mut self, next: &mut u32, sender: u32, sequence: u32) -> Verdict {
         if sequence > *next {
             self.gaps.entry(sender).or_default().push(*next..sequence);
             *next = sequence + 1;
@@ -213,20 +215,20 @@ impl Receiver {
         self.first.as_ref().map_or(0, |first| first[sender as usize])
     }
 
-    fn add_to(&self, tally: &mut Tally, sent: &[u32], senders_excluded: &[bool]) {
-        for (sender, (sent, excluded)) in sent.iter().zip(senders_excluded).enumerate() {
-            let sender = sender as u32;
-            let first = self.first(sender);
-            let arrived = self.arrived(sender, first..*sent);
-            tally.unexpected += self.arrived(sender, (*sent).max(first)..u32::MAX);
-            if self.excluded || *excluded {
-                tally.apart += arrived;
+    fn add_to(&self, tally: &mut Tally, senders: impl Iterator<Item = Sender>) {
+        for (number, Sender { sent, next, excluded }) in (0..).zip(senders) {
+            let first = self.first(number);
+            let arrived = |among: Range<u32>| self.arrived(number, among.start..among.end.min(next));
+            let in_time = arrived(first..sent);
+            tally.unexpected += arrived(sent.max(first)..u32::MAX);
+            if self.excluded || excluded {
+                tally.apart += in_time;
                 continue;
             }
             let expected = u64::from(sent.saturating_sub(first));
             tally.expected += expected;
-            tally.delivered += arrived;
-            tally.lost += expected - arrived;
+            tally.delivered += in_time;
+            tally.lost += expected - in_time;
         }
         tally.apart += self.early;
         tally.duplicated += self.duplicated;
@@ -235,14 +237,13 @@ impl Receiver {
         tally.foreign += self.foreign;
     }
 
-    /// How many of these numbers have arrived; `among` starts at or after the first that must.
+    /// How many of these numbers have arrived, which begin at or after the first that must and end at the next at the latest.
     fn arrived(&self, sender: u32, among: Range<u32>) -> u64 {
-        let end = among.end.min(self.next[sender as usize]);
-        let span = u64::from(end.saturating_sub(among.start));
+        let span = u64::from(among.end.saturating_sub(among.start));
         let Some(gaps) = self.gaps.get(&sender).filter(|_| span > 0) else {
             return span;
         };
-        span - gaps.missing(among.start..end)
+        span - gaps.missing(among)
     }
 }
 

@@ -13,3 +13,4 @@ pub(crate) mod redundancy;
 pub(crate) mod size;
 pub(crate) mod span;
 pub(crate) mod threshold;
+pub(crate) mod transport_name;

@@ -2,7 +2,8 @@
 //!
 //! Hierarchical (Varghese and Lauck, 1987): six levels of 64 slots, the finest of 128 µs, the coarsest of 38 h in all.
 //! An entry that has become too early is put back when it comes up; one that has become too late is added a second time,
-//! so that moving a deadline never searches.
+//! so that moving a deadline never searches. Slots are lists through one vector: once that has its size, nothing is
+//! allocated, however entries gather.
 
 use crate::time::Time;
 
@@ -12,6 +13,9 @@ pub(crate) struct Wheel {
     /// Ticks that have passed.
     now: u64,
     levels: [Level; LEVELS],
+    /// Every entry that waits, in the list of its slot; and places that are free, in a list of their own.
+    nodes: Vec<Node>,
+    free: u32,
     /// Entries whose time has come.
     due: Vec<Entry>,
     len: usize,
@@ -21,7 +25,20 @@ pub(crate) struct Wheel {
 struct Level {
     /// Bit by slot: whether it holds anything.
     occupied: u64,
-    slots: [Vec<Entry>; SLOTS],
+    slots: [List; SLOTS],
+}
+
+/// Places of the first and the last entry of a slot, or [`NONE`].
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+#[derive(Debug)]
+struct Node {
+    entry: Entry,
+    next: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +47,8 @@ struct Entry {
     index: u32,
 }
 
+const NONE: u32 = u32::MAX;
+const EMPTY: List = List { first: NONE, last: NONE };
 const LEVELS: usize = 6;
 const SLOTS: usize = 64;
 const SLOT_BITS: u32 = 6;
@@ -43,8 +62,9 @@ pub(crate) fn tick_of(at: Time) -> u64 {
 
 impl Default for Wheel {
     fn default() -> Self {
-        let level = || Level { occupied: 0, slots: core::array::from_fn(|_| Vec::new()) };
-        Wheel { now: 0, levels: core::array::from_fn(|_| level()), due: Vec::new(), len: 0 }
+        let level = |_| Level { occupied: 0, slots: [EMPTY; SLOTS] };
+        let levels = core::array::from_fn(level);
+        Wheel { now: 0, levels, nodes: Vec::new(), free: NONE, due: Vec::new(), len: 0 }
     }
 }
 
@@ -102,7 +122,25 @@ impl Wheel {
         let tick = entry.tick.min(self.now + span - (span >> SLOT_BITS));
         let slot = (tick >> (SLOT_BITS * level)) as usize % SLOTS;
         self.levels[level as usize].occupied |= 1 << slot;
-        self.levels[level as usize].slots[slot].push(entry);
+        let place = self.node(entry);
+        let list = &mut self.levels[level as usize].slots[slot];
+        if list.last == NONE {
+            list.first = place;
+        } else {
+            self.nodes[list.last as usize].next = place;
+        }
+        list.last = place;
+    }
+
+    /// A place for an entry that waits.
+    fn node(&mut self, entry: Entry) -> u32 {
+        let (place, node) = (self.free, Node { entry, next: NONE });
+        if place == NONE {
+            self.nodes.push(node);
+            return self.nodes.len() as u32 - 1;
+        }
+        self.free = core::mem::replace(&mut self.nodes[place as usize], node).next;
+        place
     }
 
     fn advance(&mut self, tick: u64) {
@@ -124,11 +162,13 @@ impl Wheel {
             return;
         }
         self.levels[level].occupied &= !(1 << slot);
-        let mut entries = core::mem::take(&mut self.levels[level].slots[slot]);
-        entries.drain(..).for_each(|entry| self.place(entry));
-        // The slot keeps its memory, unless a burst has made it large.
-        if self.levels[level].slots[slot].is_empty() && entries.capacity() <= 64 {
-            self.levels[level].slots[slot] = entries;
+        let mut place = core::mem::replace(&mut self.levels[level].slots[slot], EMPTY).first;
+        while place != NONE {
+            let Node { entry, next } = &mut self.nodes[place as usize];
+            let (entry, following) = (*entry, core::mem::replace(next, self.free));
+            self.free = place;
+            self.place(entry);
+            place = following;
         }
     }
 }

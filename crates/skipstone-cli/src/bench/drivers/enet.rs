@@ -4,9 +4,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mio::{Events, Interest, Poll, Token};
 use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 
+use super::watch::Watch;
 use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
 use crate::bench::variant::Delivery;
 
@@ -83,8 +83,7 @@ impl Server for EnetServer {
 
 /// The clients, each a host of its own.
 pub(super) struct EnetClients {
-    poll: Poll,
-    events: Events,
+    watch: Watch,
     server: SocketAddr,
     clients: Vec<Client>,
     swept: Instant,
@@ -99,9 +98,7 @@ struct Client {
 
 impl EnetClients {
     pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
-        let poll = Poll::new().map_err(text("make a poll"))?;
-        let (events, clients) = (Events::with_capacity(1_024), Vec::new());
-        Ok(EnetClients { poll, events, server, clients, swept: Instant::now(), delivery })
+        Ok(EnetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
     }
 }
 
@@ -127,10 +124,8 @@ fn on_event(client: u32, event: Event<'_, UdpSocket>, hear: &mut dyn FnMut(Heard
 
 impl Clients for EnetClients {
     fn connect(&mut self) -> Result<(), String> {
-        let socket = listeners::udp_client(self.server).map_err(text("open a socket"))?;
-        let mut watched = mio::net::UdpSocket::from_std(socket.try_clone().map_err(text("open a socket"))?);
-        let token = Token(self.clients.len());
-        self.poll.registry().register(&mut watched, token, Interest::READABLE).map_err(text("open a socket"))?;
+        let opened = self.watch.udp_client(self.server, self.clients.len());
+        let (socket, watched) = opened.map_err(text("open a socket"))?;
         let mut host = host(socket, 1)?;
         host.connect(self.server, 1, 0).map_err(|error| format!("ENet does not connect: {error}"))?;
         host.flush();
@@ -147,10 +142,8 @@ impl Clients for EnetClients {
     }
 
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
-        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
-        waited.map_err(text("wait for sockets"))?;
-        for event in &self.events {
-            let Token(number) = event.token();
+        self.watch.wait(wait_max)?;
+        for number in self.watch.ready() {
             self.clients[number].service(number as u32, hear);
         }
         if self.swept.elapsed() >= SWEEP {

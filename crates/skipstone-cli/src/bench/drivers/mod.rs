@@ -12,6 +12,7 @@ mod renet;
 mod skipstone;
 mod tcp;
 mod udp_bare;
+mod watch;
 #[cfg(feature = "peers")]
 mod websocket;
 
@@ -120,6 +121,8 @@ pub(crate) struct ServerSetup {
 pub(crate) struct ClientSetup {
     /// So many will be connected.
     pub(crate) count: u32,
+    /// The number of the first among those of all processes.
+    pub(crate) first: u32,
     /// How lines are delivered.
     pub(crate) delivery: Delivery,
     /// How Skipstone's clients share a link.
@@ -183,7 +186,7 @@ pub(crate) fn clients(transport: Transport, url: &str, setup: ClientSetup) -> Re
         #[cfg(feature = "peers")]
         Transport::Enet => Box::new(enet::EnetClients::new(address()?, setup.delivery)?),
         #[cfg(feature = "peers")]
-        Transport::Renet => Box::new(renet::RenetClients::new(address()?, setup.delivery)?),
+        Transport::Renet => Box::new(renet::RenetClients::new(address()?, setup)?),
         #[cfg(feature = "peers")]
         Transport::Quinn => Box::new(quinn::QuinnClients::new(address()?)?),
         #[cfg(feature = "peers")]

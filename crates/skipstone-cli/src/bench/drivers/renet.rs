@@ -1,18 +1,18 @@
 //! renet over netcode, encrypted by netcode's tokens: one reliable ordered channel, resent after 300 ms, updated by the
 //! tick.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use mio::{Events, Interest, Poll, Token};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, RenetServer, SendType, ServerEvent};
 use renet_netcode::{
     ClientAuthentication, ConnectToken, NetcodeClientTransport, NetcodeServerTransport, ServerAuthentication,
     ServerConfig,
 };
 
-use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+use super::watch::Watch;
+use super::{ClientSetup, Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
 use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;
@@ -118,12 +118,11 @@ impl Server for RenetDriver {
 
 /// The clients.
 pub(super) struct RenetClients {
-    poll: Poll,
-    events: Events,
+    watch: Watch,
     server: SocketAddr,
     clients: Vec<Client>,
     swept: Instant,
-    delivery: Delivery,
+    setup: ClientSetup,
 }
 
 struct Client {
@@ -138,17 +137,8 @@ struct Client {
 }
 
 impl RenetClients {
-    pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
-        let poll = Poll::new().map_err(text("make a poll"))?;
-        let (clients, swept) = (Vec::new(), Instant::now());
-        Ok(RenetClients { poll, events: Events::with_capacity(1_024), server, clients, swept, delivery })
-    }
-
-    fn open(&mut self) -> Result<(UdpSocket, mio::net::UdpSocket), std::io::Error> {
-        let socket = listeners::udp_client(self.server)?;
-        let mut watched = mio::net::UdpSocket::from_std(socket.try_clone()?);
-        self.poll.registry().register(&mut watched, Token(self.clients.len()), Interest::READABLE)?;
-        Ok((socket, watched))
+    pub(super) fn new(server: SocketAddr, setup: ClientSetup) -> Result<Self, String> {
+        Ok(RenetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), setup })
     }
 }
 
@@ -179,14 +169,15 @@ impl Client {
 
 impl Clients for RenetClients {
     fn connect(&mut self) -> Result<(), String> {
-        let (socket, watched) = self.open().map_err(text("open a socket"))?;
-        let (now, number) = (since_1970(), self.clients.len() as u64);
+        let opened = self.watch.udp_client(self.server, self.clients.len());
+        let (socket, watched) = opened.map_err(text("open a socket"))?;
+        let (now, number) = (since_1970(), u64::from(self.setup.first) + self.clients.len() as u64);
         let servers = vec![self.server];
         let token = ConnectToken::generate(now, PROTOCOL, TOKEN_LASTS_S, number, TIMEOUT_S, servers, None, &KEY);
         let connect_token = token.map_err(|error| format!("renet makes no token: {error}"))?;
         let transport = NetcodeClientTransport::new(now, ClientAuthentication::Secure { connect_token }, socket);
         self.clients.push(Client {
-            renet: RenetClient::new(config(self.delivery)),
+            renet: RenetClient::new(config(self.setup.delivery)),
             transport: transport.map_err(|error| format!("renet does not connect: {error}"))?,
             _watched: watched,
             updated: Instant::now(),
@@ -204,10 +195,8 @@ impl Clients for RenetClients {
     }
 
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
-        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
-        waited.map_err(text("wait for sockets"))?;
-        for event in &self.events {
-            let Token(number) = event.token();
+        self.watch.wait(wait_max)?;
+        for number in self.watch.ready() {
             self.clients[number].frame(number as u32, hear);
         }
         if self.swept.elapsed() >= FRAME {

@@ -195,8 +195,9 @@ fn target(scheme: Scheme, address: SocketAddr) -> Target {
 /// The clients.
 pub(super) struct SkipstoneClients {
     pool: Pool,
-    /// Client n connects by target n, and so on round.
+    /// Client n of all processes connects by target n, and so on round.
     targets: Vec<Target>,
+    first: usize,
     address: SocketAddr,
     peers: Vec<PeerId>,
     /// Client numbers by place in the pool.
@@ -215,13 +216,21 @@ impl SkipstoneClients {
             targets.push(target(Scheme::WebSocket, address));
         }
         let peers = Vec::with_capacity(setup.count as usize);
-        Ok(SkipstoneClients { pool, targets, address, peers, by_place: Vec::new(), channel: channel(setup.delivery) })
+        Ok(SkipstoneClients {
+            pool,
+            targets,
+            first: setup.first as usize,
+            address,
+            peers,
+            by_place: Vec::new(),
+            channel: channel(setup.delivery),
+        })
     }
 }
 
 impl Clients for SkipstoneClients {
     fn connect(&mut self) -> Result<(), String> {
-        let target = &self.targets[self.peers.len() % self.targets.len()];
+        let target = &self.targets[(self.first + self.peers.len()) % self.targets.len()];
         let peer = self.pool.add(target, self.address, b"bench", None).map_err(|error| error.to_string())?;
         let place = peer.index as usize;
         self.by_place.resize(self.by_place.len().max(place + 1), u32::MAX);

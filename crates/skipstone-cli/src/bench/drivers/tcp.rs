@@ -1,22 +1,19 @@
 //! TCP, one write per client and tick: what a game server without a library would do, and hard to beat for cost.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
+use mio::net::TcpStream;
 
 use super::framing::{Unframe, frame};
-use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
+use super::watch::{Door, Watch};
+use super::{Clients, Heard, Inbox, Server, ServerSetup, text};
 
 /// The server.
 pub(super) struct TcpServer {
-    poll: Poll,
-    events: Events,
-    listener: TcpListener,
-    address: SocketAddr,
+    door: Door,
     clients: Vec<Option<Client>>,
     count: usize,
     /// What goes to everybody at the end of this tick.
@@ -33,23 +30,14 @@ struct Client {
     is_behind: bool,
 }
 
-const LISTENER: Token = Token(usize::MAX);
 const READ_BYTES: usize = 64 << 10;
 /// A client that leaves more unread is given up.
 const WAITING_MAX: usize = 16 << 20;
 
 impl TcpServer {
     pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
-        let listener = listeners::tcp_server(setup.listen).map_err(text("listen"))?;
-        let address = listener.local_addr().map_err(text("listen"))?;
-        let poll = Poll::new().map_err(text("make a poll"))?;
-        let mut listener = TcpListener::from_std(listener);
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
         Ok(TcpServer {
-            poll,
-            events: Events::with_capacity(1_024),
-            listener,
-            address,
+            door: Door::open(setup.listen)?,
             clients: Vec::new(),
             count: 0,
             tick: Vec::new(),
@@ -59,19 +47,12 @@ impl TcpServer {
     }
 
     fn accept(&mut self) -> Result<(), String> {
-        loop {
-            let mut stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(text("accept a client")(error)),
-            };
-            let token = Token(self.clients.len());
-            stream.set_nodelay(true).map_err(text("accept a client"))?;
-            self.poll.registry().register(&mut stream, token, Interest::READABLE).map_err(text("accept a client"))?;
+        while let Some(stream) = self.door.accept(self.clients.len())? {
             let client = Client { stream, unframe: Unframe::default(), waiting: Vec::new(), is_behind: false };
             self.clients.push(Some(client));
             self.count += 1;
         }
+        Ok(())
     }
 
     fn read(&mut self, number: usize, inbox: &mut Inbox) {
@@ -88,20 +69,17 @@ impl TcpServer {
 
 impl Server for TcpServer {
     fn url(&self) -> String {
-        self.address.to_string()
+        self.door.address().to_string()
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         loop {
-            self.poll.poll(&mut self.events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
-            let ready: Vec<Token> = self.events.iter().map(|event| event.token()).collect();
-            for token in &ready {
-                match *token {
-                    LISTENER => self.accept()?,
-                    Token(number) => self.read(number, inbox),
-                }
+            let ready = self.door.look()?;
+            if ready.at_door {
+                self.accept()?;
             }
-            if ready.len() < 1_024 {
+            ready.streams.into_iter().for_each(|number| self.read(number, inbox));
+            if !ready.is_full {
                 return Ok(());
             }
         }
@@ -196,8 +174,7 @@ fn read_all(stream: &mut impl Read, buffer: &mut [u8], mut take: impl FnMut(&[u8
 
 /// The clients.
 pub(super) struct TcpClients {
-    poll: Poll,
-    events: Events,
+    watch: Watch,
     server: SocketAddr,
     clients: Vec<Option<(TcpStream, Unframe)>>,
     fresh: Vec<u32>,
@@ -208,8 +185,7 @@ pub(super) struct TcpClients {
 impl TcpClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
         Ok(TcpClients {
-            poll: Poll::new().map_err(text("make a poll"))?,
-            events: Events::with_capacity(1_024),
+            watch: Watch::new()?,
             server,
             clients: Vec::new(),
             fresh: Vec::new(),
@@ -217,17 +193,11 @@ impl TcpClients {
             line: Vec::new(),
         })
     }
-
-    fn open(&mut self) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::from_std(listeners::tcp_client(self.server)?);
-        self.poll.registry().register(&mut stream, Token(self.clients.len()), Interest::READABLE)?;
-        Ok(stream)
-    }
 }
 
 impl Clients for TcpClients {
     fn connect(&mut self) -> Result<(), String> {
-        let stream = self.open().map_err(text("connect a client"))?;
+        let stream = self.watch.tcp_client(self.server, self.clients.len()).map_err(text("connect a client"))?;
         self.fresh.push(self.clients.len() as u32);
         self.clients.push(Some((stream, Unframe::default())));
         Ok(())
@@ -243,10 +213,8 @@ impl Clients for TcpClients {
 
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
         self.fresh.drain(..).for_each(|client| hear(Heard::Connected(client)));
-        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
-        waited.map_err(text("wait for sockets"))?;
-        for event in &self.events {
-            let Token(number) = event.token();
+        self.watch.wait(wait_max)?;
+        for number in self.watch.ready() {
             let client = number as u32;
             let Some((stream, unframe)) = self.clients[number].as_mut() else { continue };
             let is_open = read_all(stream, &mut self.buffer, |bytes| {

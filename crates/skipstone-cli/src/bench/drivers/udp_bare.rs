@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mio::{Events, Poll, Token};
+use mio::Token;
 use skipstone::net::udp::{ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 
 use super::framing::{each_line, frame};
+use super::watch::Watch;
 use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
 
 /// What a datagram is for, in its first byte.
@@ -197,8 +198,7 @@ pub(super) enum Acks {
 
 /// The clients.
 pub(super) struct BareClients {
-    poll: Poll,
-    events: Events,
+    watch: Watch,
     server: SocketAddr,
     acks: Acks,
     clients: Vec<Client>,
@@ -218,8 +218,7 @@ struct Client {
 impl BareClients {
     pub(super) fn new(server: SocketAddr, acks: Acks) -> Result<Self, String> {
         Ok(BareClients {
-            poll: Poll::new().map_err(text("make a poll"))?,
-            events: Events::with_capacity(1_024),
+            watch: Watch::new()?,
             server,
             acks,
             clients: Vec::new(),
@@ -254,7 +253,7 @@ impl Clients for BareClients {
     fn connect(&mut self) -> Result<(), String> {
         let mut udp =
             UdpSocket::bind(listeners::any(self.server), &UdpOptions::client()).map_err(text("open a socket"))?;
-        udp.register(self.poll.registry(), Token(self.clients.len())).map_err(text("open a socket"))?;
+        udp.register(self.watch.registry(), Token(self.clients.len())).map_err(text("open a socket"))?;
         say(&mut udp, &mut self.outgoing, &[HELLO], self.server);
         self.clients.push(Client { udp, is_welcome: false });
         self.waiting += 1;
@@ -272,10 +271,8 @@ impl Clients for BareClients {
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
         self.gone.drain(..).for_each(|client| hear(Heard::Gone { client, reason: "it left".into() }));
         self.say_hello_again();
-        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
-        waited.map_err(text("wait for sockets"))?;
-        for event in &self.events {
-            let Token(number) = event.token();
+        self.watch.wait(wait_max)?;
+        for number in self.watch.ready() {
             let client = &mut self.clients[number];
             let mut has_lines = false;
             while client.udp.receive_batch(&mut self.incoming).map_err(text("receive"))? > 0 {

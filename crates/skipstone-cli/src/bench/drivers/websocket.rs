@@ -1,12 +1,11 @@
 //! WebSocket by tungstenite: a message for each line, one write per client and tick.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
+use mio::net::TcpStream;
 use tungstenite::client::client_with_config;
 use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::server::{NoCallback, ServerHandshake};
@@ -14,9 +13,8 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
-use super::{Clients, Heard, Inbox, Server, ServerSetup, listeners, text};
-
-const LISTENER: Token = Token(usize::MAX);
+use super::watch::{Door, Watch};
+use super::{Clients, Heard, Inbox, Server, ServerSetup, text};
 
 /// As tungstenite advises for many connections; a tick's lines fit.
 fn config() -> WebSocketConfig {
@@ -38,10 +36,7 @@ fn read_all(socket: &mut WebSocket<TcpStream>, mut take: impl FnMut(Bytes)) -> b
 
 /// The server.
 pub(super) struct WebSocketServer {
-    poll: Poll,
-    events: Events,
-    listener: TcpListener,
-    address: SocketAddr,
+    door: Door,
     clients: Vec<ServerSide>,
     count: usize,
     tick: Vec<Bytes>,
@@ -56,18 +51,9 @@ enum ServerSide {
 
 impl WebSocketServer {
     pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
-        let listener = listeners::tcp_server(setup.listen).map_err(text("listen"))?;
-        let address = listener.local_addr().map_err(text("listen"))?;
-        let poll = Poll::new().map_err(text("make a poll"))?;
-        let mut listener = TcpListener::from_std(listener);
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
-        let (events, clients) = (Events::with_capacity(1_024), Vec::new());
         Ok(WebSocketServer {
-            poll,
-            events,
-            listener,
-            address,
-            clients,
+            door: Door::open(setup.listen)?,
+            clients: Vec::new(),
             count: 0,
             tick: Vec::new(),
             answered: Vec::new(),
@@ -75,19 +61,12 @@ impl WebSocketServer {
     }
 
     fn accept(&mut self) -> Result<(), String> {
-        loop {
-            let mut stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(text("accept a client")(error)),
-            };
-            let token = Token(self.clients.len());
-            stream.set_nodelay(true).map_err(text("accept a client"))?;
-            self.poll.registry().register(&mut stream, token, Interest::READABLE).map_err(text("accept a client"))?;
+        while let Some(stream) = self.door.accept(self.clients.len())? {
             let begun = tungstenite::accept_with_config(stream, Some(config()));
             self.clients.push(ServerSide::Gone);
-            self.shake(token.0, begun);
+            self.shake(self.clients.len() - 1, begun);
         }
+        Ok(())
     }
 
     fn shake(
@@ -122,20 +101,17 @@ impl WebSocketServer {
 
 impl Server for WebSocketServer {
     fn url(&self) -> String {
-        self.address.to_string()
+        self.door.address().to_string()
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         loop {
-            self.poll.poll(&mut self.events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
-            let ready: Vec<Token> = self.events.iter().map(|event| event.token()).collect();
-            for token in &ready {
-                match *token {
-                    LISTENER => self.accept()?,
-                    Token(number) => self.read(number, inbox),
-                }
+            let ready = self.door.look()?;
+            if ready.at_door {
+                self.accept()?;
             }
-            if ready.len() < 1_024 {
+            ready.streams.into_iter().for_each(|number| self.read(number, inbox));
+            if !ready.is_full {
                 return Ok(());
             }
         }
@@ -180,8 +156,7 @@ impl Server for WebSocketServer {
 
 /// The clients.
 pub(super) struct WebSocketClients {
-    poll: Poll,
-    events: Events,
+    watch: Watch,
     server: SocketAddr,
     clients: Vec<ClientSide>,
     /// Those whose handshake was done before they were looked at.
@@ -196,26 +171,13 @@ enum ClientSide {
 
 impl WebSocketClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
-        let poll = Poll::new().map_err(text("make a poll"))?;
-        Ok(WebSocketClients {
-            poll,
-            events: Events::with_capacity(1_024),
-            server,
-            clients: Vec::new(),
-            fresh: Vec::new(),
-        })
-    }
-
-    fn open(&mut self) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::from_std(listeners::tcp_client(self.server)?);
-        self.poll.registry().register(&mut stream, Token(self.clients.len()), Interest::READABLE)?;
-        Ok(stream)
+        Ok(WebSocketClients { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
     }
 }
 
 impl Clients for WebSocketClients {
     fn connect(&mut self) -> Result<(), String> {
-        let stream = self.open().map_err(text("connect a client"))?;
+        let stream = self.watch.tcp_client(self.server, self.clients.len()).map_err(text("connect a client"))?;
         let begun = client_with_config(format!("ws://{}/", self.server), stream, Some(config()));
         self.clients.push(match begun {
             Ok((socket, _)) => {
@@ -235,10 +197,8 @@ impl Clients for WebSocketClients {
 
     fn poll(&mut self, wait_max: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
         self.fresh.drain(..).for_each(|client| hear(Heard::Connected(client)));
-        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
-        waited.map_err(text("wait for sockets"))?;
-        for event in &self.events {
-            let Token(number) = event.token();
+        self.watch.wait(wait_max)?;
+        for number in self.watch.ready() {
             let side = &mut self.clients[number];
             if matches!(side, ClientSide::Shaking(_)) {
                 let ClientSide::Shaking(half) = std::mem::replace(side, ClientSide::Gone) else { continue };

@@ -4,18 +4,35 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::bench::drivers::Heard;
-use crate::bench::line::Lines;
+use crate::bench::line::{Head, Lines};
 use crate::bench::server::Workload;
 use crate::bench::system::now_ns;
 use crate::bench::words::Found;
 use crate::measure::latency::Latency;
 use crate::measure::ledger::{Ledger, Tally, Verdict};
 
+/// Which clients a process has, of those of all processes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clientele {
+    /// The number of its first.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// In all processes.
+    pub(super) of: u32,
+}
+
+/// Clients are numbered from 0 here, by their process; in lines they are numbered through all processes.
 pub(super) struct Evidence {
+    pub(super) who: Clientele,
     pub(super) lines: Lines,
+    /// By sender: the beginning of a line of its that was right. What goes to everybody is worked out once.
+    heads: Vec<Head>,
     ledgers: Ledgers,
+    /// Of the lines that are measured, up to the last progress; and since. Each line is recorded once.
     latency: Latency,
     recent: Latency,
+    /// Of the others, since the last progress.
+    recent_beside: Latency,
     window_ns: std::ops::Range<u64>,
     /// Lines that came, each counted once.
     pub(super) delivered: u64,
@@ -46,17 +63,20 @@ enum Ledgers {
 }
 
 impl Evidence {
-    pub(super) fn new(clients: u32, workload: Workload, lines: Lines) -> Self {
-        let count = clients as usize;
+    pub(super) fn new(who: Clientele, workload: Workload, lines: Lines) -> Self {
+        let count = who.count as usize;
         let ledgers = match workload {
-            Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, count))),
+            Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, who.of as usize))),
             Workload::Echo => Ledgers::Echo((0..count).map(|_| Ledger::new(1, 1)).collect()),
         };
         Evidence {
+            who,
             lines,
+            heads: vec![Head::default(); who.of as usize],
             ledgers,
             latency: Latency::new(),
             recent: Latency::new(),
+            recent_beside: Latency::new(),
             window_ns: 0..0,
             delivered: 0,
             delivered_before: 0,
@@ -103,13 +123,13 @@ impl Evidence {
 
     #[inline]
     fn on_line(&mut self, client: u32, line: &[u8], at_ns: Option<u64>) {
-        let Some(line) = self.lines.read(line) else {
+        let Some(line) = self.lines.read_with(line, &mut self.heads) else {
             self.corrupted += 1;
             return;
         };
         let verdict = match &mut self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.on_line(client, line.sender, line.sequence),
-            Ledgers::Echo(_) if line.sender != client => Verdict::Unexpected,
+            Ledgers::Echo(_) if line.sender != self.who.first + client => Verdict::Unexpected,
             Ledgers::Echo(ledgers) => ledgers[client as usize].on_line(0, 0, line.sequence),
         };
         match verdict {
@@ -125,10 +145,8 @@ impl Evidence {
             self.returned.push(client);
         }
         let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
-        self.recent.record(took_us);
-        if self.window_ns.contains(&line.due_ns) {
-            self.latency.record(took_us);
-        }
+        let recent = if self.is_measured(line.due_ns) { &mut self.recent } else { &mut self.recent_beside };
+        recent.record(took_us);
     }
 
     fn on_gone(&mut self, client: u32, reason: String) {
@@ -149,23 +167,30 @@ impl Evidence {
 
     /// Of the lines since the last call, in ms.
     pub(super) fn recent_p99(&mut self) -> f64 {
-        let p99 = self.recent.quantile_ms(0.99);
-        self.recent.clear();
+        self.recent_beside.merge(&self.recent);
+        let p99 = self.recent_beside.quantile_ms(0.99);
+        self.recent_beside.clear();
+        self.keep_recent();
         p99
     }
 
-    /// Deliveries of all lines that were sent.
-    pub(super) fn expected(&self, sent: &[u32]) -> u64 {
-        let sum: u64 = sent.iter().map(|sent| u64::from(*sent)).sum();
+    fn keep_recent(&mut self) {
+        self.latency.merge(&self.recent);
+        self.recent.clear();
+    }
+
+    /// Deliveries of all lines that were sent, by this process and by all.
+    pub(super) fn expected(&self, sent: &[u32], sent_by_all: &[u32]) -> u64 {
+        let sum = |sent: &[u32]| sent.iter().map(|sent| u64::from(*sent)).sum::<u64>();
         match &self.ledgers {
-            Ledgers::Broadcast(_) => sum * sent.len() as u64,
-            Ledgers::Echo(_) => sum,
+            Ledgers::Broadcast(_) => sum(sent_by_all) * u64::from(self.who.count),
+            Ledgers::Echo(_) => sum(sent),
         }
     }
 
-    fn tally(&self, sent: &[u32]) -> Tally {
+    fn tally(&self, sent: &[u32], sent_by_all: &[u32]) -> Tally {
         match &self.ledgers {
-            Ledgers::Broadcast(ledger) => ledger.finish(sent),
+            Ledgers::Broadcast(ledger) => ledger.finish(sent_by_all),
             Ledgers::Echo(ledgers) => {
                 let mut sum = Tally::default();
                 ledgers.iter().zip(sent).for_each(|(ledger, sent)| sum += ledger.finish(&[*sent]));
@@ -174,17 +199,15 @@ impl Evidence {
         }
     }
 
-    pub(super) fn conclude(&mut self, sent: &[u32], found: &mut Found) {
-        let tally = self.tally(sent);
+    /// `sent_by_all` is empty where nobody sent.
+    pub(super) fn conclude(&mut self, sent: &[u32], sent_by_all: &[u32], found: &mut Found) {
+        let nobody = vec![0; self.who.of as usize];
+        found.tally = self.tally(sent, if sent_by_all.is_empty() { &nobody } else { sent_by_all });
+        found.tally.corrupted += self.corrupted + std::mem::take(&mut found.tally.unexpected);
         found.sent = sent.iter().map(|sent| u64::from(*sent)).sum();
-        (found.expected, found.delivered, found.lost) = (tally.expected, tally.delivered, tally.lost);
-        (found.duplicated, found.reordered) = (tally.duplicated, tally.reordered);
-        found.corrupted = self.corrupted + tally.unexpected;
         found.dropped = self.dropped;
         found.reasons = std::mem::take(&mut self.reasons);
-        if let Some(figures) = self.latency.figures() {
-            (found.p50, found.p99) = (Some(figures.p50), Some(figures.p99));
-            (found.p999, found.max) = (Some(figures.p999), Some(figures.max));
-        }
+        self.keep_recent();
+        found.latencies = self.latency.counts();
     }
 }

@@ -81,7 +81,7 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
         talk(START, &mut client, &mut server);
         assert!(!server.handle_handshake(START, &forged(20, 100, SERVER_RECORDS_MAX + 1)), "{kind:?}");
         let taken = (0..29).filter(|number| {
-            server.handle_handshake(START, &forged(20, 100 + number, SERVER_RECORDS_MAX)) && server.failure.is_none()
+            server.handle_handshake(START, &forged(20, 100 + number, SERVER_RECORDS_MAX)) && server.failure().is_none()
         });
         let taken = taken.count();
         // Of 1.3 none: dimpl drops what is in clear once it has answered.

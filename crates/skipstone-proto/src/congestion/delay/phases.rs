@@ -1,0 +1,202 @@
+//! The controller's phases: what moves the window in each, and what leads from one to the next.
+
+use super::{DelayAware, Phase, Steady, WINDOW_MAX, micros};
+use crate::congestion::AckSample;
+use crate::congestion::cubic::{self, Cubic};
+use crate::time::{Duration, Time};
+
+/// Growth is such that what is sent before the queue shows is a queue of about half of this.
+const OVERSHOOT_US: u32 = 120_000;
+/// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
+const ROUNDS_BEFORE_DOUBLING: u8 = 3;
+const ROUNDS_BEFORE_LEAPING: u8 = 8;
+/// The queue is drained for a moment each 10 s or so many round trips.
+const DRAIN_SECONDS: u64 = 10;
+const DRAIN_ROUND_TRIPS: u32 = 32;
+
+impl DelayAware {
+    pub(super) fn ramp(&mut self, now: Time, acked: u32, until: u32) {
+        if !self.is_limited(now) {
+            return;
+        }
+        if self.queue.delay() > self.ramp_target() {
+            return self.leave_ramp(now);
+        }
+        self.window = (self.window + self.ramp_growth(acked.into()) as u32).min(WINDOW_MAX);
+        if self.window >= until {
+            self.begin_steady(now);
+        }
+    }
+
+    /// By how much to send more a round trip after `amount`: twice as much, as slow start does, while well below what the
+    /// spacing of acknowledgements promises; else no more than the queue can take until the answer comes.
+    pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
+        if self.is_far_below_promise() {
+            return amount;
+        }
+        amount * u64::from(self.overshoot()) / u64::from(self.smoothed.max(self.overshoot()))
+    }
+
+    /// Whether the window is well below what the spacing of acknowledgements promises.
+    fn is_far_below_promise(&self) -> bool {
+        u64::from(self.window) < self.rate.promised() * u64::from(self.queue.base()) / 1_000_000 * 3 / 4
+    }
+
+    /// The queue, in microseconds, that growth may build before it shows; twice that, to be exact.
+    fn overshoot(&self) -> u32 {
+        OVERSHOOT_US.min(self.depth.max(10_000).saturating_mul(2))
+    }
+
+    fn ramp_target(&self) -> u32 {
+        self.target(self.rate.best()).max((self.queue.base() / 8).min(16_000))
+    }
+
+    pub(super) fn leave_ramp(&mut self, now: Time) {
+        self.window = self.window.min(self.fitting_window());
+        self.recovery_from = now + Duration::from_micros(1);
+        self.begin_steady(now);
+    }
+
+    /// What fills the path and the queue's target at the rate that it carries of late.
+    fn fitting_window(&self) -> u32 {
+        if self.rate.best() == 0 {
+            return self.window;
+        }
+        let span = u64::from(self.queue.base() + self.target(self.rate.best()));
+        let window = self.rate.best() * span / 1_000_000;
+        (window as u32).clamp(self.window_min(), WINDOW_MAX)
+    }
+
+    fn begin_steady(&mut self, now: Time) {
+        let round_until = now + micros(self.queue.standing());
+        self.phase = Phase::Steady(Steady { round_until, velocity: 1, rounds: 0, is_up: false });
+        self.standing_from = now;
+        self.standing_window = self.window;
+    }
+
+    pub(super) fn steer(&mut self, now: Time, ack: &AckSample, mut steady: Steady) {
+        let (standing, delay) = (self.queue.standing(), self.queue.delay());
+        let rate = u64::from(self.window) * 1_000_000 / u64::from(standing.max(1));
+        let target = self.target(rate);
+        let is_up = delay <= target;
+        if is_up != steady.is_up {
+            steady = Steady { is_up, velocity: 1, rounds: 0, ..steady };
+        }
+        if !self.is_limited(now) || !is_up && !self.is_full(now) {
+            self.phase = Phase::Steady(Steady { velocity: 1, rounds: 0, ..steady });
+            return;
+        }
+        if now >= steady.round_until {
+            self.end_round(now, &mut steady, rate, target);
+        }
+        let step = (u64::from(steady.velocity) * u64::from(self.datagram) * u64::from(ack.bytes)
+            / u64::from(self.window)) as u32;
+        self.window = if is_up { self.window + step } else { self.window.saturating_sub(step) };
+        self.window = self.window.clamp(self.window_min(), WINDOW_MAX);
+        self.phase = Phase::Steady(steady);
+        if self.is_drain_due(now) {
+            let back = self.window;
+            self.phase = Phase::Draining { until: self.make_room(now), back };
+            return;
+        }
+        let patience = micros(6 * self.smoothed).max(Duration::from_millis(200));
+        if now.since(self.standing_from) > patience || !is_up && self.losses.follow_queue() {
+            self.begin_competing(now);
+        }
+    }
+
+    /// Once a round trip: faster in a direction that lasts, and at once to where it fits from far too much.
+    fn end_round(&mut self, now: Time, steady: &mut Steady, rate: u64, target: u32) {
+        let (standing, delay, datagram) = (self.queue.standing(), self.queue.delay(), u64::from(self.datagram));
+        steady.round_until = now + micros(standing);
+        steady.rounds = steady.rounds.saturating_add(1);
+        if steady.rounds >= ROUNDS_BEFORE_DOUBLING {
+            let fine = rate * u64::from(target) / 1_000_000;
+            let coarse =
+                u64::from(self.window) * u64::from(self.overshoot()) / u64::from(standing.max(2 * self.overshoot()));
+            let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
+            let velocity_max = (step_max / datagram).clamp(1, 10_000) as u16;
+            steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
+        }
+        if !steady.is_up && delay > 2 * target {
+            let base = u64::from(self.queue.base());
+            let fitting = u64::from(self.window) * (base + u64::from(target)) / (base + u64::from(delay));
+            self.window = (fitting as u32).max(self.window / 2).max(self.window_min());
+        }
+    }
+
+    /// Whether it is time to drain the queue: so long after its last dip, which all who share it saw. So they come to
+    /// drain it together (as BBR's flows do), and see the path without it.
+    fn is_drain_due(&self, now: Time) -> bool {
+        let interval = micros(DRAIN_ROUND_TRIPS * self.smoothed).max(Duration::from_secs(DRAIN_SECONDS));
+        self.is_full(now) && now.since(self.queue.dip_at()) >= interval
+    }
+
+    fn begin_competing(&mut self, now: Time) {
+        self.window = self.window.max(cubic::reduced(self.standing_window, 1));
+        self.grow_from(now, self.standing_window);
+    }
+
+    /// Grows as CUBIC does, from the present window towards the plateau.
+    pub(super) fn grow_from(&mut self, now: Time, plateau: u32) {
+        let flows = self.manner.flows();
+        self.phase = Phase::Competing(Cubic::new(now, self.window, plateau, self.datagram.into(), flows));
+    }
+
+    pub(super) fn compete(&mut self, now: Time, acked: u32, mut cubic: Cubic) {
+        if self.is_limited(now) {
+            let flows = self.manner.flows();
+            self.window = cubic.grown(now, self.window, acked, self.smoothed, self.datagram.into(), flows);
+            self.window = self.window.clamp(self.window_min(), WINDOW_MAX);
+            self.phase = Phase::Competing(cubic);
+        }
+        if self.is_drain_due(now) {
+            self.begin_probe(now);
+        }
+    }
+
+    fn begin_probe(&mut self, now: Time) {
+        let back = self.window;
+        let until = self.make_room(now);
+        let (before, base) = (self.queue.latest_delay(), self.queue.base());
+        self.phase = Phase::Probing { until, before, least: u32::MAX, back, base };
+    }
+
+    /// Reduces the window to less than the path holds without a queue; returns when that must have shown.
+    fn make_room(&mut self, now: Time) -> Time {
+        let base = self.queue.base();
+        let little = (self.rate.best() * u64::from((base / 2).max(base.saturating_sub(50_000))) / 1_000_000) as u32;
+        self.window = little.clamp(self.window_min(), self.window);
+        self.queue.begin_dip();
+        now + micros(self.queue.standing().max(self.smoothed) + self.queue.base() * 3 / 2)
+    }
+
+    pub(super) fn drain(&mut self, now: Time, until: Time, back: u32) {
+        if now < until {
+            return;
+        }
+        self.window = back;
+        self.residual = self.queue.delay();
+        self.losses.fade();
+        self.begin_steady(now);
+    }
+
+    pub(super) fn probe(&mut self, now: Time) {
+        let Phase::Probing { until, before, least, back, base } = &mut self.phase else { return };
+        *least = (*least).min(self.queue.latest_delay());
+        let was_lower = u64::from(self.queue.base()) + 4_000 < u64::from(*base);
+        if now < *until {
+            return;
+        }
+        let (before, least, back) = (*before, *least, *back);
+        if least <= self.shared_target(self.rate.best()).max(before / 4) && !was_lower {
+            self.window = self.fitting_window().min(back);
+            self.losses.forget_overflows();
+            self.begin_steady(now);
+        } else {
+            self.losses.fade();
+            self.window = back;
+            self.grow_from(now, back);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Writing datagrams: headers, and those that are whole.
+
+use super::{
+    Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, HELLO_MAGIC, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO,
+    KIND_OPEN, KIND_PACKET, KIND_REFUSE, KIND_VERSIONS, NONCE_BYTES, Open, REFUSE_REASON_BYTES_MAX, is_suite,
+};
+use crate::wire::cursor::{self, Writer};
+use crate::wire::varint;
+
+/// Writes the header of a PACKET; the sealed packet follows (section 2.7).
+pub fn encode_packet_header(writer: &mut Writer<'_>, to: u32) {
+    header(writer, KIND_PACKET, to);
+}
+
+/// Writes a HELLO, padded to [`HELLO_BYTES_MIN`] (section 2.1). `versions` are 1 to 255, best first.
+pub fn encode_hello(writer: &mut Writer<'_>, source: u32, nonce: u64, suites: u8, versions: &[u16]) {
+    assert!(source != 0, "a connection id is not 0");
+    let end = writer.len() + hello_len(versions.len());
+    header(writer, KIND_HELLO, 0);
+    writer.bytes(HELLO_MAGIC);
+    writer.u24(source);
+    writer.u64(nonce);
+    writer.u8(suites);
+    write_versions(writer, versions);
+    writer.zeros(end - writer.len());
+}
+
+/// Bytes of a HELLO with so many versions, its padding included.
+pub const fn hello_len(versions: usize) -> usize {
+    let unpadded = HELLO_FIXED_BYTES + 2 * versions;
+    if unpadded < HELLO_BYTES_MIN { HELLO_BYTES_MIN } else { unpadded }
+}
+
+/// Writes a CHALLENGE, [`CHALLENGE_BYTES`](super::CHALLENGE_BYTES) long (section 2.2).
+pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
+    assert!(is_suite(challenge.suite), "a CHALLENGE chooses one suite");
+    header(writer, KIND_CHALLENGE, challenge.to);
+    writer.u64(challenge.nonce);
+    writer.u16(challenge.version);
+    writer.u8(challenge.suite);
+    writer.bytes(challenge.cookie);
+}
+
+/// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow (section 2.3).
+pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
+    assert!(open.source != 0, "a connection id is not 0");
+    assert!(is_suite(open.suite), "an OPEN repeats the one suite of the CHALLENGE");
+    header(writer, KIND_OPEN, 0);
+    writer.u24(open.source);
+    writer.u64(open.nonce);
+    writer.u16(open.version);
+    writer.u8(open.suite);
+    writer.bytes(open.cookie);
+}
+
+/// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes follow (section 2.4).
+pub fn encode_crypto_header(writer: &mut Writer<'_>, to: u32, from: u32) {
+    assert!(from != 0, "a connection id is not 0");
+    header(writer, KIND_CRYPTO, to);
+    writer.u24(from);
+}
+
+/// Writes a VERSIONS (section 2.5). `versions` are 1 to 255.
+pub fn encode_versions(writer: &mut Writer<'_>, to: u32, nonce: u64, versions: &[u16]) {
+    header(writer, KIND_VERSIONS, to);
+    writer.u64(nonce);
+    write_versions(writer, versions);
+}
+
+/// Bytes of a VERSIONS with so many versions.
+pub const fn versions_len(versions: usize) -> usize {
+    HEADER_BYTES + NONCE_BYTES + 1 + 2 * versions
+}
+
+/// Writes a REFUSE (section 2.6).
+pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, reason: &str) {
+    assert!(reason.len() <= REFUSE_REASON_BYTES_MAX, "the reason of a REFUSE has a limit");
+    header(writer, KIND_REFUSE, to);
+    writer.u64(nonce);
+    writer.varint(code);
+    writer.prefixed(reason.as_bytes());
+}
+
+/// Bytes of a REFUSE.
+pub const fn refuse_len(code: u64, reason: &str) -> usize {
+    HEADER_BYTES + NONCE_BYTES + varint::len(code) + cursor::prefixed_len(reason.len())
+}
+
+fn header(writer: &mut Writer<'_>, kind: u8, to: u32) {
+    writer.u8(kind);
+    writer.u24(to);
+}
+
+fn write_versions(writer: &mut Writer<'_>, versions: &[u16]) {
+    assert!(!versions.is_empty(), "there is at least one version");
+    let count = u8::try_from(versions.len()).expect("there are at most 255 versions");
+    writer.u8(count);
+    for &version in versions {
+        writer.u16(version);
+    }
+}

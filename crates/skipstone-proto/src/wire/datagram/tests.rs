@@ -1,0 +1,200 @@
+//! Every kind of datagram there and back, and what is none.
+
+use super::*;
+use crate::wire::cursor::Writer;
+
+const NONCE: u64 = 0x0102_0304_0506_0708;
+const COOKIE: [u8; COOKIE_BYTES] = *b"cookie cookie cookie";
+
+fn written(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+    let mut buffer = [0xee; 1500];
+    let mut writer = Writer::new(&mut buffer);
+    encode(&mut writer);
+    writer.written().to_vec()
+}
+
+fn hello() -> Vec<u8> {
+    written(|w| encode_hello(w, 7, NONCE, SUITE_PLAIN, &[1, 0x0203]))
+}
+
+fn challenge() -> Vec<u8> {
+    let cookie = &COOKIE;
+    let challenge = Challenge { to: 9, nonce: NONCE, version: 1, suite: SUITE_DTLS_1_3, cookie };
+    written(|w| encode_challenge(w, &challenge))
+}
+
+fn open() -> Vec<u8> {
+    let cookie = &COOKIE;
+    let open = Open { source: 9, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie };
+    written(|w| {
+        encode_open_header(w, &open);
+        w.bytes(b"sealed");
+    })
+}
+
+fn crypto() -> Vec<u8> {
+    written(|w| {
+        encode_crypto_header(w, 0xff_ffff, 2);
+        w.bytes(b"flight");
+    })
+}
+
+fn every_kind() -> [Vec<u8>; 7] {
+    [
+        written(|w| encode_packet_header(w, 5)),
+        hello(),
+        challenge(),
+        open(),
+        crypto(),
+        written(|w| encode_versions(w, 3, NONCE, &[2, 3])),
+        written(|w| encode_refuse(w, 3, NONCE, 1005, "fůll")),
+    ]
+}
+
+#[test]
+fn every_kind_round_trips() {
+    let [packet, hello, challenge, open, crypto, versions, refuse] = every_kind();
+    assert_eq!(decode(&packet), Ok(Datagram::Packet { to: 5 }));
+
+    let Ok(Datagram::Hello(decoded)) = decode(&hello) else { panic!("not a HELLO") };
+    assert_eq!((decoded.source, decoded.nonce, decoded.suites), (7, NONCE, 1));
+    assert_eq!(decoded.versions.len(), 2);
+    assert_eq!(decoded.versions.collect::<Vec<_>>(), [1, 0x0203]);
+
+    let Ok(Datagram::Challenge(decoded)) = decode(&challenge) else { panic!("no CHALLENGE") };
+    assert_eq!((decoded.to, decoded.version, decoded.suite), (9, 1, 4));
+    assert_eq!((decoded.nonce, decoded.cookie), (NONCE, &COOKIE));
+
+    let Ok(Datagram::Open(decoded)) = decode(&open) else { panic!("not an OPEN") };
+    assert_eq!((decoded.source, decoded.version, decoded.suite), (9, 1, 1));
+    assert_eq!((decoded.nonce, decoded.cookie), (NONCE, &COOKIE));
+    assert_eq!(&open[OPEN_HEADER_BYTES..], b"sealed");
+
+    let bytes = b"flight";
+    assert_eq!(decode(&crypto), Ok(Datagram::Crypto { to: 0xff_ffff, from: 2, bytes }));
+    assert_eq!(&crypto[CRYPTO_HEADER_BYTES..], bytes);
+
+    let Ok(Datagram::Versions { to: 3, nonce: NONCE, versions }) = decode(&versions) else { panic!("not a VERSIONS") };
+    assert_eq!(versions.collect::<Vec<_>>(), [2, 3]);
+
+    let expected = Datagram::Refuse { to: 3, nonce: NONCE, code: 1005, reason: "fůll" };
+    assert_eq!(decode(&refuse), Ok(expected));
+}
+
+#[test]
+fn lengths_are_those_that_were_announced() {
+    let [packet, hello, challenge, open, crypto, versions, refuse] = every_kind();
+    assert_eq!(packet.len(), HEADER_BYTES);
+    assert_eq!(hello.len(), hello_len(2));
+    assert_eq!(challenge.len(), CHALLENGE_BYTES);
+    assert_eq!(open.len(), OPEN_HEADER_BYTES + 6);
+    assert_eq!(crypto.len(), CRYPTO_HEADER_BYTES + 6);
+    assert_eq!(versions.len(), versions_len(2));
+    assert_eq!(refuse.len(), refuse_len(1005, "fůll"));
+}
+
+#[test]
+fn a_hello_is_padded_to_64_bytes_and_no_further() {
+    assert_eq!(hello().len(), HELLO_BYTES_MIN);
+    assert!(hello()[25..].iter().all(|&byte| byte == 0));
+    assert_eq!((hello_len(21), hello_len(22), hello_len(255)), (64, 65, 531));
+    let many = written(|w| encode_hello(w, 7, NONCE, 1, &[5; 255]));
+    assert_eq!(many.len(), hello_len(255));
+    let Ok(Datagram::Hello(decoded)) = decode(&many) else { panic!("not a HELLO") };
+    assert_eq!(decoded.versions.len(), 255);
+}
+
+#[test]
+fn a_challenge_is_shorter_than_what_it_answers() {
+    const { assert!(CHALLENGE_BYTES < HELLO_BYTES_MIN && CHALLENGE_BYTES < OPEN_HEADER_BYTES) }
+}
+
+#[test]
+fn what_pads_a_hello_is_ignored() {
+    let mut padded = hello();
+    padded.extend([0xaa; 100]);
+    assert!(decode(&padded).is_ok());
+}
+
+#[test]
+fn a_hello_below_64_bytes_is_malformed() {
+    let hello = hello();
+    assert_eq!(decode(&hello[..63]), Err(Malformed));
+}
+
+/// Each of these bytes, changed so, makes a datagram malformed that was not.
+fn assert_malformed_with(mut datagram: Vec<u8>, at: usize, byte: u8) {
+    assert!(decode(&datagram).is_ok());
+    datagram[at] = byte;
+    assert_eq!(decode(&datagram), Err(Malformed), "byte {at} as {byte:#04x}");
+}
+
+#[test]
+fn unknown_kinds_and_empty_datagrams_are_malformed() {
+    assert_eq!(decode(&[]), Err(Malformed));
+    for kind in (0..=0x7f).chain(0x87..=0xff) {
+        assert_malformed_with(hello(), 0, kind);
+    }
+}
+
+#[test]
+fn a_hello_with_an_id_a_wrong_word_no_source_or_no_version_is_malformed() {
+    assert_malformed_with(hello(), 3, 1);
+    assert_malformed_with(hello(), 4, b's');
+    assert_malformed_with(hello(), 10, 0);
+    assert_malformed_with(hello(), 20, 0);
+    assert_malformed_with(hello(), 20, 22);
+}
+
+#[test]
+fn a_suite_that_is_not_exactly_one_is_malformed() {
+    for suite in (0..=0xff).filter(|suite| ![1, 2, 4].contains(suite)) {
+        assert_malformed_with(challenge(), 14, suite);
+        assert_malformed_with(open(), 17, suite);
+    }
+}
+
+#[test]
+fn an_open_or_crypto_without_a_source_is_malformed() {
+    assert_malformed_with(open(), 3, 1);
+    assert_malformed_with(open(), 6, 0);
+    assert_malformed_with(crypto(), 6, 0);
+}
+
+#[test]
+fn a_reason_that_is_too_long_or_not_utf8_is_malformed() {
+    let [.., refuse] = every_kind();
+    assert_malformed_with(refuse.clone(), refuse.len() - 1, 0xff);
+    let refuse = |length: usize| {
+        let mut refuse = written(|w| encode_refuse(w, 3, NONCE, 0, &"x".repeat(512)));
+        refuse.truncate(13);
+        refuse.extend([0x40 | (length >> 8) as u8, length as u8]);
+        refuse.resize(refuse.len() + length, b'x');
+        refuse
+    };
+    assert!(decode(&refuse(512)).is_ok());
+    assert_eq!(decode(&refuse(513)), Err(Malformed));
+}
+
+#[test]
+fn every_cut_is_malformed_but_in_what_is_open_ended() {
+    for datagram in every_kind() {
+        let fixed = match datagram[0] {
+            KIND_OPEN => OPEN_HEADER_BYTES,
+            KIND_CRYPTO => CRYPTO_HEADER_BYTES,
+            _ => datagram.len(),
+        };
+        for cut in 0..fixed {
+            assert_eq!(decode(&datagram[..cut]), Err(Malformed));
+        }
+    }
+}
+
+#[test]
+fn trailing_bytes_are_malformed_where_nothing_may_follow() {
+    for datagram in every_kind() {
+        let open_ended = [KIND_PACKET, KIND_HELLO, KIND_OPEN, KIND_CRYPTO];
+        let longer = [&datagram[..], &[0]].concat();
+        assert_eq!(decode(&longer).is_ok(), open_ended.contains(&datagram[0]));
+    }
+}
