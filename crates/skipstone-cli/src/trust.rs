@@ -1,6 +1,6 @@
-//! Which servers a client trusts, and by which version of DTLS, as flags say it.
+//! Which servers a client trusts, and by which suite, as flags say it.
 
-use skipstone::{DtlsVersion, Trust};
+use skipstone::{Suite, Trust};
 use std::path::PathBuf;
 
 /// Flags of whoever connects. A fingerprint in the URL goes before both.
@@ -32,20 +32,26 @@ impl TrustFlags {
     }
 }
 
-/// A version of DTLS, as it is written.
+/// An encrypted suite, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Dtls {
-    #[value(name = "1.2")]
-    V1_2,
+    /// None: TLS 1.3, which comes first without this flag
+    #[value(name = "tls")]
+    No,
+    /// DTLS 1.3
     #[value(name = "1.3")]
     V1_3,
+    /// DTLS 1.2
+    #[value(name = "1.2")]
+    V1_2,
 }
 
-impl From<Dtls> for DtlsVersion {
+impl From<Dtls> for Suite {
     fn from(dtls: Dtls) -> Self {
         match dtls {
-            Dtls::V1_2 => DtlsVersion::V1_2,
-            Dtls::V1_3 => DtlsVersion::V1_3,
+            Dtls::No => Suite::Tls13,
+            Dtls::V1_3 => Suite::Dtls13,
+            Dtls::V1_2 => Suite::Dtls12,
         }
     }
 }

@@ -6,7 +6,7 @@ use simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::endpoint::Config;
 use skipstone_proto::security::stand_in::StandInSuites;
-use skipstone_proto::wire::datagram::{KIND_CRYPTO, SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use skipstone_proto::wire::datagram::{KIND_CRYPTO, SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn of(suite: u8) -> Config {
 
 #[test]
 fn whichever_one_is_lost() {
-    for suite in [SUITE_DTLS_1_2, SUITE_DTLS_1_3] {
+    for suite in [SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3] {
         for lost in 0..16 {
             let mut world = World::new(1, of(suite), &[link(10)]);
             let count = Rc::new(Cell::new(0));

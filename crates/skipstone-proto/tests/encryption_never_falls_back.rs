@@ -8,8 +8,8 @@ use skipstone_proto::security::Protection;
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::datagram::{
-    Datagram, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_DTLS_1_2, SUITE_PLAIN, decode, encode_refuse,
-    refuse_len,
+    Datagram, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN,
+    SUITE_TLS_1_3, decode, encode_refuse, refuse_len,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -65,9 +65,19 @@ fn a_client_that_wants_encryption_is_told_that_there_is_none() {
 }
 
 #[test]
-fn of_two_suites_the_best_in_common_is_taken() {
-    for (offered, expected) in [(SUITE_DTLS_1_2, SUITE_DTLS_1_2), (SUITE_PLAIN | 6, 4), (6, 4)] {
-        let mut world = World::new(1, of(1), &[link(5)]);
+fn of_all_suites_the_best_in_common_is_taken() {
+    let (dtls, all) = (SUITE_DTLS_1_2 | SUITE_DTLS_1_3, SUITE_TLS_1_3 | SUITE_DTLS_1_2 | SUITE_DTLS_1_3);
+    let cases = [
+        (dtls, SUITE_DTLS_1_2, SUITE_DTLS_1_2),
+        (dtls, SUITE_PLAIN | dtls, SUITE_DTLS_1_3),
+        (dtls, all, SUITE_DTLS_1_3),
+        (all, all, SUITE_TLS_1_3),
+        (all, SUITE_PLAIN | SUITE_TLS_1_3 | SUITE_DTLS_1_2, SUITE_TLS_1_3),
+        (all, dtls, SUITE_DTLS_1_3),
+    ];
+    for (had, offered, expected) in cases {
+        let server = Config::server(Default::default()).encrypted(Arc::new(StandInSuites::new(1).only(had)));
+        let mut world = World::new(1, server, &[link(5)]);
         world.clients[0] = simulation::Node::made(Config::client(), 5);
         let suites = Protection::Encrypted(Arc::new(StandInSuites::new(1).only(offered)));
         let path = world.path_to_server(0);
@@ -87,17 +97,20 @@ fn of_two_suites_the_best_in_common_is_taken() {
 
 #[test]
 fn a_challenge_that_names_another_suite_is_refused_and_counted() {
-    let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
-    world.tap = Some(Box::new(|_, _, is_up, bytes| {
-        if !is_up && bytes[0] == KIND_CHALLENGE {
-            bytes[CHALLENGE_SUITE_AT] = SUITE_PLAIN;
-        }
-        assert!(!is_up || bytes[0] == KIND_HELLO, "nothing but HELLO leaves");
-    }));
-    world.run_for(ms(9_000));
-    assert!(world.clients[0].drops(Drop::WrongSuite) > 0);
-    assert!(world.clients[0].events.is_empty());
-    assert_eq!(world.server.endpoint.connection_count(), 0);
+    // The client offers DTLS.
+    for named in [SUITE_PLAIN, SUITE_TLS_1_3] {
+        let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
+        world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            if !is_up && bytes[0] == KIND_CHALLENGE {
+                bytes[CHALLENGE_SUITE_AT] = named;
+            }
+            assert!(!is_up || bytes[0] == KIND_HELLO, "nothing but HELLO leaves");
+        }));
+        world.run_for(ms(9_000));
+        assert!(world.clients[0].drops(Drop::WrongSuite) > 0);
+        assert!(world.clients[0].events.is_empty());
+        assert_eq!(world.server.endpoint.connection_count(), 0);
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What sealing, opening and shaking hands cost, in clear and by both versions of DTLS. `cargo bench -p skipstone`.
+//! What sealing, opening and shaking hands cost, in clear, by TLS and by both versions of DTLS. `cargo bench -p skipstone`.
 
 use skipstone::{Security, Trust};
 use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::Time;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
 use std::time::Instant;
 
 const NOW: Time = Time::from_micros(1_000_000);
@@ -12,19 +12,25 @@ const HANDSHAKES: u32 = 200;
 
 type Pair = (Box<dyn Session>, Box<dyn Session>);
 
+/// Bytes of a packet's content.
+const LENGTHS: [usize; 3] = [64, 400, 1_400];
+
 fn main() {
     let plain = || -> Pair { (Box::new(Plain::new(1, b"cookie")), Box::new(Plain::new(1, b"cookie"))) };
-    println!(
-        "              seal ns   open ns   (100 B)   seal ns   open ns (1,160 B)   overhead B   handshake us, both sides"
-    );
+    let columns = LENGTHS.map(|length| format!("{:>23}", format!("seal + open {length} B")));
+    println!("ns, medians{}{:>12}{:>26}", columns.concat(), "overhead B", "handshake us, both sides");
     report("plain", plain);
-    report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
+    report("TLS 1.3", || shake_hands(SUITE_TLS_1_3));
     report("DTLS 1.3", || shake_hands(SUITE_DTLS_1_3));
+    report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
 }
 
 fn report(name: &str, mut pair: impl FnMut() -> Pair) {
     let (mut client, mut server) = pair();
-    let (small, large) = (measure(&mut client, &mut server, 100), measure(&mut client, &mut server, 1_160));
+    let measured = LENGTHS.map(|length| {
+        let (seal, open) = measure(&mut client, &mut server, length);
+        format!("{:>23}", format!("{seal} + {open}"))
+    });
     let mut handshakes: Vec<_> = (0..HANDSHAKES)
         .map(|_| {
             let began = Instant::now();
@@ -34,15 +40,7 @@ fn report(name: &str, mut pair: impl FnMut() -> Pair) {
         .collect();
     handshakes.sort_unstable();
     let handshake = handshakes[handshakes.len() / 2];
-    println!(
-        "{name:10} {:19} {:9} {:21} {:9} {:12} {:21}",
-        small.0,
-        small.1,
-        large.0,
-        large.1,
-        client.overhead(),
-        handshake.as_micros()
-    );
+    println!("{name:10} {}{:>12}{:>26}", measured.concat(), client.overhead(), handshake.as_micros());
 }
 
 /// Nanoseconds to seal and to open a packet of so many bytes, the medians. One after the other, since what is too late is

@@ -3,7 +3,7 @@
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::handle::{Command, Handle, Mode as Threading, QueueFull, Wake};
-use crate::security::{DtlsVersion, Trust};
+use crate::security::{Suite, Trust};
 use crate::start_error::StartError;
 use crate::url::{Scheme, Target, UrlError};
 use bytes::Bytes;
@@ -31,8 +31,8 @@ pub struct ClientConfig {
     pub congestion: Algorithm,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
-    /// The one version of DTLS to offer; `None` for all.
-    pub dtls: Option<DtlsVersion>,
+    /// The one suite to offer; `None` for all.
+    pub suite: Option<Suite>,
 }
 
 impl Default for ClientConfig {
@@ -44,20 +44,20 @@ impl Default for ClientConfig {
             impairment: None,
             congestion: Algorithm::default(),
             trust: Trust::default(),
-            dtls: None,
+            suite: None,
         }
     }
 }
 
 /// How the URL wants packets to be protected. A fingerprint in it goes before everything else.
-pub(crate) fn protection(target: &Target, trust: &Trust, dtls: Option<DtlsVersion>) -> Result<Protection, StartError> {
+pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -> Result<Protection, StartError> {
     if target.scheme != Scheme::Encrypted {
         // Whoever wants a certain server must not be connected to any.
         let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
         return pinned.map_or(Ok(Protection::Plain), Err);
     }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
-    trust.suites(&target.host, dtls).map(Protection::Encrypted).map_err(StartError::Trust)
+    trust.suites(&target.host, suite).map(Protection::Encrypted).map_err(StartError::Trust)
 }
 
 /// A connection to a server. Dropping it ends the connection without a word; [`Client::close`] says goodbye.
@@ -80,7 +80,7 @@ impl Client {
             congestion: config.congestion,
             ..Config::client()
         })?;
-        let protection = protection(&target, &config.trust, config.dtls)?;
+        let protection = protection(&target, &config.trust, config.suite)?;
         let connected = driver.connect(&target, remote, token, config.impairment.as_ref(), protection);
         let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
         Ok(Client { handle: Handle::new(driver, config.threading)?, peer, remote })

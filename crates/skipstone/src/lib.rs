@@ -74,7 +74,7 @@ pub use driver::impair::Impairment;
 pub use driver::{DriverStats, HalfOpenStats, SocketStats, StrayStats};
 pub use handle::{Mode as Threading, QueueFull};
 pub use pool::{Pool, PoolConfig};
-pub use security::{DtlsVersion, Fingerprint, Identity, IdentityError, Security, Trust, TrustError};
+pub use security::{Fingerprint, Identity, IdentityError, Security, Suite, Trust, TrustError};
 pub use server::{Server, ServerConfig, ShardOverview};
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::channel::lanes::Depth;

@@ -4,7 +4,7 @@ use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
 use crate::net::udp::BufferGrants;
-use crate::security::{DtlsVersion, Fingerprint, Trust};
+use crate::security::{Fingerprint, Suite, Trust};
 use crate::start_error::StartError;
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
@@ -30,8 +30,8 @@ pub struct PoolConfig {
     pub congestion: Algorithm,
     /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
-    /// The one version of DTLS to offer; `None` for all.
-    pub dtls: Option<DtlsVersion>,
+    /// The one suite to offer; `None` for all.
+    pub suite: Option<Suite>,
 }
 
 impl Default for PoolConfig {
@@ -41,7 +41,7 @@ impl Default for PoolConfig {
             handshake_timeout: Duration::from_secs(10),
             congestion: Algorithm::default(),
             trust: Trust::default(),
-            dtls: None,
+            suite: None,
         }
     }
 }
@@ -52,7 +52,7 @@ pub struct Pool {
     driver: Driver,
     next_id: u64,
     trust: Trust,
-    dtls: Option<DtlsVersion>,
+    suite: Option<Suite>,
     /// What was demanded so far of servers of this scheme, host and fingerprint. Whom else to trust is the same for all.
     protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protection>,
 }
@@ -66,7 +66,7 @@ impl Pool {
             congestion: config.congestion,
             ..Config::client()
         })?;
-        Ok(Pool { driver, next_id: 0, trust: config.trust, dtls: config.dtls, protections: BTreeMap::new() })
+        Ok(Pool { driver, next_id: 0, trust: config.trust, suite: config.suite, protections: BTreeMap::new() })
     }
 
     /// Adds a client and begins to connect it. The address was resolved from the target once for all.
@@ -85,7 +85,7 @@ impl Pool {
         let protection = match self.protections.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let new = protection(target, &self.trust, self.dtls)?;
+                let new = protection(target, &self.trust, self.suite)?;
                 self.protections.insert(key, new.clone());
                 new
             }

@@ -1,6 +1,6 @@
 //! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both hear the end.
 
-use skipstone::{Client, ClientConfig, DtlsVersion, Event, Security, Server, ServerConfig, Threading, code};
+use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Suite, Threading, code};
 use std::time::{Duration, Instant};
 
 /// Runs a server that sends everything back, until the client has its answer and both know that it is over.
@@ -8,14 +8,14 @@ fn echo(listen: &str, scheme: &str, threading: Threading) {
     echo_by(listen, scheme, threading, None);
 }
 
-fn echo_by(listen: &str, scheme: &str, threading: Threading, dtls: Option<DtlsVersion>) {
+fn echo_by(listen: &str, scheme: &str, threading: Threading, suite: Option<Suite>) {
     let security = Security::self_signed().expect("it is made").allowing_plain();
     let listen = listen.parse().expect("an address");
     let config = ServerConfig { threading, security: Some(security), ..ServerConfig::new(listen) };
     let mut server = Server::start(config).expect("a port is free");
     let url = if scheme == "skip" { server.url() } else { format!("{scheme}://{}", server.local_addr()) };
     let mut client =
-        Client::connect(&url, b"a token", ClientConfig { threading, dtls, ..ClientConfig::default() }).expect(&url);
+        Client::connect(&url, b"a token", ClientConfig { threading, suite, ..ClientConfig::default() }).expect(&url);
     let end = Instant::now() + Duration::from_secs(20);
     let (mut is_echoed, mut server_closed) = (false, false);
     while !(is_echoed && server_closed) {
@@ -57,9 +57,10 @@ fn echo_by(listen: &str, scheme: &str, threading: Threading, dtls: Option<DtlsVe
 }
 
 #[test]
-fn encrypted_over_ipv4_by_both_versions_of_dtls() {
-    echo_by("127.0.0.1:0", "skip", Threading::Background, Some(DtlsVersion::V1_2));
-    echo_by("127.0.0.1:0", "skip", Threading::Background, Some(DtlsVersion::V1_3));
+fn encrypted_over_ipv4_by_every_suite() {
+    for suite in [Suite::Tls13, Suite::Dtls13, Suite::Dtls12] {
+        echo_by("127.0.0.1:0", "skip", Threading::Background, Some(suite));
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@ pub(crate) fn passing() -> StressResult {
 /// A run against a remote server in which nothing arrived: everything absent that can be.
 pub(crate) fn sparse() -> StressResult {
     let mut result = passing();
-    result.transport = Transport::UdpDtls;
+    result.transport = Transport::UdpTls;
     result.latency_ms = None;
     result.server = None;
     result.impairment = None;

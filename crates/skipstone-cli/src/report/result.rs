@@ -86,6 +86,8 @@ pub(crate) enum Verdict {
 pub(crate) enum Transport {
     /// More than one carrier.
     Mixed,
+    /// The native protocol alone, encrypted by TLS 1.3 and packets of its own.
+    UdpTls,
     /// The native protocol alone, encrypted by DTLS.
     UdpDtls,
     /// The native protocol alone, in clear.
@@ -308,7 +310,7 @@ impl Transport {
     pub(crate) fn of(carriers: impl IntoIterator<Item = Carrier>) -> Transport {
         let mut carriers = carriers.into_iter();
         match (carriers.next(), carriers.next()) {
-            (Some(Carrier::Udp), None) => Transport::UdpDtls,
+            (Some(Carrier::Udp), None) => Transport::UdpTls,
             (Some(Carrier::Ws), None) => Transport::Ws,
             _ => Transport::Mixed,
         }

@@ -98,9 +98,9 @@ impl<'p> Generator<'p> {
     ///
     /// `own` is the URL of the run's own server, if it has one.
     pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
-        let (merging, trust, dtls) = (plan.merging, plan.trust.clone(), plan.dtls);
+        let (merging, trust, suite) = (plan.merging, plan.trust.clone(), plan.suite);
         let congestion = plan.resilience.congestion();
-        let pool = Pool::new(PoolConfig { merging, congestion, trust, dtls, ..PoolConfig::default() });
+        let pool = Pool::new(PoolConfig { merging, congestion, trust, suite, ..PoolConfig::default() });
         let own: Option<Target> =
             own.map(str::parse).transpose().map_err(|error: skipstone::UrlError| error.to_string())?;
         let known = plan.target.as_ref().or(own.as_ref());

@@ -37,8 +37,12 @@ pub(crate) struct Measured {
 pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
     let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
     let mut result = StressResult::blank(&carriers);
-    if result.transport == Transport::UdpDtls && plan.native == Scheme::Plain {
-        result.transport = Transport::UdpPlain;
+    if result.transport == Transport::UdpTls {
+        result.transport = match plan.suite {
+            _ if plan.native == Scheme::Plain => Transport::UdpPlain,
+            None | Some(Suite::Tls13) => Transport::UdpTls,
+            Some(Suite::Dtls13 | Suite::Dtls12) => Transport::UdpDtls,
+        };
     }
     let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
     let tally = generator.proof.tally_all(&generator.sent);

@@ -9,7 +9,7 @@ use crate::sharing::SharingFlags;
 use crate::units::mix::Carrier;
 use crate::units::rate::Rate;
 use crate::units::threshold::Threshold;
-use skipstone::{DtlsVersion, Merging, Scheme, Target, Trust};
+use skipstone::{Merging, Scheme, Suite, Target, Trust};
 use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     /// How native clients connect: encrypted or in clear.
     pub(crate) native: Scheme,
     pub(crate) trust: Trust,
-    pub(crate) dtls: Option<DtlsVersion>,
+    pub(crate) suite: Option<Suite>,
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
@@ -110,7 +110,7 @@ impl Plan {
             target,
             native,
             trust,
-            dtls: arguments.protection.dtls.map(Into::into),
+            suite: arguments.protection.dtls.map(Into::into),
             mix,
             clients,
             rate: arguments.rate,

@@ -10,7 +10,7 @@ use crate::security::cookie::Claim;
 use crate::security::{Plain, Security};
 use crate::time::Time;
 use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
-use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN};
+use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
 
 impl Endpoint {
     /// Takes a datagram that came along `path`. It is changed in place. Whatever is in it: at worst it is dropped and
@@ -241,7 +241,7 @@ impl Endpoint {
 /// Bytes of a datagram that is no PACKET, at most: an OPEN with the longest token, and some room.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
 
-/// The best of these suites: of two encrypted ones the later.
+/// The best of these suites.
 fn best_of(suites: u8) -> Option<u8> {
-    [SUITE_DTLS_1_3, SUITE_DTLS_1_2, SUITE_PLAIN].into_iter().find(|suite| suites & suite != 0)
+    [SUITE_TLS_1_3, SUITE_DTLS_1_3, SUITE_DTLS_1_2, SUITE_PLAIN].into_iter().find(|suite| suites & suite != 0)
 }

@@ -24,7 +24,7 @@ pub enum Protection {
 
 /// Encrypted suites, plugged in from outside the core. A client's carry what it trusts, a server's who it is.
 pub trait Suites: Send + Sync + core::fmt::Debug {
-    /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_DTLS_1_3`] and the like).
+    /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_TLS_1_3`] and the like).
     fn offered(&self) -> u8;
 
     /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The nonce is

@@ -8,7 +8,7 @@
 use super::{Session, Suites};
 use crate::rng::Rng;
 use crate::time::{Duration, Time};
-use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
 use core::ops::Range;
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ pub struct StandInSuites {
 }
 
 impl StandInSuites {
-    /// Both suites, from this seed.
+    /// Both versions of DTLS, from this seed.
     pub fn new(seed: u64) -> Self {
         StandInSuites { seed, offered: SUITE_DTLS_1_2 | SUITE_DTLS_1_3 }
     }
@@ -93,11 +93,15 @@ pub const DTLS_1_2: Sizes =
 /// DTLS 1.3 with ChaCha20-Poly1305; the record has no length field (WIRE.md section 3).
 pub const DTLS_1_3: Sizes =
     Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
+/// TLS 1.3 with packets of this protocol's own; they have no replay window in reality, and counters of 32 bits.
+pub const TLS_1_3: Sizes =
+    Sizes { hello: 800, answer: &[615], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
 
 fn sizes_of(suite: u8) -> Option<&'static Sizes> {
     match suite {
         SUITE_DTLS_1_2 => Some(&DTLS_1_2),
         SUITE_DTLS_1_3 => Some(&DTLS_1_3),
+        SUITE_TLS_1_3 => Some(&TLS_1_3),
         _ => None,
     }
 }

@@ -11,74 +11,27 @@ use super::verify::Verifier;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite, NamedGroup};
 use dimpl::{Config, Dtls, DtlsCertificate};
 use session::DtlsSession;
-use skipstone_proto::security::{Session, Suites};
+use skipstone_proto::security::Session;
 use skipstone_proto::time::{Duration, Time};
 use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// A server's suites: who it is.
-#[derive(Debug)]
-pub(crate) struct ServerSuites {
-    identity: Arc<Identity>,
-    offered: u8,
+/// A server's session of this suite; `None` if it is not DTLS.
+pub(super) fn server(now: Time, suite: u8, identity: &Identity) -> Option<Box<dyn Session>> {
+    let kind = Kind::of(suite)?;
+    let dtls = kind.dtls(Role::Server, identity.certificate(), now);
+    Some(Box::new(DtlsSession::new(dtls, kind, now, Role::Server, None)))
 }
 
-/// A client's suites: whom it trusts.
-#[derive(Debug)]
-pub(crate) struct ClientSuites {
-    verifier: Arc<Verifier>,
-    offered: u8,
-}
-
-/// Every suite that this library has.
-pub(crate) const ALL: u8 = SUITE_DTLS_1_2 | SUITE_DTLS_1_3;
-
-impl ServerSuites {
-    pub(crate) fn new(identity: Arc<Identity>, offered: u8) -> Self {
-        ServerSuites { identity, offered }
-    }
-}
-
-impl ClientSuites {
-    pub(crate) fn new(verifier: Arc<Verifier>, offered: u8) -> Self {
-        ClientSuites { verifier, offered }
-    }
-}
-
-impl Suites for ServerSuites {
-    fn offered(&self) -> u8 {
-        self.offered
-    }
-
-    fn client(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
-        None
-    }
-
-    fn server(&self, now: Time, suite: u8, _: u64) -> Option<Box<dyn Session>> {
-        let kind = Kind::of(suite & self.offered)?;
-        let dtls = kind.dtls(Role::Server, self.identity.certificate(), now);
-        Some(Box::new(DtlsSession::new(dtls, kind, now, Role::Server, None)))
-    }
-}
-
-impl Suites for ClientSuites {
-    fn offered(&self) -> u8 {
-        self.offered
-    }
-
-    fn client(&self, now: Time, suite: u8, _: u64) -> Option<Box<dyn Session>> {
-        let kind = Kind::of(suite & self.offered)?;
-        let mut dtls = kind.dtls(Role::Client, nobody().certificate(), now);
-        dtls.set_active(true);
-        let mut session = DtlsSession::new(dtls, kind, now, Role::Client, Some(self.verifier.clone()));
-        session.handle_timeout(now);
-        Some(Box::new(session))
-    }
-
-    fn server(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
-        None
-    }
+/// A client's session of this suite, with its first flight to send; `None` if it is not DTLS.
+pub(super) fn client(now: Time, suite: u8, verifier: Arc<Verifier>) -> Option<Box<dyn Session>> {
+    let kind = Kind::of(suite)?;
+    let mut dtls = kind.dtls(Role::Client, nobody().certificate(), now);
+    dtls.set_active(true);
+    let mut session = DtlsSession::new(dtls, kind, now, Role::Client, Some(verifier));
+    session.handle_timeout(now);
+    Some(Box::new(session))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Identity {
     certificate: Vec<u8>,
     key: Vec<u8>,
-    unshown: usize,
+    /// Certificates of authorities between, which DTLS does not show.
+    between: Vec<Vec<u8>>,
 }
 
 /// SHA-256 of a certificate's DER form: what clients pin.
@@ -30,7 +31,7 @@ impl Identity {
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, "skipstone");
         let certificate = params.self_signed(&key).map_err(made)?;
-        Ok(Identity { certificate: certificate.der().to_vec(), key: key.serialize_der(), unshown: 0 })
+        Ok(Identity { certificate: certificate.der().to_vec(), key: key.serialize_der(), between: Vec::new() })
     }
 
     /// The one that this file holds; if there is no such file, a new one that is written there, readable by its owner
@@ -51,14 +52,14 @@ impl Identity {
         }
     }
 
-    /// Certificate and key as PEM texts, which may be the same. Of several certificates the first counts; DTLS here shows
-    /// no others ([`Identity::unshown`]).
+    /// Certificate and key as PEM texts, which may be the same. Of several certificates the first is the server's, those
+    /// of authorities between follow; DTLS here does not show these ([`Identity::unshown`]).
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let unshown = CertificateDer::pem_slice_iter(certificate).skip(1).filter(|found| found.is_ok()).count();
+        let between = CertificateDer::pem_slice_iter(certificate).skip(1).flatten().map(|der| der.to_vec()).collect();
         let certificate = CertificateDer::from_pem_slice(certificate).map_err(|_| IdentityError::NoCertificate)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| IdentityError::NoKey)?;
         check(&certificate, &key)?;
-        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), unshown })
+        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), between })
     }
 
     /// Certificate and key from PEM files; without a file for the key, it is beside the certificate.
@@ -72,11 +73,11 @@ impl Identity {
         })
     }
 
-    /// How many certificates the PEM text holds behind the first: those of authorities between, in most cases. No client
-    /// gets to see them, so that it can follow the chain no further than to whoever signed the first. Clients then pin the
-    /// fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)).
+    /// How many certificates the PEM text holds behind the first: those of authorities between, in most cases. No client that
+    /// uses DTLS gets to see them, so that it can follow the chain no further than to whoever signed the first. Such clients
+    /// pin the fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS shows them.
     pub fn unshown(&self) -> usize {
-        self.unshown
+        self.between.len()
     }
 
     /// What clients pin.
@@ -86,6 +87,20 @@ impl Identity {
 
     pub(crate) fn certificate(&self) -> DtlsCertificate {
         DtlsCertificate { certificate: self.certificate.clone(), private_key: self.key.clone() }
+    }
+
+    /// The certificate and those of authorities between, as far as a client takes them.
+    pub(crate) fn chain(&self) -> impl Iterator<Item = &[u8]> {
+        let mut left = CHAIN_BYTES_MAX - self.certificate.len();
+        let between = self.between.iter().map_while(move |der| {
+            left = left.checked_sub(der.len())?;
+            Some(&der[..])
+        });
+        std::iter::once(&self.certificate[..]).chain(between)
+    }
+
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.key
     }
 
     fn to_pem(&self) -> String {
@@ -182,6 +197,9 @@ impl std::error::Error for IdentityError {}
 
 /// dimpl keeps twelve records of a flight and queues ten datagrams; with more, a server would panic at its first client.
 const CERTIFICATE_BYTES_MAX: usize = 4_096;
+
+/// A client takes 16 KB of a server's handshake, of which other messages have some hundred bytes.
+const CHAIN_BYTES_MAX: usize = 12_288;
 
 /// Whether certificate and key can be used, today and together.
 fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<(), IdentityError> {

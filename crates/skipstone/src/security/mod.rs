@@ -1,22 +1,24 @@
-//! Encryption of native connections: who a server is, whom a client trusts, and DTLS behind the protocol's seam.
+//! Encryption of native connections: who a server is, whom a client trusts, and TLS and DTLS behind the protocol's seam.
 //!
-//! `identity` has certificates and keys, `verify` checks those of others, `dtls` seals, `records` looks at what comes
-//! before dimpl does.
+//! `identity` has certificates and keys, `verify` checks those of others, `suites` chooses between `tls` and `dtls`, which
+//! seal; `records` looks at what comes before dimpl does.
 
 mod dtls;
 mod identity;
 pub(crate) mod records;
+mod suites;
+mod tls;
 mod verify;
 
 pub(crate) use dtls::instant;
-use dtls::{ClientSuites, ServerSuites};
 pub(crate) use identity::to_hex;
 pub use identity::{Fingerprint, Identity, IdentityError};
+pub use suites::Suite;
+use suites::{ALL, ClientSuites, ServerSuites};
 pub(crate) use verify::Verifier;
 pub use verify::{Trust, TrustError};
 
 use skipstone_proto::security::Suites;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +33,7 @@ pub struct Security {
 impl Security {
     /// Encrypted, with this certificate.
     pub fn with(identity: Identity) -> Self {
-        Security { identity: Some(identity.into()), allows_plain: false, suites: dtls::ALL }
+        Security { identity: Some(identity.into()), allows_plain: false, suites: ALL }
     }
 
     /// Encrypted, with a certificate of its own that lasts as long as the server: clients are told its fingerprint.
@@ -59,9 +61,9 @@ impl Security {
         Security { allows_plain: true, ..self }
     }
 
-    /// Only these versions of DTLS.
-    pub fn only(self, dtls: DtlsVersion) -> Self {
-        Security { suites: dtls.suite(), ..self }
+    /// By this suite and no other.
+    pub fn only(self, suite: Suite) -> Self {
+        Security { suites: suite.bit(), ..self }
     }
 
     /// What clients pin; `None` in clear.
@@ -84,29 +86,11 @@ impl Security {
     }
 }
 
-/// A version of DTLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DtlsVersion {
-    /// RFC 6347.
-    V1_2,
-    /// RFC 9147.
-    V1_3,
-}
-
-impl DtlsVersion {
-    fn suite(self) -> u8 {
-        match self {
-            DtlsVersion::V1_2 => SUITE_DTLS_1_2,
-            DtlsVersion::V1_3 => SUITE_DTLS_1_3,
-        }
-    }
-}
-
 impl Trust {
-    /// What a client demands of the server at this host, in all versions of DTLS or in one.
-    pub fn suites(&self, host: &str, dtls: Option<DtlsVersion>) -> Result<Arc<dyn Suites>, TrustError> {
+    /// What a client demands of the server at this host, by whichever suite the server likes best, or by one.
+    pub fn suites(&self, host: &str, suite: Option<Suite>) -> Result<Arc<dyn Suites>, TrustError> {
         let verifier = Verifier::new(self, host)?;
-        let offered = dtls.map_or(dtls::ALL, DtlsVersion::suite);
+        let offered = suite.map_or(ALL, Suite::bit);
         Ok(Arc::new(ClientSuites::new(verifier.into(), offered)))
     }
 }

@@ -8,13 +8,13 @@ use std::fmt;
 /// Whom a client trusts.
 #[derive(Clone, Debug, Default)]
 pub enum Trust {
-    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. A server shows
-    /// one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
-    /// has others between, and is refused. Pin it, or name the one that signed it ([`Trust::Ca`]).
+    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. By DTLS a server
+    /// shows one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
+    /// has others between, and is refused. Use TLS, pin it, or name the one that signed it ([`Trust::Ca`]).
     #[default]
     System,
-    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. This is whoever
-    /// signed it directly: of a public authority the intermediate, which is the second certificate in the server's
+    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. By DTLS this is
+    /// whoever signed it directly: of a public authority the intermediate, which is the second certificate in the server's
     /// `fullchain.pem`.
     Ca(String),
     /// The one server whose certificate has this fingerprint, whatever its name and age.
@@ -59,14 +59,15 @@ impl Verifier {
         Ok(Verifier { rule, host: host.into() })
     }
 
-    pub(crate) fn check(&self, certificate: &[u8]) -> Result<(), Untrusted> {
+    /// The certificate of a server, and those of authorities between that it has shown, if it did.
+    pub(crate) fn check(&self, certificate: &[u8], chain: &[CertificateDer<'_>]) -> Result<(), Untrusted> {
         let fingerprint = fingerprint_of(certificate);
         let untrusted = |why: Why| Untrusted { why, host: self.host.clone(), fingerprint };
         match &self.rule {
             Rule::Anything => Ok(()),
             Rule::Pinned(pin) if *pin == fingerprint => Ok(()),
             Rule::Pinned(pin) => Err(untrusted(Why::OtherFingerprint(*pin))),
-            Rule::Signed(anchors, name) => signed(certificate, anchors, name).map_err(|error| {
+            Rule::Signed(anchors, name) => signed(certificate, chain, anchors, name).map_err(|error| {
                 untrusted(match error {
                     // The second: somebody of the same name as one who is trusted.
                     webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => Why::UnknownIssuer,
@@ -88,11 +89,16 @@ fn name(host: &str) -> Result<ServerName<'static>, TrustError> {
     ServerName::try_from(host.to_owned()).map_err(|_| TrustError::NoName(host.into()))
 }
 
-fn signed(certificate: &[u8], anchors: &[TrustAnchor<'_>], name: &ServerName<'_>) -> Result<(), webpki::Error> {
+fn signed(
+    certificate: &[u8],
+    chain: &[CertificateDer<'_>],
+    anchors: &[TrustAnchor<'_>],
+    name: &ServerName<'_>,
+) -> Result<(), webpki::Error> {
     let der = CertificateDer::from(certificate);
     let parsed = webpki::EndEntityCert::try_from(&der)?;
     let (algorithms, usage) = (webpki::ALL_VERIFICATION_ALGS, webpki::KeyUsage::server_auth());
-    parsed.verify_for_usage(algorithms, anchors, &[], UnixTime::now(), usage, None, None)?;
+    parsed.verify_for_usage(algorithms, anchors, chain, UnixTime::now(), usage, None, None)?;
     parsed.verify_is_valid_for_subject_name(name)
 }
 
@@ -150,6 +156,8 @@ enum Why {
     OtherName,
     Other(String),
 }
+
+impl std::error::Error for Untrusted {}
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -95,7 +95,7 @@ fn object_paths(value: &Value, path: String) -> Vec<String> {
 
 #[test]
 fn the_transport_is_named_by_its_carriers() {
-    assert_eq!(Transport::of([Carrier::Udp]), Transport::UdpDtls);
+    assert_eq!(Transport::of([Carrier::Udp]), Transport::UdpTls);
     assert_eq!(Transport::of([Carrier::Ws]), Transport::Ws);
     assert_eq!(Transport::of(Carrier::ALL), Transport::Mixed);
 }

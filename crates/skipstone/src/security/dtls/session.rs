@@ -65,7 +65,7 @@ impl DtlsSession {
             match self.dtls.poll_output(scratch) {
                 Output::Packet(bytes) => self.flights.push_back(bytes.to_vec()),
                 Output::PeerCert(certificate) => {
-                    let verified = self.verifier.take().map_or(Ok(()), |verifier| verifier.check(certificate));
+                    let verified = self.verifier.take().map_or(Ok(()), |verifier| verifier.check(certificate, &[]));
                     if let Err(error) = verified {
                         self.fail(error.to_string());
                         return;

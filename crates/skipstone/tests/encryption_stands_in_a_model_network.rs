@@ -1,15 +1,17 @@
-//! The real DTLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
+//! The real TLS and DTLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
 //! shows. The other simulated runs seal with a stand-in.
 
 use bytes::Bytes;
 use skipstone::netsim::{Duplex, LinkConfig, Loss};
-use skipstone::{DropReason, DtlsVersion, Event, MessageId, PeerId, Security, Trust};
+use skipstone::{DropReason, Event, MessageId, PeerId, Security, Suite, Trust};
 use skipstone_proto::endpoint::{Config, Endpoint};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
 
 const WORD: &[u8] = b"what nobody else may read";
+
+const ALL: [Suite; 3] = [Suite::Tls13, Suite::Dtls13, Suite::Dtls12];
 
 struct End {
     endpoint: Endpoint,
@@ -31,13 +33,13 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u8, link: LinkConfig, dtls: DtlsVersion) -> World {
-        World::of(Security::self_signed().expect("it is made"), seed, link, dtls)
+    fn new(seed: u8, link: LinkConfig, suite: Suite) -> World {
+        World::of(Security::self_signed().expect("it is made"), seed, link, suite)
     }
 
-    fn of(security: Security, seed: u8, link: LinkConfig, dtls: DtlsVersion) -> World {
+    fn of(security: Security, seed: u8, link: LinkConfig, suite: Suite) -> World {
         let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-        let suites = pin.suites("localhost", Some(dtls)).expect("it is a pin");
+        let suites = pin.suites("localhost", Some(suite)).expect("it is a pin");
         let server = Config::server(Default::default()).encrypted(security.suites().expect("it encrypts"));
         let end = |config, number: u8| End {
             endpoint: Endpoint::new(config, [seed ^ number; 32]).expect("a good configuration"),
@@ -112,16 +114,16 @@ fn link() -> LinkConfig {
 
 #[test]
 fn everything_arrives_once_in_order_and_nothing_shows() {
-    for dtls in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
+    for suite in ALL {
         for seed in 0..8 {
             let bad = LinkConfig { loss: Loss::Random(0.08), duplicate: 0.1, reorder: 0.1, ..link() };
-            let mut world = World::new(seed, bad, dtls);
+            let mut world = World::new(seed, bad, suite);
             world.run_for(Duration::from_secs(9));
-            assert!(world.client.endpoint.open_count() == 1 && world.server.peer.is_some(), "{dtls:?}, seed {seed}");
+            assert!(world.client.endpoint.open_count() == 1 && world.server.peer.is_some(), "{suite:?}, seed {seed}");
             world.talk(200);
             for end in [&world.client, &world.server] {
                 let expected = (0..200_u32).map(|number| [WORD, &number.to_be_bytes()].concat());
-                assert!(end.got.iter().eq(expected.collect::<Vec<_>>().iter()), "{dtls:?}, seed {seed}");
+                assert!(end.got.iter().eq(expected.collect::<Vec<_>>().iter()), "{suite:?}, seed {seed}");
                 assert!(end.closes.is_empty());
             }
             assert_eq!(world.shown, 0);
@@ -136,13 +138,13 @@ fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
     let names: Vec<String> = (0..118).map(|number| format!("a-rather-long-name-{number}.example")).collect();
     let params = rcgen::CertificateParams::new(names).expect("good names");
     let pem = params.self_signed(&key).expect("it is made").pem() + &key.serialize_pem();
-    for dtls in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
+    for suite in ALL {
         for seed in 0..8 {
             let bad = LinkConfig { loss: Loss::Random(0.05), duplicate: 0.1, reorder: 0.2, ..link() };
             let security = Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
-            let mut world = World::of(security, seed, bad, dtls);
+            let mut world = World::of(security, seed, bad, suite);
             world.run_for(Duration::from_secs(9));
-            assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "{dtls:?}, seed {seed}");
+            assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "{suite:?}, seed {seed}");
             assert!(world.kinds[0x84] > 5, "it takes several");
         }
     }
@@ -150,35 +152,39 @@ fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
 
 #[test]
 fn damaged_and_repeated_packets_are_dropped_and_counted() {
-    let mut world = World::new(3, link(), DtlsVersion::V1_3);
-    world.run_for(Duration::from_secs(1));
-    let bad = LinkConfig { corrupt: 0.1, duplicate: 0.2, ..link() };
-    world.link.up.set_config(bad.clone()).expect("a good link");
-    world.link.down.set_config(bad).expect("a good link");
-    world.talk(200);
-    assert_eq!((world.client.got.len(), world.server.got.len()), (200, 200));
-    assert!(world.server.endpoint.totals().drops.of(DropReason::NotAuthentic) > 20);
+    for suite in ALL {
+        let mut world = World::new(3, link(), suite);
+        world.run_for(Duration::from_secs(1));
+        let bad = LinkConfig { corrupt: 0.1, duplicate: 0.2, ..link() };
+        world.link.up.set_config(bad.clone()).expect("a good link");
+        world.link.down.set_config(bad).expect("a good link");
+        world.talk(200);
+        assert_eq!((world.client.got.len(), world.server.got.len()), (200, 200));
+        assert!(world.server.endpoint.totals().drops.of(DropReason::NotAuthentic) > 20);
+    }
 }
 
 #[test]
 fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
-    let mut world = World::new(1, link(), DtlsVersion::V1_3);
-    let suites = Trust::Pinned([7; 32]).suites("localhost", None).expect("it is a pin");
-    let path = Path { socket: 1, ..world.client.path };
-    world.client = World::new(9, link(), DtlsVersion::V1_3).client;
-    let _ = path;
-    let peer = world.client.peer.expect("it was made");
-    world.client.endpoint.close(world.now, peer, 0, "", Duration::ZERO);
-    while world.client.endpoint.poll_event(world.now).is_some() {}
-    let path = world.client.path;
-    world.client.endpoint.connect_with(world.now, path, b"a token", Protection::Encrypted(suites)).expect("it may");
-    world.run_for(Duration::from_secs(1));
-    assert_eq!(world.client.closes.len(), 1);
-    assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
-    assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
-    assert!(world.server.closes.is_empty() && world.server.peer.is_none());
-    // A client that does not like the certificate goes without a word, and is not waited for.
-    world.run_for(Duration::from_millis(2_500));
-    assert_eq!(world.server.endpoint.connection_count(), 0);
-    assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
+    for suite in ALL {
+        let mut world = World::new(1, link(), suite);
+        let suites = Trust::Pinned([7; 32]).suites("localhost", Some(suite)).expect("it is a pin");
+        let path = Path { socket: 1, ..world.client.path };
+        world.client = World::new(9, link(), suite).client;
+        let _ = path;
+        let peer = world.client.peer.expect("it was made");
+        world.client.endpoint.close(world.now, peer, 0, "", Duration::ZERO);
+        while world.client.endpoint.poll_event(world.now).is_some() {}
+        let path = world.client.path;
+        world.client.endpoint.connect_with(world.now, path, b"a token", Protection::Encrypted(suites)).expect("it may");
+        world.run_for(Duration::from_secs(1));
+        assert_eq!(world.client.closes.len(), 1);
+        assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
+        assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
+        assert!(world.server.closes.is_empty() && world.server.peer.is_none());
+        // A client that does not like the certificate goes without a word, and is not waited for.
+        world.run_for(Duration::from_millis(2_500));
+        assert_eq!(world.server.endpoint.connection_count(), 0);
+        assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
+    }
 }

@@ -1,11 +1,11 @@
 //! Simulated runs seal with a stand-in: its records and flights have the sizes of the real ones, so that their figures
 //! are true of the real ones.
 
-use skipstone::{DtlsVersion, Security, Trust};
-use skipstone_proto::security::stand_in::{DTLS_1_2, DTLS_1_3, Sizes};
+use skipstone::{Security, Trust};
+use skipstone_proto::security::stand_in::{DTLS_1_2, DTLS_1_3, Sizes, TLS_1_3};
 use skipstone_proto::security::{Session, Suites};
 use skipstone_proto::time::Time;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
 
 const NOW: Time = Time::from_micros(1_000_000);
 /// An ECDSA signature has 70 to 72 bytes, now and then fewer; the certificate holds one, the handshake another.
@@ -49,8 +49,8 @@ fn measured(suite: u8) -> (Sizes, Vec<usize>) {
 }
 
 #[test]
-fn of_both_versions() {
-    for (suite, expected) in [(SUITE_DTLS_1_2, DTLS_1_2), (SUITE_DTLS_1_3, DTLS_1_3)] {
+fn of_every_suite() {
+    for (suite, expected) in [(SUITE_DTLS_1_2, DTLS_1_2), (SUITE_DTLS_1_3, DTLS_1_3), (SUITE_TLS_1_3, TLS_1_3)] {
         let (sizes, answer) = measured(suite);
         println!("{sizes:?}, answer {answer:?}");
         assert_eq!(answer.len(), expected.answer.len());
@@ -64,7 +64,7 @@ fn of_both_versions() {
 #[test]
 fn what_the_session_says_of_its_overhead_is_what_it_adds() {
     let (client, server) = suites();
-    for (suite, version) in [(SUITE_DTLS_1_2, DtlsVersion::V1_2), (SUITE_DTLS_1_3, DtlsVersion::V1_3)] {
+    for suite in [SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3] {
         let mut client = client.client(NOW, suite, 1).expect("it is offered");
         let mut server = server.server(NOW, suite, 1).expect("it is offered");
         for _ in 0..3 {
@@ -75,9 +75,9 @@ fn what_the_session_says_of_its_overhead_is_what_it_adds() {
             let mut datagram = vec![7; 4 + length + client.overhead()];
             datagram[..4].copy_from_slice(b"\x80abc");
             let end = datagram.len();
-            assert_eq!(client.seal(&mut datagram, 4..4 + length), end, "{version:?}, {length} bytes");
+            assert_eq!(client.seal(&mut datagram, 4..4 + length), end, "{suite}, {length} bytes");
             assert_eq!(&datagram[..4], b"\x80abc", "what lies before stays");
-            let opened = server.open(&mut datagram, 4).unwrap_or_else(|| panic!("{version:?}, {length} bytes"));
+            let opened = server.open(&mut datagram, 4).unwrap_or_else(|| panic!("{suite}, {length} bytes"));
             assert_eq!(&datagram[opened], vec![7; length]);
         }
     }

@@ -1,0 +1,111 @@
+//! Which suites there are, and which session makes each: TLS 1.3 by `tls`, DTLS by `dtls`.
+
+use super::identity::Identity;
+use super::verify::Verifier;
+use super::{dtls, tls};
+use skipstone_proto::security::{Session, Suites};
+use skipstone_proto::time::Time;
+use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
+use std::fmt;
+use std::sync::Arc;
+
+/// A way to encrypt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suite {
+    /// The handshake of TLS 1.3 (RFC 8446) as QUIC uses it, and packets of this protocol's own: the cheapest.
+    Tls13,
+    /// RFC 9147.
+    Dtls13,
+    /// RFC 6347.
+    Dtls12,
+}
+
+impl Suite {
+    pub(super) fn bit(self) -> u8 {
+        match self {
+            Suite::Tls13 => SUITE_TLS_1_3,
+            Suite::Dtls13 => SUITE_DTLS_1_3,
+            Suite::Dtls12 => SUITE_DTLS_1_2,
+        }
+    }
+}
+
+/// Every suite that this library has.
+pub(super) const ALL: u8 = SUITE_TLS_1_3 | SUITE_DTLS_1_2 | SUITE_DTLS_1_3;
+
+/// A server's suites: who it is.
+pub(super) struct ServerSuites {
+    identity: Arc<Identity>,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    offered: u8,
+}
+
+/// A client's suites: whom it trusts.
+pub(super) struct ClientSuites {
+    verifier: Arc<Verifier>,
+    tls: Arc<rustls::ClientConfig>,
+    offered: u8,
+}
+
+impl ServerSuites {
+    pub(super) fn new(identity: Arc<Identity>, offered: u8) -> Self {
+        let tls = tls::server_config(&identity);
+        let offered = if tls.is_some() { offered } else { offered & !SUITE_TLS_1_3 };
+        ServerSuites { identity, tls, offered }
+    }
+}
+
+impl ClientSuites {
+    pub(super) fn new(verifier: Arc<Verifier>, offered: u8) -> Self {
+        let tls = tls::client_config(verifier.clone());
+        ClientSuites { verifier, tls, offered }
+    }
+}
+
+impl Suites for ServerSuites {
+    fn offered(&self) -> u8 {
+        self.offered
+    }
+
+    fn client(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
+        None
+    }
+
+    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+        match suite & self.offered {
+            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::server(now, self.tls.clone()?, nonce)?)),
+            suite => dtls::server(now, suite, &self.identity),
+        }
+    }
+}
+
+impl Suites for ClientSuites {
+    fn offered(&self) -> u8 {
+        self.offered
+    }
+
+    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+        match suite & self.offered {
+            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), nonce)?)),
+            suite => dtls::client(now, suite, self.verifier.clone()),
+        }
+    }
+
+    fn server(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
+        None
+    }
+}
+
+impl fmt::Debug for ServerSuites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (identity, offered) = (&self.identity, self.offered);
+        f.debug_struct("ServerSuites").field("identity", identity).field("offered", &offered).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ClientSuites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (verifier, offered) = (&self.verifier, self.offered);
+        f.debug_struct("ClientSuites").field("verifier", verifier).field("offered", &offered).finish_non_exhaustive()
+    }
+}

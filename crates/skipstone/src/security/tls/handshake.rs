@@ -1,0 +1,244 @@
+//! A handshake that is under way: rustls' bytes into pieces, pieces into rustls, and everything said again until it was
+//! heard. WIRE.md section 2.4.
+
+use super::keys::PacketKeys;
+use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
+use super::stream::Stream;
+use super::verify::reason;
+use rustls::quic::{Connection, KeyChange, PacketKey};
+use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::cursor::Writer;
+
+pub(super) struct Handshake {
+    /// Gone once it has nothing more to say or hear.
+    tls: Option<Connection>,
+    side: Side,
+    /// The HELLO's, which both sides must name under TLS' own protection.
+    nonce: [u8; 8],
+    keys: Option<HandshakeKeys>,
+    clear: Stream,
+    sealed: Stream,
+    /// The peer is to be told how much was heard.
+    owes_word: bool,
+    packets: Option<PacketKeys>,
+    resend_at: Time,
+    interval: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    Server,
+}
+
+struct HandshakeKeys {
+    local: Box<dyn PacketKey>,
+    remote: Box<dyn PacketKey>,
+    /// Pieces sealed.
+    next: u32,
+}
+
+impl Side {
+    /// Bytes of the peer's that a level may have: a server's chain is long, a client has no certificate.
+    fn heard_max(self) -> usize {
+        match self {
+            Side::Client => 16_384,
+            Side::Server => 2_048,
+        }
+    }
+}
+
+const RESEND_FIRST: Duration = Duration::from_millis(200);
+const RESEND_MAX: Duration = Duration::from_secs(2);
+/// Bytes of pieces in a datagram: with every header it is below 1,200.
+const DATAGRAM_BYTES_MAX: usize = 1_100;
+/// A client's datagrams in clear are at least so long, so that nobody gets more than that for less.
+const CLEAR_BYTES_MIN: usize = 800;
+/// A piece with fewer bytes of content than this waits for the next datagram.
+const SEALED_ROOM_MIN: usize = SEALED_HEADER_BYTES + 8 + 32 + TAG_BYTES;
+
+impl Handshake {
+    pub(super) fn new(now: Time, tls: Connection, nonce: u64) -> Self {
+        let side = match tls {
+            Connection::Client(_) => Side::Client,
+            Connection::Server(_) => Side::Server,
+        };
+        Handshake {
+            tls: Some(tls),
+            side,
+            nonce: nonce.to_be_bytes(),
+            keys: None,
+            clear: Stream::default(),
+            sealed: Stream::default(),
+            owes_word: false,
+            packets: None,
+            resend_at: now,
+            interval: RESEND_FIRST,
+        }
+    }
+
+    pub(super) fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Whether this side has said anything yet.
+    pub(super) fn has_said(&self) -> bool {
+        !self.clear.said.is_empty()
+    }
+
+    /// The keys for packets, once the peer has proven everything that it has to.
+    pub(super) fn take_packets(&mut self) -> Option<PacketKeys> {
+        if self.tls.is_some() { None } else { self.packets.take() }
+    }
+
+    /// Whether the peer has heard everything that it needs.
+    pub(super) fn is_over(&self) -> bool {
+        self.tls.is_none() && !self.sealed.is_waiting()
+    }
+
+    /// Takes a datagram; false if nothing in it makes sense now. The error is why the handshake has failed.
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Result<bool, String> {
+        let Some(pieces) = pieces::decode(datagram) else { return Ok(false) };
+        let mut is_taken = false;
+        if let Some(clear) = pieces.clear {
+            is_taken |= self.on_clear(now, clear)?;
+        }
+        if let Some(sealed) = pieces.sealed {
+            is_taken |= self.on_sealed(now, sealed)?;
+        }
+        Ok(is_taken)
+    }
+
+    fn on_clear(&mut self, now: Time, piece: Clear<'_>) -> Result<bool, String> {
+        if self.keys.is_some() {
+            // What is in clear could be anybody's. From a client it shows, at least, that somebody is there.
+            return Ok(self.side == Side::Server && piece.offset == 0);
+        }
+        match self.clear.hear(piece.offset, piece.bytes, self.side.heard_max()) {
+            None | Some([]) => Ok(false),
+            Some(new) => {
+                // Who answers has heard.
+                self.clear.on_answered();
+                self.read(now, new)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn on_sealed(&mut self, now: Time, piece: Sealed<'_>) -> Result<bool, String> {
+        let Some(keys) = &self.keys else { return Ok(false) };
+        let mut bytes = piece.bytes.to_vec();
+        let opened = keys.remote.decrypt_in_place(u64::from(piece.counter), piece.header, &mut bytes);
+        let Ok(opened) = opened else { return Ok(false) };
+        let Some((acknowledged, offset, bytes)) = pieces::decode_inner(opened) else { return Ok(false) };
+        self.clear.on_answered();
+        self.sealed.on_acknowledged(acknowledged);
+        match self.sealed.hear(offset, bytes, self.side.heard_max()) {
+            Some([]) if !bytes.is_empty() => {
+                // It repeats itself: it has not heard the answer.
+                self.owes_word = true;
+                self.sealed.repeat();
+            }
+            None | Some([]) => {}
+            Some(new) => {
+                self.owes_word = true;
+                self.read(now, new)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn read(&mut self, now: Time, bytes: &[u8]) -> Result<(), String> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        tls.read_hs(bytes).map_err(|error| reason(&error))?;
+        self.write(now)
+    }
+
+    /// Takes what rustls has to say, and the keys that come of it.
+    pub(super) fn write(&mut self, now: Time) -> Result<(), String> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        loop {
+            let level = if self.keys.is_some() { &mut self.sealed } else { &mut self.clear };
+            let before = level.said.len();
+            let change = tls.write_hs(&mut level.said);
+            if level.said.len() > before {
+                (self.interval, self.resend_at) = (RESEND_FIRST, now + RESEND_FIRST);
+            }
+            match change {
+                Some(KeyChange::Handshake { keys }) => {
+                    let (local, remote) = (keys.local.packet, keys.remote.packet);
+                    self.keys = Some(HandshakeKeys { local, remote, next: 0 });
+                }
+                Some(KeyChange::OneRtt { keys, next }) => self.packets = Some(PacketKeys::new(keys, next)),
+                None => break,
+            }
+        }
+        if tls.quic_transport_parameters().is_some_and(|theirs| theirs != self.nonce) {
+            return Err("the encrypted handshake failed: it belongs to another connection".into());
+        }
+        if !tls.is_handshaking() && self.packets.is_some() {
+            self.tls = None;
+        }
+        Ok(())
+    }
+
+    /// Says again what was not heard in time.
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        if self.poll_timeout() <= now {
+            self.clear.repeat();
+            self.sealed.repeat();
+            self.interval = (self.interval * 2).min(RESEND_MAX);
+            self.resend_at = now + self.interval;
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Time {
+        if self.clear.is_waiting() || self.sealed.is_waiting() { self.resend_at } else { Time::NEVER }
+    }
+
+    /// The next datagram, if there is something to say.
+    pub(super) fn poll(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let room = buffer.len().min(DATAGRAM_BYTES_MAX);
+        let writer = &mut Writer::new(&mut buffer[..room]);
+        let overhead = pieces::clear_overhead(self.clear.offset(), room);
+        if self.clear.has_more() && writer.room() > overhead {
+            let offset = self.clear.offset();
+            pieces::encode_clear(writer, offset, self.clear.take(room - overhead));
+        }
+        if (self.sealed.has_more() || self.owes_word) && writer.room() >= SEALED_ROOM_MIN {
+            self.write_sealed(writer);
+        }
+        if self.side == Side::Client && self.keys.is_none() && !writer.is_empty() {
+            pieces::pad(writer, CLEAR_BYTES_MIN);
+        }
+        (!writer.is_empty()).then_some(writer.len())
+    }
+
+    /// A server's last datagram: it heard everything, and so did the client, or it would not have said the last.
+    pub(super) fn poll_last_word(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        self.sealed.on_answered();
+        let writer = &mut Writer::new(buffer);
+        self.write_sealed(writer);
+        (!writer.is_empty()).then_some(writer.len())
+    }
+
+    fn write_sealed(&mut self, writer: &mut Writer<'_>) {
+        let (heard, offset) = (self.sealed.heard(), self.sealed.offset());
+        let bytes_max = writer.room() - SEALED_HEADER_BYTES - pieces::inner_len(heard, offset) - TAG_BYTES;
+        let Some(keys) = &mut self.keys else { return };
+        let mut inner = [0; DATAGRAM_BYTES_MAX];
+        let mut content = Writer::new(&mut inner);
+        content.varint(heard as u64);
+        content.varint(offset as u64);
+        content.bytes(self.sealed.take(bytes_max));
+        let content = content.into_written();
+        let header = pieces::sealed_header(keys.next);
+        let Ok(tag) = keys.local.encrypt_in_place(u64::from(keys.next), &header, content) else { return };
+        // Some pieces a second, for some seconds.
+        keys.next = keys.next.checked_add(1).expect("a handshake has no four billion pieces");
+        writer.bytes(&header);
+        writer.bytes(content);
+        writer.bytes(tag.as_ref());
+        self.owes_word = false;
+    }
+}

@@ -1,0 +1,184 @@
+//! What the protocol sees: a handshake first, then two keys and two counters, and nothing else.
+
+use super::handshake::{Handshake, Side};
+use super::keys::{OVERHEAD, PacketKeys};
+use super::pieces;
+use rustls::pki_types::ServerName;
+use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
+use rustls::{ClientConfig, ServerConfig};
+use skipstone_proto::security::Session;
+use skipstone_proto::time::Time;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(crate) struct TlsSession {
+    pub(super) packets: Option<PacketKeys>,
+    /// Until the peer has heard everything that it needs.
+    pub(super) handshake: Option<Box<Handshake>>,
+    /// A server's, for a client that has not heard it.
+    last_word: Option<LastWord>,
+    failure: Option<Box<str>>,
+    /// The failure was not noticed yet.
+    is_due: bool,
+}
+
+/// The datagram that tells a client that its last flight has come.
+struct LastWord {
+    bytes: Box<[u8]>,
+    is_due: bool,
+    /// How often it may be said.
+    left: u8,
+}
+
+/// Handshake bytes that one datagram may bring.
+const HANDSHAKE_BYTES_MAX: usize = 1_500;
+/// A client asks for the last word again eight times in ten seconds; packets are the better word.
+const LAST_WORDS_MAX: u8 = 32;
+
+impl TlsSession {
+    /// A client's, which has its ClientHello to say.
+    pub(crate) fn client(now: Time, config: Arc<ClientConfig>, nonce: u64) -> Option<Self> {
+        // No server is asked for by this name; the rules of the configuration know the right one.
+        let name = ServerName::try_from("skipstone.invalid").ok()?;
+        let tls = ClientConnection::new(config, Version::V1, name, nonce.to_be_bytes().to_vec()).ok()?;
+        TlsSession::of(now, tls.into(), nonce)
+    }
+
+    /// A server's, which waits for one.
+    pub(crate) fn server(now: Time, config: Arc<ServerConfig>, nonce: u64) -> Option<Self> {
+        let tls = ServerConnection::new(config, Version::V1, nonce.to_be_bytes().to_vec()).ok()?;
+        TlsSession::of(now, tls.into(), nonce)
+    }
+
+    fn of(now: Time, tls: Connection, nonce: u64) -> Option<Self> {
+        let mut handshake = Handshake::new(now, tls, nonce);
+        handshake.write(now).ok()?;
+        let handshake = Some(Box::new(handshake));
+        Some(TlsSession { packets: None, handshake, last_word: None, failure: None, is_due: false })
+    }
+
+    fn fail(&mut self, why: String) {
+        self.failure.get_or_insert(why.into());
+        (self.handshake, self.last_word, self.is_due) = (None, None, true);
+    }
+
+    /// The handshake may have come further, or to its end.
+    fn advance(&mut self) {
+        let Some(handshake) = &mut self.handshake else { return };
+        if let Some(packets) = handshake.take_packets() {
+            self.packets = Some(packets);
+            if handshake.side() == Side::Server {
+                let mut buffer = [0; 64];
+                let said = handshake.poll_last_word(&mut buffer).map(|length| buffer[..length].into());
+                self.last_word = said.map(|bytes| LastWord { bytes, is_due: true, left: LAST_WORDS_MAX });
+                self.handshake = None;
+                return;
+            }
+        }
+        if handshake.is_over() {
+            self.handshake = None;
+        }
+    }
+
+    /// Handshake bytes once the handshake is over: the client may have missed the last word.
+    fn handle_late(&mut self, bytes: &[u8]) -> bool {
+        let is_sealed = pieces::decode(bytes).is_some_and(|pieces| pieces.sealed.is_some());
+        match &mut self.last_word {
+            // Not a byte more than came.
+            Some(word) if is_sealed && word.left > 0 && bytes.len() >= word.bytes.len() => {
+                word.is_due = true;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Session for TlsSession {
+    fn is_established(&self) -> bool {
+        self.packets.is_some()
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
+        if self.failure.is_some() || bytes.len() > HANDSHAKE_BYTES_MAX {
+            return false;
+        }
+        let Some(handshake) = &mut self.handshake else { return self.handle_late(bytes) };
+        match handshake.handle(now, bytes) {
+            // A server that has no answer to the first flight has nothing to keep a session for.
+            Ok(true) if handshake.has_said() => {
+                self.advance();
+                true
+            }
+            Ok(_) => false,
+            Err(why) => {
+                self.fail(why);
+                false
+            }
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.is_due = false;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.handle_timeout(now);
+        }
+    }
+
+    fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        if let Some(handshake) = &mut self.handshake {
+            return handshake.poll(buffer);
+        }
+        let word = self.last_word.as_mut().filter(|word| word.is_due)?;
+        buffer.get_mut(..word.bytes.len())?.copy_from_slice(&word.bytes);
+        (word.is_due, word.left) = (false, word.left.saturating_sub(1));
+        Some(word.bytes.len())
+    }
+
+    fn poll_timeout(&self) -> Time {
+        if self.is_due {
+            return Time::ZERO;
+        }
+        self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.poll_timeout())
+    }
+
+    fn overhead(&self) -> usize {
+        OVERHEAD
+    }
+
+    fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
+        let sealed = plaintext.end + OVERHEAD;
+        let (header, rest) = datagram[..sealed].split_at_mut(plaintext.start);
+        let (payload, trailer) = rest.split_at_mut(plaintext.len());
+        let is_usable = self.failure.is_none();
+        let is_sealed =
+            self.packets.as_mut().is_some_and(|packets| is_usable && packets.seal(header, payload, trailer));
+        if !is_sealed {
+            // Nothing leaves in clear, whatever went wrong.
+            rest.fill(0);
+            self.fail("a packet could not be sealed".into());
+        }
+        sealed
+    }
+
+    fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+        if self.failure.is_some() || datagram.len() < header + OVERHEAD {
+            return None;
+        }
+        let packets = self.packets.as_mut()?;
+        let (head, sealed) = datagram.split_at_mut(header);
+        if packets.open(head, sealed) {
+            // Who seals packets has heard everything.
+            self.handshake = None;
+            return Some(header..datagram.len() - OVERHEAD);
+        }
+        if packets.are_worn_out() {
+            self.fail("too many packets came that were forged or damaged: connect again".into());
+        }
+        None
+    }
+}

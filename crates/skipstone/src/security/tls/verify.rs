@@ -1,0 +1,70 @@
+//! The client's rules ([`Verifier`]) as rustls asks for them. Errors come back as what the rules say.
+
+use crate::security::verify::{Untrusted, Verifier};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, PeerIncompatible, SignatureScheme};
+use std::sync::Arc;
+
+/// Who a server has to be.
+#[derive(Debug)]
+pub(super) struct Rules {
+    verifier: Arc<Verifier>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl Rules {
+    pub(super) fn new(verifier: Arc<Verifier>, algorithms: WebPkiSupportedAlgorithms) -> Self {
+        Rules { verifier, algorithms }
+    }
+}
+
+impl ServerCertVerifier for Rules {
+    /// The name is part of the rules; that which rustls knows stands for none.
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        chain: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let checked = self.verifier.check(certificate, chain);
+        checked.map_err(untrusted).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(Error::PeerIncompatible(PeerIncompatible::Tls12NotOffered))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+fn untrusted(why: Untrusted) -> Error {
+    Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(why))))
+}
+
+/// What people are told of an error of rustls'.
+pub(super) fn reason(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),
+        error => format!("the encrypted handshake failed: {error}"),
+    }
+}
