@@ -1,5 +1,8 @@
 //! What sealing, opening and shaking hands cost, in clear, by TLS and by both versions of DTLS. `cargo bench -p skipstone`.
 
+use rustls::crypto::aws_lc_rs::cipher_suite;
+use rustls::quic::Version;
+use rustls::{Side, SupportedCipherSuite};
 use skipstone::{Security, Trust};
 use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::time::Time;
@@ -23,6 +26,30 @@ fn main() {
     report("TLS 1.3", || shake_hands(SUITE_TLS_1_3));
     report("DTLS 1.3", || shake_hands(SUITE_DTLS_1_3));
     report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
+    println!("\nthe ciphers of TLS 1.3 alone");
+    report_cipher("AES-128", cipher_suite::TLS13_AES_128_GCM_SHA256);
+    report_cipher("ChaCha20", cipher_suite::TLS13_CHACHA20_POLY1305_SHA256);
+}
+
+fn report_cipher(name: &str, suite: SupportedCipherSuite) {
+    let suite = suite.tls13().and_then(|suite| suite.quic_suite()).expect("rustls has it for QUIC");
+    let [client, server] = [Side::Client, Side::Server].map(|side| suite.keys(b"bench", side, Version::V1));
+    let measured = LENGTHS.map(|length| {
+        let mut datagram = vec![7; length + 16];
+        let (mut sealing, mut opening) = (Vec::new(), Vec::new());
+        for number in 0..u64::from(PACKETS) {
+            let began = Instant::now();
+            let (payload, tag_at) = datagram.split_at_mut(length);
+            let tag = client.local.packet.encrypt_in_place(number, b"head", payload).expect("it seals");
+            tag_at.copy_from_slice(tag.as_ref());
+            let sealed = Instant::now();
+            server.remote.packet.decrypt_in_place(number, b"head", &mut datagram).expect("it is genuine");
+            opening.push(sealed.elapsed().as_nanos() as u64);
+            sealing.push((sealed - began).as_nanos() as u64);
+        }
+        format!("{:>23}", format!("{} + {}", median(sealing), median(opening)))
+    });
+    println!("{name:10} {}", measured.concat());
 }
 
 fn report(name: &str, mut pair: impl FnMut() -> Pair) {
@@ -31,16 +58,15 @@ fn report(name: &str, mut pair: impl FnMut() -> Pair) {
         let (seal, open) = measure(&mut client, &mut server, length);
         format!("{:>23}", format!("{seal} + {open}"))
     });
-    let mut handshakes: Vec<_> = (0..HANDSHAKES)
+    let handshakes: Vec<_> = (0..HANDSHAKES)
         .map(|_| {
             let began = Instant::now();
             drop(pair());
-            began.elapsed()
+            began.elapsed().as_micros() as u64
         })
         .collect();
-    handshakes.sort_unstable();
-    let handshake = handshakes[handshakes.len() / 2];
-    println!("{name:10} {}{:>12}{:>26}", measured.concat(), client.overhead(), handshake.as_micros());
+    let handshake = median(handshakes);
+    println!("{name:10} {}{:>12}{:>26}", measured.concat(), client.overhead(), handshake);
 }
 
 /// Nanoseconds to seal and to open a packet of so many bytes, the medians. One after the other, since what is too late is
@@ -56,9 +82,12 @@ fn measure(client: &mut Box<dyn Session>, server: &mut Box<dyn Session>, bytes: 
         opening.push(sealed.elapsed().as_nanos() as u64);
         sealing.push((sealed - began).as_nanos() as u64);
     }
-    sealing.sort_unstable();
-    opening.sort_unstable();
-    (sealing[sealing.len() / 2], opening[opening.len() / 2])
+    (median(sealing), median(opening))
+}
+
+fn median(mut times: Vec<u64>) -> u64 {
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 fn shake_hands(suite: u8) -> Pair {

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use skipstone::{
-    DropReason, DtlsVersion, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError,
+    DropReason, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError, Suite,
     StartError, Target, Threading, code,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ fn config(shards: u32) -> ServerConfig {
 
 impl Table {
     fn new(config: ServerConfig) -> Table {
-        let pool = PoolConfig { dtls: Some(DtlsVersion::V1_3), ..PoolConfig::default() };
+        let pool = PoolConfig { suite: Some(Suite::Tls13), ..PoolConfig::default() };
         Table {
             server: Server::start(config).expect("a port is free"),
             pool: Pool::new(pool).expect("it is made"),

@@ -148,7 +148,7 @@ fn a_hello_with_an_id_a_wrong_word_no_source_or_no_version_is_malformed() {
 
 #[test]
 fn a_suite_that_is_not_exactly_one_is_malformed() {
-    for suite in (0..=0xff).filter(|suite| ![1, 2, 4].contains(suite)) {
+    for suite in (0..=0xff).filter(|suite| ![1, 2, 4, 8].contains(suite)) {
         assert_malformed_with(challenge(), 14, suite);
         assert_malformed_with(open(), 17, suite);
     }

@@ -280,3 +280,40 @@ fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic
     }
     assert!(broken < 90, "{broken} of 99");
 }
+
+fn resident_kb() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("it has one");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
+}
+
+/// The figures of SECURITY.md: `cargo test -p skipstone --lib a_tls_session_holds -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures memory, alone in its process"]
+fn what_a_tls_session_holds() {
+    let identity = Identity::self_signed().expect("it is made");
+    let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
+    let (ours, theirs) = (server_config(&identity).expect("it is good"), client_config(Arc::new(pin)));
+    let make = |is_finished: bool| {
+        let mut client = TlsSession::client(START, theirs.clone(), NONCE).expect("it is made");
+        let mut server = TlsSession::server(START, ours.clone(), NONCE).expect("it is made");
+        talk(&mut client, &mut server);
+        talk(&mut server, &mut client);
+        if is_finished {
+            talk(&mut client, &mut server);
+            said(&mut server);
+        }
+        assert_eq!(server.is_established(), is_finished);
+        Box::new(server)
+    };
+    println!("the session itself: {} bytes", size_of::<TlsSession>());
+    for is_finished in [false, true] {
+        let warm: Vec<_> = (0..100).map(|_| make(is_finished)).collect();
+        let before = resident_kb();
+        let sessions: Vec<_> = (0..4_000).map(|_| make(is_finished)).collect();
+        let each = (resident_kb() - before) as f64 / sessions.len() as f64;
+        println!("finished {is_finished}: {each:.2} KB each");
+        // Not given back, or the next would find room that is there already.
+        core::mem::forget((warm, sessions));
+    }
+}
