@@ -235,6 +235,12 @@ impl Ledger {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
+    /// Lets go of memory for more packets than there are.
+    pub fn forget_spare(&mut self) {
+        self.sent.shrink_to_fit();
+        self.records.shrink_to_fit();
+    }
+
     /// Bytes of packets in flight.
     pub fn bytes_in_flight(&self) -> u32 {
         self.bytes_in_flight

@@ -60,6 +60,11 @@ impl Redundant {
         self.classes.iter().all(|class| class.mode == RedundancyMode::Adaptive)
     }
 
+    /// The peer sends repairs no more: what was kept for them goes.
+    pub(super) fn forget_kept(&mut self) {
+        self.decoder = None;
+    }
+
     /// A packet with new messages left, which are so many of its bytes: redundancy may cost its share of them.
     pub(super) fn earn(&mut self, bytes: usize) {
         self.budget.earn(bytes as u64);
