@@ -9,6 +9,7 @@ mod measure;
 mod report;
 mod resilience;
 mod serve;
+mod sharing;
 mod stress;
 mod trust;
 mod units;

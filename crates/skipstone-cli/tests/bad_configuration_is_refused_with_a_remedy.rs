@@ -35,6 +35,8 @@ fn flags_that_make_no_sense() {
     refused(&["stress", "--loss", "1%", "--burst", "1%:2"], &["cannot be used with"]);
     refused(&["stress", "--up", "rain=5%"], &["--up rain=5%", "the names are loss, burst"]);
     refused(&["stress", "--mix", "udp=1,ws=1", "--loss", "1%"], &["use --mix udp"]);
+    refused(&["stress", "--shards", "0"], &["1 to 256, or `auto`"]);
+    refused(&["stress", "skip://127.0.0.1:7777", "--shards", "2"], &["--shards", "give it to `serve`"]);
     refused(&["stress", "--wait"], &["<URL>"]);
     refused(&["stress", "--frobnicate"], &["--frobnicate"]);
     refused(&["stress", "-r", "100000/s", "-d", "1000s"], &["at most"]);

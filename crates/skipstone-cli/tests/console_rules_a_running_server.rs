@@ -54,6 +54,26 @@ fn it_lists_describes_talks_and_kicks() {
     served.stop();
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn each_shard_has_a_line_of_its_own_and_the_totals_are_those_of_all() {
+    let served = Served::start(&["--shards", "2"]);
+    let mut console = Session::open(served.console);
+    let mut guests: Vec<Guest> = ["ann", "bob", "cat", "dan"].map(|name| Guest::connect(&served.url, name)).into();
+    guests[0].say("hello");
+    guests.iter_mut().for_each(|guest| guest.listen_until("the line comes", |guest| guest.lines.len() == 1));
+    let stats = console.stats();
+    let clients = |shard: &str| -> u32 {
+        let (_, rest) = stats.split_once(&format!("shard {shard}: clients ")).expect("it has a line");
+        rest.split(',').next().and_then(|count| count.parse().ok()).expect("a number")
+    };
+    assert_eq!(clients("0") + clients("1"), 4, "{stats}");
+    assert!(stats.contains("clients 4,") && !stats.contains("shard 2"), "{stats}");
+    let rows = console.ask("clients", "dan");
+    assert!(["ann", "bob", "cat"].iter().all(|name| rows.contains(name)), "{rows}");
+    served.stop();
+}
+
 #[test]
 fn rates_are_those_since_each_sessions_last_look() {
     let served = Served::start(&[]);

@@ -38,6 +38,9 @@ fn serve_explains_its_flags_and_defaults() {
     teaches(&["serve", "--help"], &[listening, console].concat());
     teaches(&["serve", "--help"], &load);
     teaches(&["serve", "--help"], &["a server that echoes turns their clients away"]);
+    let shards = ["--shards <N|auto>", "sockets of its own on the same port", "`auto` has one for each core"];
+    teaches(&["serve", "--help"], &shards);
+    teaches(&["stress", "--help"], &shards);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
-use crate::handle::{Command, Handle, Mode as Threading, QueueFull, StartError, Wake};
+use crate::handle::{Command, Handle, Mode as Threading, QueueFull, Wake};
 use crate::security::{DtlsVersion, Trust};
+use crate::start_error::StartError;
 use crate::url::{Scheme, Target, UrlError};
 use bytes::Bytes;
 use skipstone_proto::channel::{MessageId, Submission};

@@ -1,10 +1,11 @@
 //! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand.
 
-use crate::driver::{Driver, DriverError};
+use crate::driver::Driver;
+use crate::start_error::StartError;
 use crossbeam_queue::ArrayQueue;
 use mio::Waker;
 use skipstone_proto::channel::{MessageId, Submission};
-use skipstone_proto::endpoint::{ConfigError, Event, Group, PeerId};
+use skipstone_proto::endpoint::{Event, Group, PeerId};
 use skipstone_proto::time::Duration;
 use skipstone_proto::wire::settings::Merging;
 use std::io;
@@ -21,61 +22,6 @@ pub enum Mode {
     Background,
     /// The application, by calling `drive`: for single-threaded engines and for tests.
     Stepped,
-}
-
-/// Why a server or a client could not be started.
-#[derive(Debug)]
-pub enum StartError {
-    /// The settings contradict each other.
-    Config(ConfigError),
-    /// The system refused a socket or a thread: what was wanted, and its answer.
-    Io(String, io::Error),
-    /// The URL makes no sense, or its name has no address.
-    Url(crate::url::UrlError),
-    /// The server's certificate or key cannot be used.
-    Identity(crate::security::IdentityError),
-    /// Nobody can be trusted as asked.
-    Trust(crate::security::TrustError),
-}
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StartError::Config(error) => error.fmt(f),
-            StartError::Io(wanted, error) if error.kind() == io::ErrorKind::AddrInUse => {
-                write!(f, "cannot {wanted}: the port is in use; stop the other program or choose another port")
-            }
-            StartError::Io(wanted, error) if is_out_of_files(error) => {
-                write!(f, "cannot {wanted}: too many open files; raise the limit with `ulimit -n`")
-            }
-            StartError::Io(wanted, error) => write!(f, "cannot {wanted}: {error}"),
-            StartError::Url(error) => error.fmt(f),
-            StartError::Identity(error) => error.fmt(f),
-            StartError::Trust(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
-
-impl StartError {
-    pub(crate) fn io(wanted: impl Into<String>) -> impl FnOnce(io::Error) -> StartError {
-        let wanted = wanted.into();
-        move |error| StartError::Io(wanted, error)
-    }
-}
-
-impl From<DriverError> for StartError {
-    fn from(error: DriverError) -> Self {
-        match error {
-            DriverError::Config(error) => StartError::Config(error),
-            DriverError::Io(error) => StartError::Io("make a poll".into(), error),
-        }
-    }
-}
-
-fn is_out_of_files(error: &io::Error) -> bool {
-    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 /// The queue to the driver is full: it cannot keep up, or was not flushed.
@@ -146,12 +92,37 @@ struct Shared {
     is_driver_asleep: AtomicBool,
     /// The driver has events that had no room.
     is_driver_stalled: AtomicBool,
-    /// The application waits for an event.
-    is_application_asleep: AtomicBool,
-    bell: Condvar,
-    bell_lock: Mutex<()>,
+    /// The application's, who may wait for several drivers.
+    bell: Arc<Bell>,
     /// Why the driver gave up, if it did.
     failure: Mutex<Option<String>>,
+}
+
+/// Wakes an application that waits for events.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    is_application_asleep: AtomicBool,
+    bell: Condvar,
+    lock: Mutex<()>,
+}
+
+impl Bell {
+    /// Waits until it rings, for `span` at most; not at all if something has happened already.
+    pub(crate) fn wait(&self, span: Duration, has_happened: impl Fn() -> bool) {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_application_asleep.store(true, Ordering::SeqCst);
+        if !has_happened() {
+            drop(self.bell.wait_timeout(lock, span));
+        }
+        self.is_application_asleep.store(false, Ordering::SeqCst);
+    }
+
+    fn ring(&self) {
+        if self.is_application_asleep.load(Ordering::SeqCst) {
+            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.bell.notify_one();
+        }
+    }
 }
 
 /// An application's end of a driver.
@@ -167,6 +138,11 @@ enum Inner {
 
 impl Handle {
     pub(crate) fn new(driver: Driver, mode: Mode) -> Result<Self, StartError> {
+        Handle::ringing(&Arc::default(), driver, mode)
+    }
+
+    /// As `new`, for one of several drivers, all of which ring the same bell.
+    pub(crate) fn ringing(bell: &Arc<Bell>, driver: Driver, mode: Mode) -> Result<Self, StartError> {
         let inner = match mode {
             Mode::Stepped => Inner::Stepped(Box::new(driver)),
             Mode::Background => {
@@ -175,9 +151,7 @@ impl Handle {
                     events: ArrayQueue::new(EVENTS_MAX),
                     is_driver_asleep: AtomicBool::new(false),
                     is_driver_stalled: AtomicBool::new(false),
-                    is_application_asleep: AtomicBool::new(false),
-                    bell: Condvar::new(),
-                    bell_lock: Mutex::new(()),
+                    bell: bell.clone(),
                     failure: Mutex::new(None),
                 });
                 let (waker, theirs) = (driver.waker(), shared.clone());
@@ -223,15 +197,31 @@ impl Handle {
         }
     }
 
+    /// Whether the next command will be taken: nobody else gives any.
+    pub(crate) fn has_room(&self) -> bool {
+        match &self.inner {
+            Inner::Stepped(_) => true,
+            Inner::Background { shared, .. } => !shared.commands.is_full(),
+        }
+    }
+
     /// Lets the driver's owner look at it and waits for the answer. `None` if the driver is gone.
     pub(crate) fn ask<T: Send + 'static>(
         &mut self,
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
     ) -> Option<T> {
+        self.pose(question).answer()
+    }
+
+    /// As `ask`, with the waiting left for later.
+    pub(crate) fn pose<T: Send + 'static>(
+        &mut self,
+        question: impl FnOnce(&mut Driver) -> T + Send + 'static,
+    ) -> Posed<T> {
         match &mut self.inner {
             Inner::Stepped(driver) => {
                 driver.queue_broadcasts();
-                Some(question(driver))
+                Posed::Answered(question(driver))
             }
             Inner::Background { .. } => {
                 let (answer, answered) = mpsc::sync_channel(1);
@@ -239,8 +229,16 @@ impl Handle {
                     // Whoever asked has stopped waiting, if this fails.
                     let _ = answer.send(question(driver));
                 })));
-                answered.recv_timeout(ANSWER_MAX).ok()
+                Posed::Open(answered)
             }
+        }
+    }
+
+    /// Whether there are events.
+    pub(crate) fn has_events(&self) -> bool {
+        match &self.inner {
+            Inner::Stepped(driver) => driver.endpoint.event_count() > 0,
+            Inner::Background { shared, .. } => !shared.events.is_empty(),
         }
     }
 
@@ -269,14 +267,7 @@ impl Handle {
                     }
                 }
             }
-            Inner::Background { shared, .. } => {
-                let lock = shared.bell_lock.lock().unwrap_or_else(PoisonError::into_inner);
-                shared.is_application_asleep.store(true, Ordering::SeqCst);
-                if shared.events.is_empty() {
-                    drop(shared.bell.wait_timeout(lock, span));
-                }
-                shared.is_application_asleep.store(false, Ordering::SeqCst);
-            }
+            Inner::Background { shared, .. } => shared.bell.wait(span, || !shared.events.is_empty()),
         }
     }
 
@@ -308,6 +299,11 @@ impl Handle {
     pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) {
         let end = Instant::now() + span;
         self.insist(Command::CloseAll { code, reason: reason.into(), linger });
+        self.await_goodbyes(end);
+    }
+
+    /// Waits until no connection is left, until `end` at most.
+    pub(crate) fn await_goodbyes(&mut self, end: Instant) {
         while Instant::now() < end {
             match self.ask(|driver| driver.endpoint.open_count()) {
                 None | Some(0) => return,
@@ -319,6 +315,22 @@ impl Handle {
             if let Inner::Background { .. } = self.inner {
                 std::thread::sleep(Duration::from_millis(2));
             }
+        }
+    }
+}
+
+/// A question that a driver was asked.
+pub(crate) enum Posed<T> {
+    Answered(T),
+    Open(mpsc::Receiver<T>),
+}
+
+impl<T> Posed<T> {
+    /// Waits for the answer. `None` if the driver is gone.
+    pub(crate) fn answer(self) -> Option<T> {
+        match self {
+            Posed::Answered(answer) => Some(answer),
+            Posed::Open(answer) => answer.recv_timeout(ANSWER_MAX).ok(),
         }
     }
 }
@@ -388,9 +400,8 @@ fn hand_events_up(driver: &mut Driver, shared: &Shared) {
         let _ = shared.events.push(event);
     }
     shared.is_driver_stalled.store(driver.endpoint.event_count() > 0, Ordering::SeqCst);
-    if handed && shared.is_application_asleep.load(Ordering::SeqCst) {
-        let _lock = shared.bell_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.bell.notify_one();
+    if handed {
+        shared.bell.ring();
     }
 }
 

@@ -54,7 +54,8 @@
 //! ```
 //!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
-//! single-threaded engine asks for a stepped handle instead and calls `drive`. `net` has the sockets, `driver` joins
+//! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that one core cannot carry has
+//! several drivers ([`ServerConfig::shards`]). `net` has the sockets, `driver` joins
 //! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and [`Pool`] are what an application sees.
 
 mod client;
@@ -64,15 +65,17 @@ pub mod net;
 mod pool;
 mod security;
 mod server;
+mod shards;
+mod start_error;
 mod url;
 
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
-pub use driver::{DriverStats, HalfOpenStats, SocketStats};
-pub use handle::{Mode as Threading, QueueFull, StartError};
+pub use driver::{DriverStats, HalfOpenStats, SocketStats, StrayStats};
+pub use handle::{Mode as Threading, QueueFull};
 pub use pool::{Pool, PoolConfig};
 pub use security::{DtlsVersion, Fingerprint, Identity, IdentityError, Security, Trust, TrustError};
-pub use server::{Server, ServerConfig};
+pub use server::{Server, ServerConfig, ShardOverview};
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::channel::lanes::Depth;
 pub use skipstone_proto::channel::{GivenUp, MessageId};
@@ -85,4 +88,5 @@ pub use skipstone_proto::path::{Carrier, Path};
 pub use skipstone_proto::rtt::Rtt;
 pub use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 pub use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
+pub use start_error::{ShardsError, StartError};
 pub use url::{Scheme, Target, UrlError};

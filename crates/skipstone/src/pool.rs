@@ -3,8 +3,9 @@
 use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
-use crate::handle::StartError;
+use crate::net::udp::BufferGrants;
 use crate::security::{DtlsVersion, Fingerprint, Trust};
+use crate::start_error::StartError;
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
@@ -157,6 +158,11 @@ impl Pool {
     /// What the driver and its sockets count.
     pub fn driver_stats(&self) -> DriverStats {
         self.driver.stats()
+    }
+
+    /// What the kernel granted a native client's socket; `None` while there is none.
+    pub fn buffer_grants(&self) -> Option<BufferGrants> {
+        self.driver.buffer_grants()
     }
 
     /// What the played networks did: towards the server, towards the clients.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::report::result::protocol::{Protocol, Redundancy, Side};
 use crate::report::result::*;
+use crate::sharing::Shard;
 use crate::units::mix::Carrier;
 
 /// A run in which all went well, every section filled.
@@ -67,6 +68,22 @@ pub(crate) fn passing() -> StressResult {
             ticks_per_second: Some(60.0),
             slowest_tick_ms: Some(3.21),
             run_queue_wait_ms: Some(4.0),
+            shards: vec![
+                Shard {
+                    clients: 146,
+                    datagrams_sent: 88_000,
+                    datagrams_received: 5_100,
+                    handed_on: 12,
+                    hand_over_drops: 0,
+                },
+                Shard {
+                    clients: 154,
+                    datagrams_sent: 92_000,
+                    datagrams_received: 5_300,
+                    handed_on: 0,
+                    hand_over_drops: 0,
+                },
+            ],
         }),
         generator: Generator {
             cpu_percent: Some(52.5),

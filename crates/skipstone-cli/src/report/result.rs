@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sharing::Shard;
 use crate::units::mix::Carrier;
 
 pub(crate) use crate::report::result::figures::{LatencyMs, Messages, SpreadMs, Wire};
@@ -146,7 +147,7 @@ pub(crate) struct Clients {
 }
 
 /// What the server cost while lines were sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Server {
     /// CPU time in percent of one core; `None` where the system does not tell.
@@ -161,6 +162,8 @@ pub(crate) struct Server {
     pub(crate) slowest_tick_ms: Option<f64>,
     /// How long its threads waited for a CPU.
     pub(crate) run_queue_wait_ms: Option<f64>,
+    /// What each of its shards carried at the end; empty when it did not say.
+    pub(crate) shards: Vec<Shard>,
 }
 
 /// What the clients' process cost, and whether it kept its schedule.

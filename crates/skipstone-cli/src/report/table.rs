@@ -240,7 +240,9 @@ fn server(result: &StressResult) -> String {
         server.ticks_per_second.map(|ticks| format!("{ticks:.1} ticks/s")),
         server.slowest_tick_ms.map(|tick| format!("slowest tick {}", milliseconds(tick))),
     ];
-    let known: Vec<String> = parts.into_iter().flatten().collect();
+    let by_shard: Vec<String> = server.shards.iter().map(|shard| thousands(shard.clients)).collect();
+    let shards = (by_shard.len() > 1).then(|| format!("{} shards of {} clients", by_shard.len(), by_shard.join(" + ")));
+    let known: Vec<String> = parts.into_iter().flatten().chain(shards).collect();
     if known.is_empty() { "not measured".into() } else { known.join(", ") }
 }
 
@@ -312,7 +314,7 @@ Overhead                      15.3%          15.3%          15.3%
 Network    12,345 datagrams (684 KiB) sent by the clients, 180,210 (76.3 MiB)
            received
 Server     35.2% of one core, 1.31 us CPU per delivery, 23.0 MiB, 60.0 ticks/s,
-           slowest tick 3.21 ms
+           slowest tick 3.21 ms, 2 shards of 146 + 154 clients
 Generator  52.5% of one core (it had 2), 0 of 3,000 sends late, the latest by
            1.42 ms
 Clients    connect p50 2.50 ms, max 8.00 ms; all there after 2,010 ms, all

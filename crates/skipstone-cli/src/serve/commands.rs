@@ -6,9 +6,10 @@ use super::ticks::Ticks;
 use crate::console::{Reply, engine_help};
 use crate::report::format::{bytes, milliseconds, seconds, thousands};
 use crate::report::result::protocol::Side;
+use crate::sharing::Shard;
 use crate::units::rate::Rate;
 use crate::workload::{Guest, Word};
-use skipstone::{DropReason, Overview, PeerId, Stats, code};
+use skipstone::{DropReason, Overview, PeerId, ShardOverview, Stats, code};
 use std::time::{Duration, Instant};
 
 /// Counters at one session's last `stats`.
@@ -124,6 +125,7 @@ impl Game {
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
         lines.push(drops(&stats));
+        lines.extend(shards(&self.server.shards()));
         if let Some(driver) = self.server.driver_stats() {
             let half_open = &driver.half_open;
             lines.push(format!(
@@ -147,12 +149,15 @@ impl Game {
     /// For the parent process.
     fn stats_json(&mut self, ticks: &Ticks) -> Reply {
         let figures = ticks.figures();
-        let stats = self.server.stats().unwrap_or_default();
+        // Asked once: this goes on while costs are measured.
+        let (shards, mut stats) = (self.server.shards(), Stats::default());
+        shards.iter().for_each(|shard| stats.add(&shard.stats));
         let json = serde_json::json!({
             "clients": self.guests(),
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
             "protocol": Side::from(&stats),
+            "shards": shards.iter().map(Shard::from).collect::<Vec<_>>(),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
         });
@@ -285,6 +290,22 @@ fn shares(name: &str, flow: &skipstone::Flow) -> String {
         bytes(flow.ip_bytes),
         (100.0 - payload - headers).max(0.0)
     )
+}
+
+/// A line for each shard, where there are several.
+fn shards(all: &[ShardOverview]) -> Vec<String> {
+    let line = |(number, shard): (usize, &ShardOverview)| {
+        let of = Shard::from(shard);
+        format!(
+            "shard {number}: clients {}, datagrams sent {}, received {}, handed on to others {}, no room {}",
+            thousands(of.clients),
+            thousands(of.datagrams_sent),
+            thousands(of.datagrams_received),
+            thousands(of.handed_on),
+            thousands(of.hand_over_drops)
+        )
+    };
+    if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
 }
 
 fn drops(stats: &Stats) -> String {

@@ -18,7 +18,6 @@ pub(crate) struct Game {
     pub(super) guests: BTreeMap<PeerId, Visit>,
     pub(super) lines: u64,
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
-    short_buffer: Option<usize>,
     must_stop: bool,
     pub(super) began: Instant,
 }
@@ -35,16 +34,13 @@ pub(super) struct Visit {
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
 impl Game {
-    pub(super) fn new(mut server: Server, workload: Workload) -> Self {
-        let sockets = server.driver_stats().map(|stats| stats.sockets);
-        let short = sockets.filter(|sockets| sockets.are_buffers_short).map(|sockets| sockets.receive_buffer_bytes);
+    pub(super) fn new(server: Server, workload: Workload) -> Self {
         Game {
             server,
             workload,
             guests: BTreeMap::new(),
             lines: 0,
             rates: BTreeMap::new(),
-            short_buffer: short,
             must_stop: false,
             began: Instant::now(),
         }
@@ -61,11 +57,6 @@ impl Game {
 
     pub(super) fn guests(&self) -> usize {
         self.guests.len()
-    }
-
-    /// The receive buffer, if the kernel granted less than was asked for.
-    pub(super) fn short_buffer(&self) -> Option<usize> {
-        self.short_buffer
     }
 
     pub(super) fn failure(&self) -> Option<String> {

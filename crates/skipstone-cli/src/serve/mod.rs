@@ -16,6 +16,7 @@ use crate::console::{Console, ConsoleConfig};
 use crate::report::exit::Exit;
 use crate::report::format::{counted, seconds};
 use crate::resilience;
+use crate::sharing;
 use crate::stress::output;
 use crate::stress::signals::Signals;
 use crate::units::rate::Rate;
@@ -56,6 +57,8 @@ pub(crate) struct Arguments {
     /// Clients at once; further ones are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
+    #[command(flatten)]
+    pub(crate) sharing: sharing::SharingFlags,
     #[command(flatten)]
     pub(crate) resilience: resilience::ResilienceFlags,
     /// Serve native clients only, no WebSocket
@@ -125,6 +128,7 @@ fn start(arguments: &Arguments) -> Result<Serving, String> {
         security: Some(security),
         websocket: !arguments.no_websocket,
         connections_max: arguments.clients_max,
+        shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
         congestion: arguments.resilience.congestion(),
         ..ServerConfig::new(arguments.listen)
@@ -196,6 +200,7 @@ impl Serving {
     }
 
     fn announce(&self, arguments: &Arguments) {
+        sharing::warn_of_small_buffers(self.game.server.buffer_grants());
         let address = self.game.local_addr();
         if arguments.piped {
             let console = self.console.as_ref().map(|console| console.local_addr().to_string());
@@ -219,17 +224,6 @@ impl Serving {
             text += &format!("  console    telnet {} {}\n", local.ip(), local.port());
         }
         output::say(text + "  stop with Ctrl-C");
-        self.warn_of_small_buffers();
-    }
-
-    fn warn_of_small_buffers(&self) {
-        if let Some(granted) = self.game.short_buffer() {
-            output::complain(format_args!(
-                "warning: the kernel grants only {} of receive buffer; bursts may be dropped. Remedy: \
-                 sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304",
-                crate::report::format::bytes(granted as u64)
-            ));
-        }
     }
 
     /// Answers what was asked since the last tick.

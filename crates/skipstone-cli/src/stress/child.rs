@@ -2,6 +2,7 @@
 
 use crate::measure::process::Probe;
 use crate::report::result::protocol::Side;
+use crate::sharing::Shard;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -32,6 +33,8 @@ pub(crate) struct ServerFigures {
     pub(crate) slowest_tick_ms: f64,
     /// What its protocol did since it began.
     pub(crate) protocol: Side,
+    /// What each of its shards carries.
+    pub(crate) shards: Vec<Shard>,
 }
 
 #[derive(Deserialize)]

@@ -26,6 +26,7 @@ use crate::report::live::Phase;
 use crate::report::result::{StressResult, Verdict};
 use crate::report::table::table;
 use crate::resilience;
+use crate::sharing;
 use crate::trust;
 use crate::units::mix::Mix;
 use crate::units::rate::Rate;
@@ -89,6 +90,8 @@ pub(crate) struct Arguments {
     /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) sharing: sharing::SharingFlags,
     #[command(flatten)]
     pub(crate) resilience: resilience::ResilienceFlags,
     #[command(flatten)]
@@ -160,6 +163,7 @@ impl<'p> Run<'p> {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
                 let mut flags = plan.resilience.words();
+                flags.extend(plan.sharing.words());
                 flags.extend((plan.native == Scheme::Plain).then(|| "--allow-plain".to_owned()));
                 let server = ServerProcess::start(&flags)?;
                 let address = server.address;
@@ -180,6 +184,10 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         let mut step = self.connect(plan, &mut generator)?;
         let ramp = began.elapsed();
+        if self.server.is_none() {
+            // A server of this run warns by itself, and asks for more.
+            sharing::warn_of_small_buffers(generator.pool.buffer_grants());
+        }
         let mut exit = None;
         loop {
             let rate = match (plan.waits, step) {

@@ -165,6 +165,7 @@ fn server(usage: Option<Usage>, figures: Option<&ServerFigures>, delivered: u64)
         ticks_per_second: figures.map(|figures| figures.ticks_per_second),
         slowest_tick_ms: figures.map(|figures| figures.slowest_tick_ms),
         run_queue_wait_ms: usage.map(|usage| ms(usage.run_queue_wait)),
+        shards: figures.map(|figures| figures.shards.clone()).unwrap_or_default(),
     }
 }
 

@@ -5,6 +5,7 @@ use super::impairment::Impairments;
 use crate::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use crate::report::judge::check_thresholds;
 use crate::resilience;
+use crate::sharing::SharingFlags;
 use crate::units::mix::Carrier;
 use crate::units::rate::Rate;
 use crate::units::threshold::Threshold;
@@ -32,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) merging: Option<Merging>,
     /// Of the clients, and of the run's own server.
     pub(crate) resilience: resilience::ResilienceFlags,
+    /// Of the run's own server.
+    pub(crate) sharing: SharingFlags,
     /// How often each client on UDP changes its port.
     pub(crate) roam: Option<Duration>,
     pub(crate) impairments: Option<Impairments>,
@@ -86,6 +89,9 @@ impl Plan {
             return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
         }
         check_resilience(arguments)?;
+        if arguments.sharing.shards.is_some() && arguments.url.is_some() {
+            return Err("--shards is a flag of the server: give it to `serve`, or leave out the URL".into());
+        }
         let json = arguments.json.as_ref().map(|path| open(path)).transpose()?;
         let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{}={count}", carrier.name())).collect();
         let words = crate::report::result::Plan {
@@ -118,6 +124,7 @@ impl Plan {
             impairments,
             thresholds: arguments.threshold.clone(),
             resilience: arguments.resilience.clone(),
+            sharing: arguments.sharing,
             waits: arguments.wait,
             json,
             words,

@@ -92,6 +92,19 @@ impl Event {
             | Event::Closed { peer, .. } => *peer,
         }
     }
+
+    /// The same, for whoever calls it by another name.
+    pub fn peer_mut(&mut self) -> &mut PeerId {
+        match self {
+            Event::Requested { peer, .. }
+            | Event::Connected { peer }
+            | Event::Message { peer, .. }
+            | Event::Acknowledged { peer, .. }
+            | Event::GivenUp { peer, .. }
+            | Event::PathChanged { peer, .. }
+            | Event::Closed { peer, .. } => peer,
+        }
+    }
 }
 
 /// How a connection ended.

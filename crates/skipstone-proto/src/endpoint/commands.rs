@@ -193,6 +193,11 @@ impl Endpoint {
         }
     }
 
+    /// Changes how many connections there may be at once. Those who are in stay.
+    pub fn set_connections_max(&mut self, connections_max: u32) {
+        self.config.connections_max = connections_max;
+    }
+
     /// Lets no further clients in; those who are in stay.
     pub fn stop_listening(&mut self) {
         self.config.is_server = false;

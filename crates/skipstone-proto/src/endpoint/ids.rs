@@ -1,6 +1,7 @@
 //! Connection ids: chosen at random, found by a table that nobody outside can unbalance, because we chose the ids.
 
 use crate::security::mint::Mint;
+use crate::wire::datagram::{KIND_CRYPTO, KIND_PACKET};
 use core::hash::{BuildHasherDefault, Hasher};
 
 /// Which connection has an id.
@@ -23,6 +24,14 @@ impl Shard {
     /// The shard that a connection id belongs to.
     pub fn of(id: u32, bits: u32) -> u32 {
         if bits == 0 { 0 } else { id >> (24 - bits) }
+    }
+
+    /// The shard that a datagram to a server is for, by its connection id, if shards have so many bits. `None` for one that
+    /// names no connection, such as a HELLO or an OPEN, which is for the shard that it came to; so is what makes no sense.
+    pub fn named_by(datagram: &[u8], bits: u32) -> Option<u32> {
+        let [KIND_PACKET | KIND_CRYPTO, a, b, c, ..] = *datagram else { return None };
+        let id = u32::from_be_bytes([0, a, b, c]);
+        (id != 0).then(|| Shard::of(id, bits))
     }
 }
 
@@ -75,5 +84,34 @@ impl Hasher for IdHasher {
 
     fn write_u32(&mut self, value: u32) {
         self.0 = (self.0.rotate_left(5) ^ u64::from(value)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::datagram::{KIND_CHALLENGE, KIND_HELLO, KIND_OPEN};
+
+    #[test]
+    fn a_datagram_names_the_shard_that_assigned_its_id() {
+        let mut mint = Mint::new([7; 16]);
+        for index in 0..6 {
+            let mut table = IdTable::new(Shard { index, bits: 3 });
+            for connection in 0..100 {
+                let [_, a, b, c] = table.assign(&mut mint, connection).to_be_bytes();
+                assert_eq!(Shard::named_by(&[KIND_PACKET, a, b, c, 0], 3), Some(index));
+                assert_eq!(Shard::named_by(&[KIND_CRYPTO, a, b, c], 3), Some(index));
+            }
+        }
+    }
+
+    #[test]
+    fn strangers_and_nonsense_name_no_shard() {
+        for kind in [KIND_HELLO, KIND_OPEN, KIND_CHALLENGE, 22, 0xFF] {
+            assert_eq!(Shard::named_by(&[kind, 0xFF, 1, 2, 3], 1), None);
+        }
+        assert_eq!(Shard::named_by(&[KIND_PACKET, 0, 0, 0, 9], 1), None, "0 is no id");
+        assert_eq!(Shard::named_by(&[KIND_PACKET, 0xFF, 1], 1), None, "it is cut short");
+        assert_eq!(Shard::named_by(&[], 1), None);
     }
 }

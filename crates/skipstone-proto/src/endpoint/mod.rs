@@ -109,7 +109,7 @@ pub struct Transmit {
 
 impl Endpoint {
     /// An endpoint whose every random choice follows from `seed`, which outside of tests comes from the system's
-    /// entropy.
+    /// entropy. Shards of one server share its first half, the secret of cookies, and nothing of the second.
     pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
         config.check()?;
         let half = |from: usize| seed[from..from + 16].try_into().expect("half of 32 bytes");

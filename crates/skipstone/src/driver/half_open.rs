@@ -37,6 +37,15 @@ pub struct HalfOpenStats {
     pub dropped: u64,
 }
 
+impl HalfOpenStats {
+    pub(super) fn add(&mut self, other: &HalfOpenStats) {
+        self.begun += other.begun;
+        self.established += other.established;
+        self.displaced += other.displaced;
+        self.dropped += other.dropped;
+    }
+}
+
 #[derive(Debug)]
 struct Half {
     socket: u32,

@@ -2,15 +2,17 @@
 //!
 //! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
 //! is commands between rounds. `sockets` opens and owns, `receive` and `transmit` move datagrams, `impair` plays a
-//! bad network, `half_open` shakes hands with strangers.
+//! bad network, `half_open` shakes hands with strangers, `siblings` are a server's other shards.
 
 mod half_open;
 pub(crate) mod impair;
 mod receive;
-mod sockets;
+pub(crate) mod siblings;
+pub(crate) mod sockets;
+mod stats;
 mod transmit;
 
-use crate::net::udp::{ReceiveBatch, SendBatch};
+use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
 use crate::security::Identity;
 use crate::url::Target;
@@ -19,12 +21,16 @@ use half_open::HalfOpen;
 pub use half_open::HalfOpenStats;
 use impair::Impairment;
 use mio::{Events, Poll, Token, Waker};
+use siblings::Siblings;
+pub use siblings::StrayStats;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::channel::MessageId;
 use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
+pub(crate) use sockets::Sharing;
 use sockets::Sockets;
+pub use stats::{DriverStats, SocketStats};
 use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
@@ -52,34 +58,8 @@ pub(crate) struct Driver {
     stats: DriverStats,
     /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
     half_open: Option<Box<HalfOpen>>,
-}
-
-/// What the driver itself counts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DriverStats {
-    /// Rounds of its loop.
-    pub rounds: u64,
-    /// System calls that sent datagrams.
-    pub send_calls: u64,
-    /// Datagrams that the system would not take.
-    pub send_errors: u64,
-    /// What the sockets say.
-    pub sockets: SocketStats,
-    /// DTLS handshakes that other implementations began.
-    pub half_open: HalfOpenStats,
-}
-
-/// What the sockets say.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SocketStats {
-    /// Datagrams that the kernel dropped because a receive buffer was full.
-    pub receive_drops: u64,
-    /// The smallest receive buffer granted, in bytes.
-    pub receive_buffer_bytes: usize,
-    /// Whether the kernel granted smaller buffers than asked for.
-    pub are_buffers_short: bool,
-    /// WebSocket connections open now.
-    pub websockets: u64,
+    /// A server's other shards.
+    siblings: Option<Box<Siblings>>,
 }
 
 /// The embedder's clock: microseconds since the driver began.
@@ -90,8 +70,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    fn new() -> Self {
-        Clock { began: Instant::now(), read: Cell::new(Time::ZERO) }
+    fn since(began: Instant) -> Self {
+        Clock { began, read: Cell::new(Time::ZERO) }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -127,14 +107,39 @@ impl From<io::Error> for DriverError {
     }
 }
 
+/// What all shards of a server have in common: the time, and the secret by which they know cookies as their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    began: Instant,
+    secret: [u8; 16],
+}
+
+impl Origin {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Origin { began: Instant::now(), secret: random()? })
+    }
+}
+
+fn random() -> io::Result<[u8; 16]> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
 impl Driver {
     pub(crate) fn new(config: Config) -> Result<Self, DriverError> {
+        Driver::born_of(&Origin::new()?, config)
+    }
+
+    /// One of several that know each other's cookies.
+    pub(crate) fn born_of(origin: &Origin, config: Config) -> Result<Self, DriverError> {
         let mut seed = [0; 32];
-        getrandom::fill(&mut seed).map_err(|error| io::Error::other(error.to_string()))?;
+        seed[..16].copy_from_slice(&origin.secret);
+        seed[16..].copy_from_slice(&random()?);
         let poll = Poll::new()?;
         Ok(Driver {
             endpoint: Endpoint::new(config, seed).map_err(DriverError::Config)?,
-            clock: Clock::new(),
+            clock: Clock::since(origin.began),
             waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
             poll,
             events: Events::with_capacity(READY_MAX),
@@ -146,6 +151,7 @@ impl Driver {
             broadcasts: (Group::EVERYONE, Vec::new()),
             stats: DriverStats::default(),
             half_open: None,
+            siblings: None,
         })
     }
 
@@ -170,6 +176,7 @@ impl Driver {
         if let Some(half_open) = &mut self.half_open {
             half_open.handle_timeout(now);
         }
+        self.publish_population();
         self.transmit();
         Ok(())
     }
@@ -177,6 +184,11 @@ impl Driver {
     /// Lets other implementations shake hands by DTLS with whoever this is.
     pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
         self.half_open = Some(Box::new(HalfOpen::new(identity)));
+    }
+
+    /// Tells it who the other shards are.
+    pub(crate) fn meet(&mut self, siblings: Siblings) {
+        self.siblings = Some(Box::new(siblings));
     }
 
     /// Begins a connection, with a socket of its own.
@@ -215,8 +227,13 @@ impl Driver {
     }
 
     /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
-    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
-        self.sockets.listen(self.poll.registry(), address, websocket)
+    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<SocketAddr> {
+        self.sockets.listen(self.poll.registry(), address, websocket, sharing)
+    }
+
+    /// What the kernel granted a UDP socket.
+    pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
+        self.sockets.buffer_grants()
     }
 
     /// The next event.
@@ -251,7 +268,8 @@ impl Driver {
 
     pub(crate) fn stats(&self) -> DriverStats {
         let half_open = self.half_open.as_ref().map(|half_open| half_open.stats()).unwrap_or_default();
-        DriverStats { sockets: self.sockets.stats(), half_open, ..self.stats }
+        let strays = self.siblings.as_ref().map(|siblings| siblings.stats()).unwrap_or_default();
+        DriverStats { sockets: self.sockets.stats(), half_open, strays, ..self.stats }
     }
 
     /// Until the next deadline of the protocol or of a played network.

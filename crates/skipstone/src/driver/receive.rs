@@ -1,6 +1,7 @@
 //! From the sockets into the endpoint.
 
 use super::half_open::HalfOpen;
+use super::siblings::{Siblings, deliver};
 use super::sockets::{Socket, Stream, udp_carrier};
 use super::{Driver, TOKEN_LISTENER, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
@@ -17,6 +18,7 @@ const BATCHES_MAX: usize = 16;
 impl Driver {
     /// Takes everything that the last wait found, and what earlier rounds left.
     pub(super) fn receive(&mut self) {
+        self.take_strays();
         let unread = core::mem::take(&mut self.sockets.unread);
         unread.into_iter().for_each(|socket| self.receive_from(socket));
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
@@ -46,10 +48,13 @@ impl Driver {
         let more = match self.sockets.all.get_mut(number as usize) {
             None => false,
             Some(Socket::Shared(shared)) => receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| {
+                if self.siblings.as_mut().is_some_and(|siblings| siblings.hand_on(from, bytes)) {
+                    return;
+                }
                 let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
                 match &mut self.half_open {
                     Some(half_open) if HalfOpen::is_dtls(bytes) => half_open.handle(now, number, from, bytes),
-                    _ => self.endpoint.handle_datagram(now, path, bytes),
+                    _ => deliver(&mut self.endpoint, &mut self.siblings, now, path, bytes),
                 }
             }),
             Some(Socket::Own(own)) => {
@@ -64,7 +69,7 @@ impl Driver {
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready();
-                receive_messages(stream, number, now, &mut self.endpoint, &mut self.message)
+                receive_messages(stream, number, now, &mut self.endpoint, &mut self.siblings, &mut self.message)
             }
         };
         if more {
@@ -199,6 +204,7 @@ fn receive_messages(
     number: u32,
     now: Time,
     endpoint: &mut Endpoint,
+    siblings: &mut Option<Box<Siblings>>,
     scratch: &mut Vec<u8>,
 ) -> bool {
     let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier: Carrier::WEBSOCKET };
@@ -207,7 +213,7 @@ fn receive_messages(
             WsReceive::Message(bytes) => {
                 scratch.clear();
                 scratch.extend_from_slice(&bytes);
-                endpoint.handle_datagram(now, path, scratch);
+                deliver(endpoint, siblings, now, path, scratch);
             }
             WsReceive::More => return true,
             WsReceive::Empty => return false,

@@ -2,7 +2,7 @@
 
 use super::impair::{Impairment, Links};
 use super::{SocketStats, TOKEN_LISTENER};
-use crate::net::udp::{SendBatch, UdpOptions, UdpSocket};
+use crate::net::udp::{BufferGrants, SendBatch, UdpOptions, UdpSocket};
 use crate::net::websocket::{WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
 use mio::{Registry, Token};
@@ -35,6 +35,14 @@ pub(super) struct Sockets {
     /// What the links of closed sockets did.
     past_links: (LinkStats, LinkStats),
     receive_drops_past: u64,
+}
+
+/// Who else may listen on the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    Nobody,
+    /// The other shards of this server; the kernel gives each a share of the clients.
+    Shards,
 }
 
 #[derive(Debug)]
@@ -142,8 +150,9 @@ impl Sockets {
         registry: &Registry,
         address: SocketAddr,
         websocket: bool,
+        sharing: Sharing,
     ) -> io::Result<SocketAddr> {
-        let (mut udp, listener) = bind_both(address, websocket)?;
+        let (mut udp, listener) = bind_both(address, websocket, sharing)?;
         let local = udp.local_addr()?;
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
@@ -192,6 +201,15 @@ impl Sockets {
         sum
     }
 
+    /// What the kernel granted a UDP socket: all are opened alike.
+    pub(super) fn buffer_grants(&self) -> Option<BufferGrants> {
+        self.all.iter().find_map(|(_, socket)| match socket {
+            Socket::Shared(shared) => Some(shared.udp.buffer_grants()),
+            Socket::Own(own) => Some(own.udp.buffer_grants()),
+            Socket::Stream(_) => None,
+        })
+    }
+
     pub(super) fn stats(&self) -> SocketStats {
         let mut stats = SocketStats { receive_drops: self.receive_drops_past, ..SocketStats::default() };
         for (_, socket) in &self.all {
@@ -214,6 +232,11 @@ impl Sockets {
     }
 }
 
+/// Finds a number that nobody listens on, neither another server nor its shards, which shards of ours would join unasked.
+pub(crate) fn reserve_port(address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
+    bind_both(address, websocket, Sharing::Nobody)?.0.local_addr()
+}
+
 /// The carrier of datagrams to this address.
 pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
     if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
@@ -229,15 +252,20 @@ fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.
-fn bind_both(address: SocketAddr, websocket: bool) -> io::Result<(UdpSocket, Option<WsListener>)> {
+fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
     let attempts = if address.port() == 0 { 20 } else { 1 };
+    let options = UdpOptions { reuse_port: sharing == Sharing::Shards, ..UdpOptions::server() };
     for attempt in 1..=attempts {
-        let udp = UdpSocket::bind(address, &UdpOptions::server())?;
+        let udp = UdpSocket::bind(address, &options)?;
         if !websocket {
             return Ok((udp, None));
         }
         let both = SocketAddr::new(address.ip(), udp.local_addr()?.port());
-        match WsListener::bind(both, WsOptions::default()) {
+        let bound = match sharing {
+            Sharing::Nobody => WsListener::bind(both, WsOptions::default()),
+            Sharing::Shards => WsListener::bind_beside_others(both, WsOptions::default()),
+        };
+        match bound {
             Ok(listener) => return Ok((udp, Some(listener))),
             Err(error) if attempt == attempts => return Err(error),
             Err(_) => {}

@@ -76,4 +76,43 @@ impl BufferGrants {
     pub fn is_short(&self) -> bool {
         self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
     }
+
+    /// What is wrong and what to do about it, in a sentence, if the kernel gave less than asked.
+    pub fn remedy(&self) -> Option<String> {
+        let (mut granted, mut limits, mut command) = (Vec::new(), Vec::new(), String::from("sysctl -w"));
+        for (name, limit, asked, given) in [
+            ("receive", "net.core.rmem_max", self.receive_asked, self.receive_granted),
+            ("send", "net.core.wmem_max", self.send_asked, self.send_granted),
+        ] {
+            if given < asked {
+                granted.push(format!("{given} of {asked} bytes of {name} buffer"));
+                limits.push(limit);
+                command += &format!(" {limit}={asked}");
+            }
+        }
+        let (granted, limits) = (granted.join(" and "), limits.join(" and "));
+        self.is_short().then(|| {
+            format!(
+                "the kernel grants only {granted}, so bursts may be dropped; the limit is {limits}. Remedy: {command}"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_buffer_is_named_with_its_limit_and_the_command_that_raises_it() {
+        let good = BufferGrants { receive_asked: 9, receive_granted: 9, send_asked: 9, send_granted: 12 };
+        assert_eq!(good.remedy(), None);
+        let short = BufferGrants { receive_asked: 4_194_304, receive_granted: 212_992, ..good };
+        let sentence = short.remedy().expect("it is short");
+        assert!(sentence.starts_with("the kernel grants only 212992 of 4194304 bytes of receive buffer"), "{sentence}");
+        assert!(sentence.ends_with("Remedy: sysctl -w net.core.rmem_max=4194304"), "{sentence}");
+        let both = BufferGrants { send_asked: 100, send_granted: 7, ..short }.remedy().expect("they are short");
+        assert!(both.contains("7 of 100 bytes of send buffer"), "{both}");
+        assert!(both.ends_with("sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=100"), "{both}");
+    }
 }

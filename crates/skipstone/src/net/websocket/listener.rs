@@ -44,7 +44,19 @@ pub struct WsListenerStatistics {
 impl WsListener {
     /// Listens; `[::]` serves IPv4 clients too.
     pub fn bind(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
+        WsListener::open(Socket::new(Domain::for_address(address), Type::STREAM, None)?, address, options)
+    }
+
+    /// As [`WsListener::bind`], on a port where others of the same user listen that were opened likewise (shards). Linux
+    /// gives each a share of the connections.
+    pub fn bind_beside_others(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        #[cfg(unix)]
+        socket.set_reuse_port(true)?;
+        WsListener::open(socket, address, options)
+    }
+
+    fn open(socket: Socket, address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
         if address.is_ipv6() {
             socket.set_only_v6(false)?;
         }

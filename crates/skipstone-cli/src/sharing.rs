@@ -1,0 +1,124 @@
+//! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
+
+use crate::stress::output;
+use serde::{Deserialize, Serialize};
+use skipstone::net::udp::BufferGrants;
+use std::str::FromStr;
+use std::sync::Once;
+
+/// Flags of how a server shares its clients out.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct SharingFlags {
+    /// Shards: threads that share the server's clients, each with sockets of its own on the same port, so that more cores
+    /// carry more. `auto` has one for each core; a server that one core carries is best off with 1 [default: 1]
+    #[arg(long, value_name = "N|auto")]
+    pub(crate) shards: Option<ShardCount>,
+}
+
+/// A number of shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShardCount {
+    /// One for each core that the server may use, where a port can be shared.
+    Auto,
+    /// So many.
+    Of(u32),
+}
+
+/// A connection id has room for no more.
+const SHARDS_MAX: u32 = 256;
+
+impl FromStr for ShardCount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            _ if text == "auto" => Ok(ShardCount::Auto),
+            Ok(count @ 1..=SHARDS_MAX) => Ok(ShardCount::Of(count)),
+            _ => Err(format!("'{text}' is no number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
+        }
+    }
+}
+
+impl std::fmt::Display for ShardCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ShardCount::Auto => f.write_str("auto"),
+            ShardCount::Of(count) => count.fmt(f),
+        }
+    }
+}
+
+impl SharingFlags {
+    /// How many shards the server is to have.
+    pub(crate) fn shards(self) -> u32 {
+        match self.shards {
+            None => 1,
+            Some(ShardCount::Of(count)) => count,
+            Some(ShardCount::Auto) if cfg!(not(target_os = "linux")) => 1,
+            Some(ShardCount::Auto) => {
+                let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+                u32::try_from(cores).map_or(SHARDS_MAX, |cores| cores.min(SHARDS_MAX))
+            }
+        }
+    }
+
+    /// The flags for a server that is started with them.
+    pub(crate) fn words(self) -> Vec<String> {
+        self.shards.map(|count| format!("--shards={count}")).into_iter().collect()
+    }
+}
+
+/// What one shard carries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shard {
+    /// Clients that are connected to it.
+    pub(crate) clients: u64,
+    /// Datagrams and WebSocket messages that it sent, since it began.
+    pub(crate) datagrams_sent: u64,
+    /// Those that it opened.
+    pub(crate) datagrams_received: u64,
+    /// Datagrams that came to it and were another shard's, because a client had moved: handed on.
+    pub(crate) handed_on: u64,
+    /// Those that found no room on their way.
+    pub(crate) hand_over_drops: u64,
+}
+
+impl From<&skipstone::ShardOverview> for Shard {
+    fn from(shard: &skipstone::ShardOverview) -> Shard {
+        Shard {
+            clients: shard.clients as u64,
+            datagrams_sent: shard.stats.sent.datagrams,
+            datagrams_received: shard.stats.received.datagrams,
+            handed_on: shard.driver.strays.handed_on,
+            hand_over_drops: shard.driver.strays.dropped,
+        }
+    }
+}
+
+/// Warns that the kernel grants too little, if it does: once in a process.
+pub(crate) fn warn_of_small_buffers(grants: Option<BufferGrants>) {
+    static WARNED: Once = Once::new();
+    if let Some(remedy) = grants.and_then(|grants| grants.remedy()) {
+        WARNED.call_once(|| output::complain(format_args!("warning: {remedy}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_shards_is_a_number_or_auto() {
+        assert_eq!("auto".parse(), Ok(ShardCount::Auto));
+        assert_eq!("2".parse(), Ok(ShardCount::Of(2)));
+        for text in ["0", "257", "-1", "two", ""] {
+            let error = text.parse::<ShardCount>().expect_err(text);
+            assert!(error.contains("1 to 256, or `auto`"), "{error}");
+        }
+        let flags = |shards| SharingFlags { shards };
+        assert_eq!((flags(None).shards(), flags(None).words()), (1, vec![]));
+        assert_eq!(flags(Some(ShardCount::Of(3))).words(), ["--shards=3"]);
+        assert!(flags(Some(ShardCount::Auto)).shards() >= 1);
+    }
+}

@@ -1,0 +1,89 @@
+//! Why a server or a client could not be started, in words that say what to do.
+
+use crate::driver::DriverError;
+use skipstone_proto::endpoint::ConfigError;
+use std::io;
+
+/// Why a server or a client could not be started.
+#[derive(Debug)]
+pub enum StartError {
+    /// The settings contradict each other.
+    Config(ConfigError),
+    /// The system refused a socket or a thread: what was wanted, and its answer.
+    Io(String, io::Error),
+    /// The URL makes no sense, or its name has no address.
+    Url(crate::url::UrlError),
+    /// The server's certificate or key cannot be used.
+    Identity(crate::security::IdentityError),
+    /// Nobody can be trusted as asked.
+    Trust(crate::security::TrustError),
+    /// There cannot be so many shards, or not so.
+    Shards(ShardsError),
+}
+
+/// Why a server cannot have the shards that it was to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardsError {
+    /// So many: it is 1 to 256.
+    Count(u32),
+    /// Each shard is a thread of its own, and a stepped server has none.
+    Stepped,
+    /// This system does not share a port's clients among sockets; Linux does.
+    System,
+}
+
+impl std::fmt::Display for ShardsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ShardsError::Count(count) => write!(f, "{count} shards: a server has 1 to 256"),
+            ShardsError::Stepped => f.write_str(
+                "a stepped server has one shard, because its application is its only thread: use 1 shard, or \
+                 Threading::Background",
+            ),
+            ShardsError::System => {
+                f.write_str("only Linux shares the clients of one port among shards: use 1 shard on this system")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::Config(error) => error.fmt(f),
+            StartError::Io(wanted, error) if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "cannot {wanted}: the port is in use; stop the other program or choose another port")
+            }
+            StartError::Io(wanted, error) if is_out_of_files(error) => {
+                write!(f, "cannot {wanted}: too many open files; raise the limit with `ulimit -n`")
+            }
+            StartError::Io(wanted, error) => write!(f, "cannot {wanted}: {error}"),
+            StartError::Url(error) => error.fmt(f),
+            StartError::Identity(error) => error.fmt(f),
+            StartError::Trust(error) => error.fmt(f),
+            StartError::Shards(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl StartError {
+    pub(crate) fn io(wanted: impl Into<String>) -> impl FnOnce(io::Error) -> StartError {
+        let wanted = wanted.into();
+        move |error| StartError::Io(wanted, error)
+    }
+}
+
+impl From<DriverError> for StartError {
+    fn from(error: DriverError) -> Self {
+        match error {
+            DriverError::Config(error) => StartError::Config(error),
+            DriverError::Io(error) => StartError::Io("make a poll".into(), error),
+        }
+    }
+}
+
+fn is_out_of_files(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}
