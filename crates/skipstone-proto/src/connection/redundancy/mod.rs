@@ -70,6 +70,11 @@ impl Redundant {
         self.budget.earn(bytes as u64);
     }
 
+    /// Whether packets of this class hold messages of those before them.
+    pub(super) fn repeats(&self, class: ClassId) -> bool {
+        self.class(class).repeats.is_some()
+    }
+
     /// When a repair is due that keeps its distance.
     pub(super) fn due(&self) -> Time {
         self.classes.iter().map(|class| class.repairs.due()).min().unwrap_or(Time::NEVER)
