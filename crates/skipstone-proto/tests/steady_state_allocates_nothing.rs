@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_micros(16_667);
 const SETTLED: usize = 35;
 /// Allocations a delivery before that, while queues and what is kept for repairs grow.
 const SERVER_MAX: f64 = 0.10;
-const CLIENT_MAX: f64 = 0.15;
+const CLIENT_MAX: f64 = 0.20;
 
 /// What one side did.
 #[derive(Debug, Default)]

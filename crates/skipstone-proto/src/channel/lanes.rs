@@ -359,6 +359,12 @@ impl Lanes {
         }
     }
 
+    /// Lets go of memory that waits to be used again.
+    pub fn forget_spare(&mut self) {
+        self.table.forget_spare();
+        self.resending.shrink_to_fit();
+    }
+
     /// Window cost of what has arrived and cannot be delivered yet.
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes

@@ -107,8 +107,8 @@ const UNCERTAIN_AT_WAKE: u32 = 2_048;
 const FLIGHT_MAX: usize = 1 << 16;
 /// Bytes of a message's header, about.
 const HEADER_BYTES: usize = 5;
-/// How many entries a recycled queue keeps room for.
-const CAPACITY_KEPT: usize = 16;
+/// How many entries a recycled queue keeps room for: a channel that falls idle and wakes with each tick allocates nothing.
+const CAPACITY_KEPT: usize = 64;
 
 impl Outgoing {
     /// A channel whose next message has this sequence.
@@ -205,6 +205,10 @@ impl Outgoing {
         let Submission { payload, id, age } = message;
         let age_ms = if age.is_zero() { 0 } else { u16::try_from(age.as_millis()).unwrap_or(u16::MAX) };
         let is_sequenced = self.mode == Mode::ReliableSequenced;
+        if !is_sequenced && !self.is_full(rule, payload.len(), (0, 0)) {
+            self.push_pending(Pending { payload, id, age_ms });
+            return Admission::Queued;
+        }
         let waiting = (self.pending.len(), self.pending_bytes);
         // What a newer message takes the place of makes room for it.
         let room_made = if is_sequenced { waiting } else { (0, 0) };
@@ -225,10 +229,14 @@ impl Outgoing {
             let oldest = self.pop_pending().expect("without what waits there is room");
             self.give_up(oldest.id, GivenUp::Dropped, receipts);
         }
-        self.queued_bytes += payload.len();
-        self.pending_bytes += payload.len();
-        self.pending.push_back(Pending { payload, id, age_ms });
+        self.push_pending(Pending { payload, id, age_ms });
         admission
+    }
+
+    fn push_pending(&mut self, message: Pending) {
+        self.queued_bytes += message.payload.len();
+        self.pending_bytes += message.payload.len();
+        self.pending.push_back(message);
     }
 
     /// Whether lost messages wait to be sent again.

@@ -100,6 +100,11 @@ impl Table {
         }
     }
 
+    /// Lets go of freed states that wait to be used again.
+    pub fn forget_spare(&mut self) {
+        self.recycled = Vec::new();
+    }
+
     /// The channel in a slot.
     pub fn slot(&mut self, slot: u32) -> &mut Channel {
         self.slots[slot as usize].as_mut().expect("a slot in use holds a channel")

@@ -141,6 +141,7 @@ impl Connection {
 
     /// CLOSE or CLOSED, when it is time to send it.
     pub(super) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
+        self.ending.as_ref()?;
         let spacing = self.rtt.probe_timeout(Duration::ZERO);
         let is_unanswered = self.state == State::Closing || self.side == Side::Server && !self.timers.is_confirmed;
         let is_reliable = self.path.carrier.is_reliable;

@@ -71,6 +71,10 @@ impl Connection {
         }
         let frames = reader.rest();
         let summary = self.check(number, frames)?;
+        if cx.now.since(self.timers.last_received) >= REST_AFTER {
+            self.lanes.forget_spare();
+            self.ledger.forget_spare();
+        }
         self.timers.last_received = cx.now;
         // Nobody takes messages any more, so nothing may be acknowledged.
         if !matches!(self.state, State::Closing | State::Drained) {
@@ -93,13 +97,17 @@ impl Connection {
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
-    fn ack_delay(&self, now: Time) -> Duration {
+    fn ack_delay(&mut self, now: Time) -> Duration {
         if self.path.carrier.is_reliable {
             return RELIABLE_ACK_DELAY;
         }
         let is_lossy = !self.redundancy.is_adaptive() || self.ledger.has_lost_lately(now);
-        let is_quiet = !is_lossy && self.received.is_quiet(now);
-        if is_quiet { self.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.settings.ack_delay }
+        if is_lossy || !self.received.is_quiet(now) {
+            return self.settings.ack_delay;
+        }
+        // Nor does the sender count on what came before, should it begin with repairs again.
+        self.redundancy.forget_kept();
+        self.settings.ack_delay.max(QUIET_ACK_DELAY)
     }
 
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.
@@ -367,6 +375,8 @@ impl Connection {
     }
 }
 
+/// After such a silence, memory that waits to be used again goes: it may be a connection that idles.
+const REST_AFTER: Duration = Duration::from_secs(5);
 /// Nothing is taken for older than this.
 const AGE_MS_MAX: u64 = 60_000;
 /// How long an acknowledgement may wait for company on a carrier that loses nothing.

@@ -259,7 +259,7 @@ impl Connection {
         let mut repeated_bytes = 0;
         if let Some(class) = class.filter(|_| !is_full) {
             packet.target = target;
-            if !self.path.carrier.is_reliable && !self.congestion.is_congested(now) {
+            if self.redundancy.repeats(class) && !self.path.carrier.is_reliable && !self.congestion.is_congested(now) {
                 repeated_bytes = write_repeats(&mut self.redundancy, &mut self.lanes, &mut packet, class);
             }
             packet.ledger.begin_part();

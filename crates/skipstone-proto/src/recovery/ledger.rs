@@ -235,6 +235,12 @@ impl Ledger {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
+    /// Lets go of memory for more packets than there are.
+    pub fn forget_spare(&mut self) {
+        self.sent.shrink_to_fit();
+        self.records.shrink_to_fit();
+    }
+
     /// Bytes of packets in flight.
     pub fn bytes_in_flight(&self) -> u32 {
         self.bytes_in_flight
@@ -291,13 +297,13 @@ impl Ledger {
         if self.records_open > self.records_before_part
             && let (
                 Some(Record::Messages { channel, first, count }),
-                Record::Messages { channel: new_channel, first: new_first, count: 1 },
+                Record::Messages { channel: new_channel, first: new_first, count: more },
             ) = (self.records.back_mut(), record)
             && *channel == new_channel
             && first.plus(u32::from(*count)) == new_first
-            && *count < u16::MAX
+            && let Some(sum) = count.checked_add(more)
         {
-            *count += 1;
+            *count = sum;
             return;
         }
         self.records.push_back(record);

@@ -171,6 +171,13 @@ impl<'a> Writer<'a> {
         &mut self.buffer[..self.len]
     }
 
+    /// The next `length` bytes, which the caller fills.
+    pub fn space(&mut self, length: usize) -> &mut [u8] {
+        let from = self.len;
+        self.len += length;
+        &mut self.buffer[from..self.len]
+    }
+
     /// Writes one byte.
     pub fn u8(&mut self, value: u8) {
         self.bytes(&[value]);

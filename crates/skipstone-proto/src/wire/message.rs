@@ -108,6 +108,34 @@ impl Run {
         *self = Run { channel, sequence: sequence.map(|(sequence, _)| sequence) };
     }
 
+    /// Whether a message with this sequence follows the one before on its channel, so that its header says neither.
+    pub fn is_next(&self, channel: u16, sequence: u32) -> bool {
+        channel == self.channel && self.sequence.is_some_and(|before| sequence == before.wrapping_add(1))
+    }
+
+    /// Bytes of a whole message that [`Run::is_next`].
+    pub const fn next_len(payload_len: usize) -> usize {
+        1 + payload_len + if payload_len <= INLINE_LENGTH_MAX { 0 } else { varint::len(payload_len as u64) }
+    }
+
+    /// Writes a whole message that [`Run::is_next`], header and payload: most of all messages are such.
+    pub fn encode_next(&mut self, writer: &mut Writer<'_>, payload: &[u8]) {
+        self.sequence = self.sequence.map(|before| before.wrapping_add(1));
+        let length = payload.len();
+        match Run::next_len(length) - length {
+            1 => writer.u8(TYPE_MESSAGE | length as u8),
+            3 => {
+                let [high, low] = (length as u16 | 0x4000).to_be_bytes();
+                writer.space(3).copy_from_slice(&[TYPE_MESSAGE | LENGTH_FOLLOWS, high, low]);
+            }
+            _ => {
+                writer.u8(TYPE_MESSAGE | LENGTH_FOLLOWS);
+                writer.varint(length as u64);
+            }
+        }
+        writer.bytes(payload);
+    }
+
     fn fields(&self, channel: u16, sequence: Option<(u32, Truncated)>) -> Fields {
         let changes = channel != self.channel;
         match (sequence, self.sequence) {
@@ -238,6 +266,27 @@ mod tests {
             assert_eq!((message.channel, sequence), (sent.channel, sent.sequence));
             assert_eq!((message.fragment, message.payload), (sent.fragment, sent.payload));
             before = sequence;
+        }
+    }
+
+    #[test]
+    fn what_follows_is_written_as_in_the_general_way() {
+        for length in [0, 1, 13, 14, 63, 64, 100, 1_400, 16_383, 16_384, 70_000] {
+            let payload = vec![7; length];
+            let (mut buffers, mut runs) = ([vec![0; 70_100], vec![0; 70_100]], [Run::default(); 2]);
+            let [general, short] = &mut buffers;
+            let (mut general, mut short) = (Writer::new(general), Writer::new(short));
+            let truncated = Truncated::new(7, 10);
+            runs.iter_mut().zip([&mut general, &mut short]).for_each(|(run, writer)| {
+                run.encode_header(writer, 3, Some((u32::MAX, truncated)), None, 0);
+            });
+            assert!(runs[1].is_next(3, 0) && !runs[1].is_next(2, 0) && !runs[1].is_next(3, 1));
+            runs[0].encode_header(&mut general, 3, Some((0, truncated)), None, length);
+            general.bytes(&payload);
+            let before = short.len();
+            runs[1].encode_next(&mut short, &payload);
+            assert_eq!(short.len() - before, Run::next_len(length));
+            assert_eq!((short.written(), runs[1]), (general.written(), runs[0]));
         }
     }
 

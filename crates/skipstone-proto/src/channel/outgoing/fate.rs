@@ -1,6 +1,6 @@
 //! What became of messages: acknowledged, lost, superseded.
 
-use super::{Outgoing, Receipt, State};
+use super::{Flight, Outgoing, Receipt, State};
 use crate::channel::packet::Window;
 use crate::channel::{GivenUp, window_cost};
 use crate::recovery::{Record, Resolved};
@@ -16,7 +16,8 @@ impl Outgoing {
                 if beyond.is_after(self.acked_to) {
                     self.acked_to = beyond;
                 }
-                for step in 0..u32::from(count) {
+                let count = u32::from(count);
+                for step in self.acked_in_front(first, count, window)..count {
                     if let Some(index) = self.flight_index(first.plus(step)) {
                         self.done(index, Ok(()), window, receipts);
                     }
@@ -38,6 +39,25 @@ impl Outgoing {
             Record::Control(_) => {}
         }
         self.drop_done();
+    }
+
+    /// Whole messages that were acknowledged in the order in which they were sent, as most are, are simply gone. Returns
+    /// how many of these that was.
+    fn acked_in_front(&mut self, first: Seq, count: u32, window: &mut Window) -> u32 {
+        let mut gone = 0;
+        if first != self.first || !self.is_ordinal() || self.wants_receipts {
+            return gone;
+        }
+        while gone < count
+            && self.flight.front().is_some_and(|flight| flight.state == State::InFlight && flight.fragments.is_none())
+            && let Some(Flight { payload, .. }) = self.flight.pop_front()
+        {
+            self.queued_bytes -= payload.len();
+            window.taken -= window_cost(payload.len());
+            gone += 1;
+        }
+        self.first = self.first.plus(gone);
+        gone
     }
 
     /// A packet that held this is lost.

@@ -1,10 +1,11 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
-use super::{Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
+use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
 use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
 use crate::seq::Seq;
+use crate::wire::message::Run;
 use crate::wire::number::Truncated;
 use crate::wire::settings::Mode;
 use bytes::Bytes;
@@ -18,6 +19,7 @@ impl Outgoing {
     /// Writes messages that were never sent, until the packet, the window or the turn (in bytes) ends.
     pub fn send_new(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) -> Stopped {
         loop {
+            self.send_following(packet, window, turn);
             if *turn <= 0 && self.has_new() {
                 return Stopped::TurnOver;
             }
@@ -61,6 +63,44 @@ impl Outgoing {
             packet.new_payload_bytes += length as u32;
             *turn -= (header + length) as i64;
             self.track(packet, sequence_number, payload, id);
+        }
+    }
+
+    /// Writes whole messages that follow the one before them in the packet, as far as nothing speaks against it: the
+    /// shortest way for most of all messages. What stops it is the caller's to find out.
+    fn send_following(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) {
+        if !self.is_ordinal() || self.is_unfinished {
+            return;
+        }
+        let (first, mut count, mut bytes) = (self.next, 0, 0);
+        while *turn > 0
+            && count < u16::MAX
+            && self.flight.len() < FLIGHT_MAX
+            && packet.run.is_next(packet.channel, self.next.0)
+            && !packet.is_at_target()
+            && let Some(front) = self.pending.front()
+        {
+            let length = front.payload.len();
+            let (cost, wire_bytes) = (window_cost(length), Run::next_len(length));
+            if !window.admits(cost) || wire_bytes > packet.room() {
+                break;
+            }
+            let Some(Pending { payload, id, age_ms }) = self.pending.pop_front() else { break };
+            packet.run.encode_next(&mut packet.writer, &payload);
+            packet.age_ms = packet.age_ms.max(age_ms);
+            window.taken += cost;
+            *turn -= wire_bytes as i64;
+            bytes += length;
+            count += 1;
+            self.next = self.next.next();
+            let (sent_in, state) = (packet.number, State::InFlight);
+            self.flight.push_back(Flight { payload, id, sent_in, state, fragments: None });
+        }
+        if count > 0 {
+            self.pending_bytes -= bytes;
+            packet.new_payload_bytes += bytes as u32;
+            packet.messages += u32::from(count);
+            packet.record(Record::Messages { channel: packet.channel, first, count });
         }
     }
 

@@ -54,9 +54,10 @@ impl Class {
     }
 
     /// On a path that is full, repairs would only take the place of what they repair.
-    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> Plan {
+    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: impl FnOnce() -> bool) -> Plan {
         self.policy.update(losses);
-        let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
+        let is_unprotected = !self.policy.is_active() || yields();
+        let plan = if is_unprotected { burst.unprotected() } else { self.policy.plan(losses, burst) };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;
@@ -118,8 +119,8 @@ impl Connection {
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
                 // On a short path, what is sent again arrives before the next tick.
                 let is_short = self.rtt.is_measured() && self.rtt.smoothed() < SHORT_PATH;
-                let yields = is_short || self.congestion.is_congested(now);
-                class.begin_burst(self.ledger.losses(), &burst, yields)
+                let congestion = &self.congestion;
+                class.begin_burst(self.ledger.losses(), &burst, || is_short || congestion.is_congested(now))
             }
         };
         let packets = plan.packets.saturating_sub(1).max(1);

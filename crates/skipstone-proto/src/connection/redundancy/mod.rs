@@ -60,9 +60,19 @@ impl Redundant {
         self.classes.iter().all(|class| class.mode == RedundancyMode::Adaptive)
     }
 
+    /// The peer sends repairs no more: what was kept for them goes.
+    pub(super) fn forget_kept(&mut self) {
+        self.decoder = None;
+    }
+
     /// A packet with new messages left, which are so many of its bytes: redundancy may cost its share of them.
     pub(super) fn earn(&mut self, bytes: usize) {
         self.budget.earn(bytes as u64);
+    }
+
+    /// Whether packets of this class hold messages of those before them.
+    pub(super) fn repeats(&self, class: ClassId) -> bool {
+        self.class(class).repeats.is_some()
     }
 
     /// When a repair is due that keeps its distance.
