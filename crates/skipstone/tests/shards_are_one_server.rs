@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use skipstone::{
-    DropReason, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError, Suite,
-    StartError, Target, Threading, code,
+    DropReason, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError, StartError, Suite,
+    Target, Threading, code,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
