@@ -70,7 +70,7 @@ def nearest(number, reference, wraps=False):
 
 # 2. Datagrams
 
-SUITES = {1: "plain", 2: "DTLS 1.2", 4: "DTLS 1.3"}
+SUITES = {1: "plain", 2: "DTLS 1.2", 4: "DTLS 1.3", 8: "TLS 1.3"}
 
 
 def text(data):

@@ -12,7 +12,7 @@ use crate::report::result::{
     CarrierResult, Clients, Generator as GeneratorFigures, Messages, Roaming, Server, SpreadMs, Stalls, StressResult,
     Timing, Transport, Wire,
 };
-use skipstone::{Flow, Scheme, Stats};
+use skipstone::{Flow, Scheme, Stats, Suite};
 use std::time::{Duration, SystemTime};
 
 /// What was measured beside the lines.

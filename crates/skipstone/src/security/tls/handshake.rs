@@ -54,6 +54,8 @@ const RESEND_MAX: Duration = Duration::from_secs(2);
 const DATAGRAM_BYTES_MAX: usize = 1_100;
 /// A client's datagrams in clear are at least so long, so that nobody gets more than that for less.
 const CLEAR_BYTES_MIN: usize = 800;
+/// Some in a second are enough; who makes a side say more, by saying the peer's again and again, wears no key out.
+const SEALED_PIECES_MAX: u32 = 1 << 16;
 /// A piece with fewer bytes of content than this waits for the next datagram.
 const SEALED_ROOM_MIN: usize = SEALED_HEADER_BYTES + 8 + 32 + TAG_BYTES;
 
@@ -225,7 +227,7 @@ impl Handshake {
     fn write_sealed(&mut self, writer: &mut Writer<'_>) {
         let (heard, offset) = (self.sealed.heard(), self.sealed.offset());
         let bytes_max = writer.room() - SEALED_HEADER_BYTES - pieces::inner_len(heard, offset) - TAG_BYTES;
-        let Some(keys) = &mut self.keys else { return };
+        let Some(keys) = self.keys.as_mut().filter(|keys| keys.next < SEALED_PIECES_MAX) else { return };
         let mut inner = [0; DATAGRAM_BYTES_MAX];
         let mut content = Writer::new(&mut inner);
         content.varint(heard as u64);
@@ -234,8 +236,7 @@ impl Handshake {
         let content = content.into_written();
         let header = pieces::sealed_header(keys.next);
         let Ok(tag) = keys.local.encrypt_in_place(u64::from(keys.next), &header, content) else { return };
-        // Some pieces a second, for some seconds.
-        keys.next = keys.next.checked_add(1).expect("a handshake has no four billion pieces");
+        keys.next += 1;
         writer.bytes(&header);
         writer.bytes(content);
         writer.bytes(tag.as_ref());

@@ -149,6 +149,29 @@ fn a_handshake_is_bound_to_the_hello() {
 }
 
 #[test]
+fn a_server_may_ask_for_another_group() {
+    let identity = Identity::self_signed().expect("it is made");
+    let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
+    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    provider.kx_groups =
+        vec![rustls::crypto::aws_lc_rs::kx_group::SECP384R1, rustls::crypto::aws_lc_rs::kx_group::X25519];
+    let rules = verify::Rules::new(Arc::new(pin), provider.signature_verification_algorithms);
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(provider));
+    let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("it has suites");
+    let mut config = builder.dangerous().with_custom_certificate_verifier(Arc::new(rules)).with_no_client_auth();
+    config.alpn_protocols = vec![b"skipstone/1".to_vec()];
+    let mut client = TlsSession::client(START, Arc::new(config), NONCE).expect("it is made");
+    let mut server =
+        TlsSession::server(START, server_config(&identity).expect("it is good"), NONCE).expect("it is made");
+    for _ in 0..3 {
+        assert!(!server.is_established());
+        talk(&mut client, &mut server);
+        talk(&mut server, &mut client);
+    }
+    assert!(server.is_established() && carries(&mut client, &mut server) && carries(&mut server, &mut client));
+}
+
+#[test]
 fn a_first_flight_that_is_no_whole_hello_is_not_worth_a_session() {
     let (mut client, _) = pair();
     let hello = said(&mut client).remove(0);
