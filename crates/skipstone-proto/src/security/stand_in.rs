@@ -93,7 +93,7 @@ pub const DTLS_1_2: Sizes =
 /// DTLS 1.3 with ChaCha20-Poly1305; the record has no length field (WIRE.md section 3).
 pub const DTLS_1_3: Sizes =
     Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
-/// TLS 1.3 with packets of this protocol's own; they have no replay window in reality, and counters of 32 bits.
+/// TLS 1.3 with packets of this protocol's own; in reality they have counters of 32 bits, and a window of 128.
 pub const TLS_1_3: Sizes =
     Sizes { hello: 800, answer: &[615], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
 

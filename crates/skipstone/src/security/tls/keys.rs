@@ -14,6 +14,9 @@ pub(super) struct PacketKeys {
     sealed: u64,
     /// The greatest counter opened, and one more.
     opened: u64,
+    /// Bit n: counter `opened - 1 - n` was opened. Packet numbers do not tell a replay by themselves: they are truncated, so
+    /// that an old packet would be taken for a new one when its low bits come round again.
+    seen: u128,
     /// Packets that no key opened.
     forged: u64,
     /// The key after that which opens, if somebody has claimed to use it.
@@ -30,13 +33,15 @@ pub(super) const OVERHEAD: usize = TAG_BYTES + COUNTER_BYTES;
 const COUNTER_BYTES: usize = 4;
 /// Packets of one key: half of what AES-GCM may seal if packets are as long as they can be (RFC 9001, section 6.6).
 pub(super) const GENERATION: u64 = 1 << 22;
+/// Packets that may overtake one before it counts as a replay.
+pub(super) const WINDOW: u64 = u128::BITS as u64;
 
 impl PacketKeys {
     pub(super) fn new(keys: Keys, next: Secrets) -> Self {
         let first = |key: Box<dyn PacketKey>| Direction { key, generation: 0 };
         let (sealing, opening) = (first(keys.local.packet), first(keys.remote.packet));
         assert!(sealing.key.confidentiality_limit() >= GENERATION, "keys change before they are worn out");
-        PacketKeys { sealing, opening, next, base: 0, sealed: 0, opened: 0, forged: 0, coming: None }
+        PacketKeys { sealing, opening, next, base: 0, sealed: 0, opened: 0, seen: 0, forged: 0, coming: None }
     }
 
     /// Seals `payload`, behind which is room for what this writes into `trailer`. False if the cipher takes no such
@@ -61,6 +66,9 @@ impl PacketKeys {
     pub(super) fn open(&mut self, header: &[u8], sealed: &mut [u8]) -> bool {
         let Some((sealed, short)) = sealed.split_last_chunk_mut::<COUNTER_BYTES>() else { return false };
         let counter = self.restore(u32::from_be_bytes(*short));
+        if !self.is_new(counter) {
+            return false;
+        }
         let generation = counter / GENERATION;
         let is_coming = generation == self.opening.generation + 1;
         if is_coming && self.coming.is_none() {
@@ -80,8 +88,26 @@ impl PacketKeys {
             self.opening = Direction { key, generation };
             self.forget();
         }
-        self.opened = self.opened.max(counter + 1);
+        self.note(counter);
         true
+    }
+
+    /// Whether this was not opened yet, as far as is known: what the window has left behind counts as opened.
+    fn is_new(&self, counter: u64) -> bool {
+        match self.opened.checked_sub(counter + 1) {
+            None => true,
+            Some(age) => age < WINDOW && self.seen >> age & 1 == 0,
+        }
+    }
+
+    fn note(&mut self, counter: u64) {
+        if counter >= self.opened {
+            let step = counter + 1 - self.opened;
+            self.seen = if step < WINDOW { self.seen << step } else { 0 } | 1;
+            self.opened = counter + 1;
+        } else {
+            self.seen |= 1 << (self.opened - 1 - counter);
+        }
     }
 
     /// Whether so much was forged that the next forgery might succeed.
@@ -115,6 +141,6 @@ impl PacketKeys {
     /// For tests: as if so many packets had been sealed, or opened.
     #[cfg(test)]
     pub(super) fn skip(&mut self, sealed: u64, opened: u64) {
-        (self.sealed, self.opened) = (sealed, opened);
+        (self.sealed, self.opened, self.seen) = (sealed, opened, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions against each other, without sockets: loss, damage, forgery, the end of keys.
 
-use super::keys::GENERATION;
+use super::keys::{GENERATION, WINDOW};
 use super::*;
 use crate::security::verify::Verifier;
 use crate::security::{Identity, Trust};
@@ -76,9 +76,9 @@ fn both_have_nothing_left_of_the_handshake() {
 }
 
 #[test]
-fn damage_and_other_headers_are_noticed_and_order_does_not_matter() {
+fn damage_and_other_headers_are_noticed() {
     let (mut client, mut server) = established();
-    let packets: Vec<_> = (0..300).map(|_| packet(&mut client)).collect();
+    let packets: Vec<_> = (0..2).map(|_| packet(&mut client)).collect();
     for bit in 0..packets[0].len() * 8 {
         let mut damaged = packets[0].clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -93,6 +93,23 @@ fn damage_and_other_headers_are_noticed_and_order_does_not_matter() {
 }
 
 #[test]
+fn a_packet_is_opened_once_and_late_ones_within_the_window() {
+    let (mut client, mut server) = established();
+    let packets: Vec<_> = (0..3 * WINDOW).map(|_| packet(&mut client)).collect();
+    let (early, late) = packets.split_at(2 * WINDOW as usize);
+    assert!(early[WINDOW as usize..].iter().rev().all(|packet| opens(&mut server, packet.clone())));
+    assert!(!early.iter().any(|packet| opens(&mut server, packet.clone())), "too late, or a replay");
+    assert!(late.iter().all(|packet| opens(&mut server, packet.clone()) && !opens(&mut server, packet.clone())));
+    // Whatever is left out meanwhile, no old packet comes to life again when its low bits come round.
+    for skipped in [1 << 10, 1 << 14, 1 << 21] {
+        server.packets.as_mut().expect("they stand").skip(0, skipped + 5);
+        client.packets.as_mut().expect("they stand").skip(skipped + 5, 0);
+        assert!(carries(&mut client, &mut server));
+        assert!(!packets.iter().any(|packet| opens(&mut server, packet.clone())), "{skipped}");
+    }
+}
+
+#[test]
 fn keys_change_at_their_time_in_each_direction_and_are_gone_then() {
     let (mut client, mut server) = established();
     for generation in 1..5 {
@@ -104,17 +121,13 @@ fn keys_change_at_their_time_in_each_direction_and_are_gone_then() {
         assert!(opens(&mut server, packets[3].clone()), "by the next key");
         assert!(!opens(&mut server, packets[1].clone()), "the key before is gone");
         assert!(opens(&mut server, packets[2].clone()));
-        if generation == 3 {
-            // The server catches up, over several keys at once.
-            server.packets.as_mut().expect("they stand").skip(2 * GENERATION, near + 4);
-            client.packets.as_mut().expect("they stand").skip(near + 4, GENERATION);
-            assert!(!carries(&mut server, &mut client), "nobody is two keys ahead");
-            server.packets.as_mut().expect("they stand").skip(GENERATION, near + 4);
-        }
     }
+    // The other direction is as it was, and goes on by itself.
+    assert!(carries(&mut server, &mut client));
     server.packets.as_mut().expect("they stand").skip(GENERATION, 4 * GENERATION + 2);
-    client.packets.as_mut().expect("they stand").skip(4 * GENERATION + 2, GENERATION);
-    assert!(carries(&mut client, &mut server));
+    assert!(carries(&mut server, &mut client) && carries(&mut client, &mut server));
+    server.packets.as_mut().expect("they stand").skip(3 * GENERATION, 4 * GENERATION + 3);
+    assert!(!carries(&mut server, &mut client), "nobody is two keys ahead");
 }
 
 #[test]
