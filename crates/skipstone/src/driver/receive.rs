@@ -194,6 +194,9 @@ fn receive_datagrams(
             Ok(_) => batch.datagrams().for_each(|received| take(received.from, received.bytes)),
             Err(_) => return true,
         }
+        if batch.is_short() {
+            return false;
+        }
     }
     true
 }
