@@ -159,7 +159,7 @@ def packet(data, start, key, references):
 
 def frames(r, number, references):
     found = []
-    channel, sequence = 0, None  # of the MESSAGE before
+    channel, sequence, length = 0, None, None  # of the MESSAGE before
     while r.left():
         kind = r.uint(1)
         if kind == 0x00:
@@ -190,8 +190,9 @@ def frames(r, number, references):
             found.append({"frame": "PATH_RESPONSE", "token": r.take(8).hex()})
         else:
             require(kind >= 0x80)
-            found.append(message(r, kind, channel, sequence, references.get("sequence", 0)))
+            found.append(message(r, kind, channel, sequence, length, references.get("sequence", 0)))
             channel, sequence = found[-1]["channel"], found[-1]["sequence"]
+            length = len(found[-1]["payload"]) // 2
     return found
 
 
@@ -235,7 +236,7 @@ def repair(r, number):
     return {"frame": "REPAIR", "index": index, "ranges": ranges, "symbol": symbol.hex()}
 
 
-def message(r, flags, channel, before, reference):
+def message(r, flags, channel, before, length_before, reference):
     sequence = fragment = None
     if flags & 0x40:
         channel = r.varint(1 << 16)
@@ -246,7 +247,13 @@ def message(r, flags, channel, before, reference):
     if flags & 0x10:
         fragment = {"offset": r.varint(1 << 32), "total": r.varint(1 << 32)}
     length = flags & 0x0F
-    payload = r.rest() if length == 15 else r.prefixed() if length == 14 else r.take(length)
+    if length == 15:
+        payload = r.rest()
+    elif length == 14:
+        payload = r.prefixed()
+    else:
+        require(length < 13 or length_before is not None)
+        payload = r.take(length if length < 13 else length_before)
     if fragment:
         require(sequence and 0 < len(payload) < fragment["total"])
         require(fragment["offset"] + len(payload) <= fragment["total"])

@@ -50,6 +50,8 @@ impl FragmentHeader {
 pub struct Run {
     channel: u16,
     sequence: Option<u32>,
+    /// Bytes of the payload before.
+    length: Option<usize>,
 }
 
 impl Run {
@@ -67,11 +69,7 @@ impl Run {
         let sequence_len = fields.sequence.map_or(0, Truncated::len);
         let fragment_len =
             fragment.map_or(0, |fragment| varint::len(fragment.offset.into()) + varint::len(fragment.total.into()));
-        let length_len = match payload_len {
-            0..=INLINE_LENGTH_MAX => 0,
-            _ => varint::len(payload_len as u64),
-        };
-        1 + channel_len + sequence_len + fragment_len + length_len
+        1 + channel_len + sequence_len + fragment_len + self.length_len(payload_len, fragment.is_some())
     }
 
     /// Writes the header, [`Run::header_len`] bytes; the caller writes the payload of `payload_len` bytes after it.
@@ -86,12 +84,12 @@ impl Run {
         let fits = fragment.is_none_or(|fragment| sequence.is_some() && fragment.holds(payload_len));
         assert!(fits, "a fragment has a sequence and is a proper part of its message");
         let fields = self.fields(channel, sequence);
-        let inline = payload_len <= INLINE_LENGTH_MAX;
+        let length_bits = self.length_bits(payload_len, fragment.is_some());
         writer.u8(TYPE_MESSAGE
             | if fields.channel.is_some() { FLAG_CHANNEL } else { 0 }
             | if fields.sequence.is_some() { FLAG_SEQUENCE } else { 0 }
             | if fragment.is_some() { FLAG_FRAGMENT } else { 0 }
-            | if inline { payload_len as u8 } else { LENGTH_FOLLOWS });
+            | length_bits);
         if let Some(channel) = fields.channel {
             writer.varint(channel.into());
         }
@@ -102,10 +100,10 @@ impl Run {
             writer.varint(fragment.offset.into());
             writer.varint(fragment.total.into());
         }
-        if !inline {
+        if length_bits == LENGTH_FOLLOWS {
             writer.varint(payload_len as u64);
         }
-        *self = Run { channel, sequence: sequence.map(|(sequence, _)| sequence) };
+        *self = Run { channel, sequence: sequence.map(|(sequence, _)| sequence), length: Some(payload_len) };
     }
 
     /// Whether a message with this sequence follows the one before on its channel, so that its header says neither.
@@ -114,26 +112,34 @@ impl Run {
     }
 
     /// Bytes of a whole message that [`Run::is_next`].
-    pub const fn next_len(payload_len: usize) -> usize {
-        1 + payload_len + if payload_len <= INLINE_LENGTH_MAX { 0 } else { varint::len(payload_len as u64) }
+    pub fn next_len(&self, payload_len: usize) -> usize {
+        1 + self.length_len(payload_len, false) + payload_len
     }
 
     /// Writes a whole message that [`Run::is_next`], header and payload: most of all messages are such.
     pub fn encode_next(&mut self, writer: &mut Writer<'_>, payload: &[u8]) {
-        self.sequence = self.sequence.map(|before| before.wrapping_add(1));
-        let length = payload.len();
-        match Run::next_len(length) - length {
-            1 => writer.u8(TYPE_MESSAGE | length as u8),
-            3 => {
-                let [high, low] = (length as u16 | 0x4000).to_be_bytes();
-                writer.space(3).copy_from_slice(&[TYPE_MESSAGE | LENGTH_FOLLOWS, high, low]);
-            }
-            _ => {
-                writer.u8(TYPE_MESSAGE | LENGTH_FOLLOWS);
-                writer.varint(length as u64);
-            }
+        let length_bits = self.length_bits(payload.len(), false);
+        writer.u8(TYPE_MESSAGE | length_bits);
+        if length_bits == LENGTH_FOLLOWS {
+            writer.varint(payload.len() as u64);
         }
         writer.bytes(payload);
+        self.sequence = self.sequence.map(|before| before.wrapping_add(1));
+        self.length = Some(payload.len());
+    }
+
+    /// How the first byte tells the payload's length. That of a fragment is found by the room that its header leaves, so
+    /// its header does not depend on it.
+    fn length_bits(&self, payload_len: usize, is_fragment: bool) -> u8 {
+        match payload_len {
+            0..=INLINE_LENGTH_MAX => payload_len as u8,
+            _ if self.length == Some(payload_len) && !is_fragment => LENGTH_AS_BEFORE,
+            _ => LENGTH_FOLLOWS,
+        }
+    }
+
+    fn length_len(&self, payload_len: usize, is_fragment: bool) -> usize {
+        if self.length_bits(payload_len, is_fragment) == LENGTH_FOLLOWS { varint::len(payload_len as u64) } else { 0 }
     }
 
     fn fields(&self, channel: u16, sequence: Option<(u32, Truncated)>) -> Fields {
@@ -162,6 +168,7 @@ struct Fields {
 pub(super) struct Previous {
     channel: u16,
     has_sequence: bool,
+    length: Option<usize>,
 }
 
 impl Previous {
@@ -182,6 +189,7 @@ impl Previous {
             None
         };
         let payload = match flags & LENGTH_BITS {
+            LENGTH_AS_BEFORE => reader.take(self.length.ok_or(Malformed)?)?,
             LENGTH_FOLLOWS => reader.prefixed(usize::MAX)?,
             LENGTH_IS_REST => reader.rest(),
             length => reader.take(length.into())?,
@@ -190,7 +198,7 @@ impl Previous {
         if fragment.is_some_and(|fragment| !has_sequence || !fragment.holds(payload.len())) {
             return Err(Malformed);
         }
-        *self = Previous { channel, has_sequence };
+        *self = Previous { channel, has_sequence, length: Some(payload.len()) };
         Ok(Message { channel, sequence, fragment, payload })
     }
 }
@@ -203,7 +211,8 @@ const FLAG_CHANNEL: u8 = 0x40;
 const FLAG_SEQUENCE: u8 = 0x20;
 const FLAG_FRAGMENT: u8 = 0x10;
 const LENGTH_BITS: u8 = 0x0f;
-const INLINE_LENGTH_MAX: usize = 13;
+const INLINE_LENGTH_MAX: usize = 12;
+const LENGTH_AS_BEFORE: u8 = 13;
 const LENGTH_FOLLOWS: u8 = 14;
 const LENGTH_IS_REST: u8 = 15;
 
@@ -283,9 +292,9 @@ mod tests {
             assert!(runs[1].is_next(3, 0) && !runs[1].is_next(2, 0) && !runs[1].is_next(3, 1));
             runs[0].encode_header(&mut general, 3, Some((0, truncated)), None, length);
             general.bytes(&payload);
-            let before = short.len();
+            let (before, announced) = (short.len(), runs[1].next_len(length));
             runs[1].encode_next(&mut short, &payload);
-            assert_eq!(short.len() - before, Run::next_len(length));
+            assert_eq!(short.len() - before, announced);
             assert_eq!((short.written(), runs[1]), (general.written(), runs[0]));
         }
     }

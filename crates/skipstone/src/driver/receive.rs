@@ -14,13 +14,14 @@ use std::time::Instant;
 
 /// Batches that one socket may fill before the others have their turn.
 const BATCHES_MAX: usize = 16;
+/// Such turns in one round.
+const ROUNDS_MAX: usize = 8;
 
 impl Driver {
     /// Takes everything that the last wait found, and what earlier rounds left.
     pub(super) fn receive(&mut self) {
         self.take_strays();
-        let unread = core::mem::take(&mut self.sockets.unread);
-        unread.into_iter().for_each(|socket| self.receive_from(socket));
+        self.receive_unread();
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
         for event in &events {
             match event.token() {
@@ -35,12 +36,22 @@ impl Driver {
             }
         }
         self.events = events;
+        // A tick's datagrams of thousands of clients come all at once.
+        for _ in 1..ROUNDS_MAX {
+            self.receive_unread();
+        }
         if self.sockets.is_listener_ready {
             self.accept_streams();
         }
         self.take_arrivals();
         self.drop_stale_streams();
         self.release_sockets();
+    }
+
+    /// Goes on with the sockets that had more than they may hand over in one turn.
+    fn receive_unread(&mut self) {
+        let unread = core::mem::take(&mut self.sockets.unread);
+        unread.into_iter().for_each(|socket| self.receive_from(socket));
     }
 
     fn receive_from(&mut self, number: u32) {
@@ -193,6 +204,9 @@ fn receive_datagrams(
             Ok(0) => return false,
             Ok(_) => batch.datagrams().for_each(|received| take(received.from, received.bytes)),
             Err(_) => return true,
+        }
+        if batch.is_short() {
+            return false;
         }
     }
     true

@@ -106,6 +106,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
             segment_bytes: control.segment_bytes(),
         });
     }
+    batch.note_buffers(count);
     Ok(received)
 }
 

@@ -15,6 +15,8 @@ pub struct ReceiveBatch {
     arena: Box<[u8]>,
     slots: Vec<Slot>,
     capacity: usize,
+    /// The last receive found fewer datagrams than it had buffers for.
+    is_short: bool,
 }
 
 /// What one buffer holds.
@@ -48,6 +50,7 @@ impl ReceiveBatch {
             arena: vec![0; buffers * BUFFER_BYTES].into_boxed_slice(),
             slots: Vec::with_capacity(buffers),
             capacity: buffers,
+            is_short: false,
         }
     }
 
@@ -63,6 +66,18 @@ impl ReceiveBatch {
         })
     }
 
+    /// Whether the last receive emptied the socket, so that another would find nothing: readiness is told anew when
+    /// something comes.
+    pub fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// Notes how many buffers a receive had.
+    #[cfg(target_os = "linux")]
+    pub(super) fn note_buffers(&mut self, buffers: usize) {
+        self.is_short = self.slots.len() < buffers;
+    }
+
     /// How many buffers are worth preparing: twice what came last time, since preparing all 64 costs as much as a
     /// system call, and most receives find a few datagrams or none.
     #[cfg(target_os = "linux")]
@@ -73,6 +88,7 @@ impl ReceiveBatch {
     /// Forgets the last receive and lends all buffers, with the places for what they will hold.
     pub(super) fn fill(&mut self) -> (impl Iterator<Item = &mut [u8]>, &mut Vec<Slot>) {
         self.slots.clear();
+        self.is_short = false;
         let buffers = self.arena.chunks_exact_mut(BUFFER_BYTES).take(self.capacity);
         (buffers, &mut self.slots)
     }
@@ -87,4 +103,4 @@ impl Default for ReceiveBatch {
 const BUFFER_BYTES: usize = 64 << 10;
 /// Buffers prepared after a receive that found nothing.
 #[cfg(target_os = "linux")]
-const LIKELY_MIN: usize = 8;
+const LIKELY_MIN: usize = 2;

@@ -47,8 +47,6 @@ pub(super) struct SkipstoneServer {
     /// By the client's number, which is that of its place.
     peers: Vec<Option<PeerId>>,
     count: usize,
-    /// Of a tick.
-    rounds: u32,
     channel: u16,
 }
 
@@ -72,14 +70,12 @@ impl SkipstoneServer {
             Transport::SkipstoneWebSocket => Scheme::WebSocket,
             _ => Scheme::Plain,
         };
-        let rounds = setup.clients.div_ceil(ROUND_DATAGRAMS).max(1);
         Ok(SkipstoneServer {
             server,
             drive: setup.drive,
             scheme,
             peers: Vec::new(),
             count: 0,
-            rounds,
             channel: channel(setup.delivery),
         })
     }
@@ -122,9 +118,6 @@ impl SkipstoneServer {
     }
 }
 
-/// What a round of a stepped server takes at most.
-const ROUND_DATAGRAMS: u32 = 1_024;
-
 impl Server for SkipstoneServer {
     fn url(&self) -> String {
         match self.scheme {
@@ -135,10 +128,7 @@ impl Server for SkipstoneServer {
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         if self.drive == Drive::Tick {
-            // An acknowledgement of each client; the flush takes as many again.
-            for _ in 0..self.rounds {
-                self.step(Duration::ZERO)?;
-            }
+            self.step(Duration::ZERO)?;
         }
         self.take_events(inbox);
         self.server.failure().map_or(Ok(()), |failure| Err(format!("the driver gave up: {failure}")))

@@ -5,7 +5,6 @@ use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
 use crate::seq::Seq;
-use crate::wire::message::Run;
 use crate::wire::number::Truncated;
 use crate::wire::settings::Mode;
 use bytes::Bytes;
@@ -81,7 +80,7 @@ impl Outgoing {
             && let Some(front) = self.pending.front()
         {
             let length = front.payload.len();
-            let (cost, wire_bytes) = (window_cost(length), Run::next_len(length));
+            let (cost, wire_bytes) = (window_cost(length), packet.run.next_len(length));
             if !window.admits(cost) || wire_bytes > packet.room() {
                 break;
             }
