@@ -188,3 +188,34 @@ fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
         assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
     }
 }
+
+/// Packet numbers are truncated: an old one looks like one to come when half of 2^14 packets have passed.
+#[test]
+fn a_packet_that_is_repeated_much_later_is_not_taken_for_a_new_one() {
+    for suite in ALL {
+        let mut world = World::new(5, link(), suite);
+        world.run_for(Duration::from_secs(1));
+        let peer = world.client.peer.expect("it is in");
+        let (mut buffer, mut old, mut repeats) = (vec![0; 1 << 16], None, 0);
+        for number in 0..10_000 {
+            let message = Bytes::from([WORD, &u32::to_be_bytes(number)].concat());
+            world.client.endpoint.send(world.now, peer, 0, message, MessageId(number.into())).expect("room");
+            if old.is_none() {
+                let sent = world.client.endpoint.poll_transmit(world.now, &mut buffer).expect("a packet");
+                old = Some(buffer[..sent.bytes].to_vec());
+                world.server.endpoint.handle_datagram(world.now, world.server.path, &mut buffer[..sent.bytes]);
+            }
+            world.run_for(Duration::from_millis(1));
+            if let Some(old) = old.as_ref().filter(|_| number % 50 == 0) {
+                repeats += 1;
+                world.server.endpoint.handle_datagram(world.now, world.server.path, &mut old.clone());
+            }
+        }
+        world.run_for(Duration::from_secs(1));
+        let stats = world.server.endpoint.totals();
+        assert!(stats.received.datagrams > 9_000, "{suite:?}: one packet a message");
+        let dropped = stats.drops.of(DropReason::NotAuthentic) + stats.drops.of(DropReason::Replay);
+        assert_eq!(dropped, repeats, "{suite:?}");
+        assert_eq!(world.server.got.len(), 10_000);
+    }
+}
