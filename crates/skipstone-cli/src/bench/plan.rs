@@ -122,8 +122,9 @@ pub(crate) struct Common {
     /// How long is measured
     #[arg(short, long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Span,
-    /// How long everything runs before that
-    #[arg(long, value_name = "TIME", default_value = "3s")]
+    /// How long everything runs before that: until paths have proved that they lose nothing, and connections are as they
+    /// stay
+    #[arg(long, value_name = "TIME", default_value = "9s")]
     pub(crate) warmup: Span,
     /// Who takes part: skipstone-plain,skipstone,skipstone-ws,skipstone-mixed,enet,renet,quinn,websocket,tcp,udp-bare,
     /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels: skipstone-plain]
