@@ -207,13 +207,14 @@ fn flood(served: &Served, relay: &Relay, count: u64) -> Flood {
     }
 }
 
-/// A flood of `count` datagrams while so many clients talk.
-fn play(count: u64, clients: usize) {
+/// A flood of `count` datagrams while so many clients talk, which have talked for `settled` seconds before: until then
+/// their own queues still grow.
+fn play(count: u64, clients: usize, settled: u64) {
     let served = Served::start(&[]);
     let relay = Relay::to(served.address);
     let tapped_url = served.url.replace(&served.address.to_string(), &relay.address.to_string());
     // Long enough for the flood on a machine that does half of what is asked.
-    let seconds = 6 + 2 * count / PER_SECOND;
+    let seconds = 6 + settled + 2 * count / PER_SECOND;
     let start = |url: &str, clients: usize| {
         let file = fresh_file("flooded.json");
         let (count, lasting) = (clients.to_string(), format!("{seconds}s"));
@@ -223,6 +224,7 @@ fn play(count: u64, clients: usize) {
         (run, file, clients as u64)
     };
     let runs = [start(&served.url, clients - TAPPED), start(&tapped_url, TAPPED)];
+    std::thread::sleep(Duration::from_secs(settled));
     let flood = flood(&served, &relay, count);
     let mut runs = runs;
     let outlived = runs.iter_mut().all(|(run, ..)| run.is_alive());
@@ -258,12 +260,12 @@ fn play(count: u64, clients: usize) {
 
 #[test]
 fn a_short_flood() {
-    play(20_000, 24);
+    play(20_000, 24, 0);
 }
 
 #[test]
 #[ignore = "takes a minute: cargo xtask flood"]
 fn a_long_flood() {
     let count = std::env::var(COUNT_VARIABLE).map_or(100_000, |count| count.parse().expect("a number"));
-    play(count, 200);
+    play(count, 200, 10);
 }
