@@ -18,7 +18,7 @@ use crate::{process, system};
 const GROWTH_PERCENT_MAX: f64 = 10.0;
 
 /// What a message may cost more, in percent, where each of 4,096 channels carries one in turn in place of 64.
-const CHANNELS_PERCENT_MAX: f64 = 20.0;
+const CHANNELS_PERCENT_MAX: f64 = 10.0;
 
 /// One of the scenarios.
 struct Scenario {

@@ -78,7 +78,12 @@ impl Connection {
         self.timers.last_received = cx.now;
         // Nobody takes messages any more, so nothing may be acknowledged.
         if !matches!(self.state, State::Closing | State::Drained) {
-            let delay = self.ack_delay(cx.now);
+            let is_quiet = self.is_quiet(cx.now);
+            let delay = self.ack_delay(is_quiet);
+            if is_quiet {
+                // Nor does the sender count on what came before, should it begin with repairs again.
+                self.redundancy.forget_kept();
+            }
             self.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
         }
         self.apply(cx, number, frames, summary.age);
@@ -97,17 +102,17 @@ impl Connection {
     }
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
-    fn ack_delay(&mut self, now: Time) -> Duration {
-        if self.path.carrier.is_reliable {
-            return RELIABLE_ACK_DELAY;
+    fn ack_delay(&self, is_quiet: bool) -> Duration {
+        match self.path.carrier.is_reliable {
+            true => RELIABLE_ACK_DELAY,
+            false if is_quiet => self.settings.ack_delay.max(QUIET_ACK_DELAY),
+            false => self.settings.ack_delay,
         }
-        let is_lossy = !self.redundancy.is_adaptive() || self.ledger.has_lost_lately(now);
-        if is_lossy || !self.received.is_quiet(now) {
-            return self.settings.ack_delay;
-        }
-        // Nor does the sender count on what came before, should it begin with repairs again.
-        self.redundancy.forget_kept();
-        self.settings.ack_delay.max(QUIET_ACK_DELAY)
+    }
+
+    /// Whether nothing is lost in either direction, as far as is known, and the peer does not fear for it.
+    fn is_quiet(&self, now: Time) -> bool {
+        self.redundancy.is_adaptive() && !self.ledger.has_lost_lately(now) && self.received.is_quiet(now)
     }
 
     /// Looks at every frame before the first is applied: a packet counts whole or not at all.

@@ -105,8 +105,7 @@ impl Connection {
                 break;
             }
         }
-        written.is_all = self.has_said_all(now);
-        (written.bytes > 0).then_some(written)
+        (written.bytes > 0).then(|| Segments { is_all: self.has_said_all(now), ..written })
     }
 
     /// Whether it stands and nothing is due now, of any kind: no more than a look, so in doubt it is false.
@@ -119,7 +118,7 @@ impl Connection {
         let Pending { accept, connect, ping, probes } = self.pending;
         let has_control = accept || connect || ping || probes > 0 || self.received.ack_due() <= now;
         let has_messages = self.lanes.has_new() || self.lanes.has_lost() || self.redundancy.has_repairs(now);
-        self.state == State::Established && !has_control && !has_messages && !self.mtu.is_searching()
+        self.state == State::Established && !has_control && !has_messages && !self.mtu.is_searching(now)
     }
 
     /// Numbers the packet that was written.

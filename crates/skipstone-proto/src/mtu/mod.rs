@@ -111,7 +111,7 @@ impl Mtu {
     /// The size of the probe that is to leave now, if one is; `overhead` is what IP and UDP add to a datagram. Call
     /// [`Mtu::on_probe_sent`] when it has left.
     pub fn poll_probe(&mut self, now: Time, max: u16, overhead: u16) -> Option<u16> {
-        if !self.is_wanted || self.probe.is_some() || now < self.search_from {
+        if !self.is_searching(now) {
             return None;
         }
         let next = self.next_size(max, LIKELY_IP_BYTES.saturating_sub(overhead));
@@ -122,8 +122,8 @@ impl Mtu {
     }
 
     /// Whether [`Mtu::poll_probe`] may have something.
-    pub fn is_searching(&self) -> bool {
-        self.is_wanted && self.probe.is_none()
+    pub fn is_searching(&self, now: Time) -> bool {
+        self.is_wanted && self.probe.is_none() && now >= self.search_from
     }
 
     /// The probe left.

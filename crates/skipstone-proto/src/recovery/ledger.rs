@@ -1,76 +1,23 @@
 //! The sending side: every packet in flight, what it held, and which of them are lost.
 //!
-//! A packet is lost when a later one was acknowledged and `RTT + reorder window` has passed since it left (RACK, RFC
-//! 8985). Before that, one whose acknowledgement is overdue is doubted, and its content sent once more (`doubt`). The
-//! ledger decides about packets; their frames are handed up as [`Resolved`] records.
+//! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, one whose
+//! acknowledgement is overdue is doubted, and its content sent once more (`doubt`). The ledger decides about packets;
+//! their frames are handed up as [`Resolved`] records.
 
 mod doubt;
+mod loss;
 
 use super::copies::Copies;
+use super::record::{Control, Record, Resolved};
 use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
 use crate::rtt::Rtt;
-use crate::seq::Seq;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
 use doubt::Doubt;
 pub use doubt::Doubted;
+use loss::Loss;
 use std::collections::VecDeque;
-
-/// What a packet held that its sender cares about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
-    /// `count` whole messages of a channel, from this sequence on.
-    Messages {
-        /// The channel.
-        channel: u16,
-        /// Sequence of the first.
-        first: Seq,
-        /// How many.
-        count: u16,
-    },
-    /// Part of a message.
-    Fragment {
-        /// The channel.
-        channel: u16,
-        /// Sequence of the message.
-        sequence: Seq,
-        /// First byte.
-        offset: u32,
-        /// Bytes.
-        length: u32,
-    },
-    /// A frame of the connection's own.
-    Control(Control),
-}
-
-/// Frames of the connection itself that are sent until they are acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// The server's settings.
-    Accept,
-    /// The client's token.
-    Connect,
-    /// An acknowledgement of everything received up to this number.
-    AckUpTo(u64),
-    /// A datagram of so many bytes, sent to see whether the path carries it.
-    SizeProbe(u16),
-    /// A datagram of so many bytes, which not every path carries.
-    Large(u16),
-}
-
-/// A record whose packet's fate is known, or doubted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resolved {
-    /// Number of the packet.
-    pub packet: u64,
-    /// What it held.
-    pub record: Record,
-    /// When that was to be sent first, however often it was since.
-    pub born: Time,
-    /// It was sent again before, because the packet was doubted.
-    pub was_doubted: bool,
-}
 
 /// A packet that leaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -165,29 +112,18 @@ pub struct Ledger {
     largest_acked: Option<u64>,
     /// When the latest-sent of the acknowledged packets left.
     latest_acked_sent_at: Time,
-    loss_due: Time,
-    reorder_window: Duration,
-    /// Packets lost since the reorder window was last too short.
-    losses_since_spurious: u32,
+    loss: Loss,
     doubt: Doubt,
     copies: Copies,
     losses: LossEstimate,
-    /// When a packet was lost last, or a repair left because one might be, or the first packet left.
-    troubled_at: Time,
-    /// When a packet was lost last.
-    lost_at: Time,
     /// For how long a lost packet's acknowledgement is awaited.
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
     measured_from: u64,
 }
 
-/// Nothing has been lost for so long: the peer may hold its acknowledgements back. Less than the peer's own time
-/// (`Received::is_quiet`), which sees losses, and hears of repairs, about when we do.
-const CALM_AFTER: Duration = Duration::from_secs(2);
-const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
-/// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
-const LOSSES_PER_HALVING: u32 = 16;
+/// Packets and records of a connection that idles for which there is room.
+const CAPACITY_KEPT: usize = 8;
 /// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not even
 /// in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
@@ -212,14 +148,10 @@ impl Ledger {
             eliciting_in_flight: 0,
             largest_acked: None,
             latest_acked_sent_at: Time::ZERO,
-            loss_due: Time::NEVER,
-            reorder_window: REORDER_WINDOW_MIN,
-            losses_since_spurious: 0,
+            loss: Loss::default(),
             doubt: Doubt::starting_at(next),
             copies: Copies::default(),
             losses: LossEstimate::default(),
-            troubled_at: Time::NEVER,
-            lost_at: Time::ZERO,
             patience: Duration::ZERO,
             measured_from: 0,
         }
@@ -237,8 +169,8 @@ impl Ledger {
 
     /// Lets go of memory for more packets than there are.
     pub fn forget_spare(&mut self) {
-        self.sent.shrink_to_fit();
-        self.records.shrink_to_fit();
+        self.sent.shrink_to(CAPACITY_KEPT);
+        self.records.shrink_to(CAPACITY_KEPT);
     }
 
     /// Bytes of packets in flight.
@@ -260,21 +192,6 @@ impl Ledger {
     /// Whether another packet may be numbered.
     pub fn has_room(&self) -> bool {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
-    }
-
-    /// A repair left: the path is not trusted.
-    pub fn on_repair_sent(&mut self, now: Time) {
-        self.troubled_at = now;
-    }
-
-    /// Whether the path has lost nothing for a while, and was trusted not to.
-    pub fn is_calm(&self, now: Time) -> bool {
-        now.since(self.troubled_at) >= CALM_AFTER
-    }
-
-    /// Whether anything was lost lately: then acknowledgements may be, too.
-    pub fn has_lost_lately(&self, now: Time) -> bool {
-        now.since(self.lost_at) < CALM_AFTER && self.lost_at > Time::ZERO
     }
 
     /// What the path loses.
@@ -332,9 +249,7 @@ impl Ledger {
         let is_size_probe =
             matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
         let state = if is_ack_eliciting { State::InFlight } else { State::Untracked };
-        if self.troubled_at == Time::NEVER {
-            self.troubled_at = now;
-        }
+        self.loss.on_sent(now);
         if is_ack_eliciting {
             self.doubt.on_sent(now, self.eliciting_in_flight == 0);
             self.bytes_in_flight += u32::from(bytes);
@@ -430,7 +345,7 @@ impl Ledger {
             self.resolve((number - self.base) as usize, resolved);
         }
         if lost.packets > 0 {
-            (self.troubled_at, self.lost_at) = (now, now);
+            self.loss.on_lost(now);
         }
         lost
     }
@@ -444,58 +359,9 @@ impl Ledger {
         if acked.doubted && is_calm {
             self.doubt.on_vain();
         }
-        if acked.spurious > 0 {
-            self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
-            self.losses_since_spurious = 0;
-        }
+        self.loss.on_acked(acked, rtt);
         self.patience = rtt.probe_timeout(Duration::ZERO) * 3;
         self.settle(now, self.patience);
-    }
-
-    /// Declares lost what is lost by now; `resolved` receives what those packets held.
-    pub fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> Lost {
-        self.loss_due = Time::NEVER;
-        let mut lost = Lost::default();
-        let Some(largest) = self.largest_acked else { return lost };
-        let patience = rtt.smoothed().max(rtt.latest()) + self.reorder_window;
-        let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
-        for index in 0..end {
-            let packet = &mut self.sent[index];
-            if packet.state != State::InFlight || packet.at > self.latest_acked_sent_at {
-                continue;
-            }
-            let due = packet.at + patience;
-            if due > now {
-                self.loss_due = self.loss_due.min(due);
-                continue;
-            }
-            packet.state = State::Lost;
-            self.bytes_in_flight -= u32::from(packet.bytes);
-            self.eliciting_in_flight -= 1;
-            lost.packets += 1;
-            lost.bytes += u32::from(packet.bytes);
-            lost.last_sent = lost.last_sent.max(packet.at);
-            self.resolve(index, resolved);
-        }
-        self.on_lost(now, lost.packets);
-        lost
-    }
-
-    /// When the next packet may have to be declared lost.
-    pub fn loss_due(&self) -> Time {
-        self.loss_due
-    }
-
-    fn on_lost(&mut self, now: Time, packets: u32) {
-        if packets > 0 {
-            (self.troubled_at, self.lost_at) = (now, now);
-            self.doubt.on_loss();
-        }
-        self.losses_since_spurious += packets;
-        if self.losses_since_spurious >= LOSSES_PER_HALVING {
-            self.losses_since_spurious = 0;
-            self.reorder_window = (self.reorder_window / 2).max(REORDER_WINDOW_MIN);
-        }
     }
 
     /// Whether a packet held anything that is worth sending again.
@@ -544,6 +410,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::Seq;
 
     fn message(sequence: u32) -> Record {
         Record::Messages { channel: 1, first: Seq(sequence), count: 1 }
@@ -557,12 +424,6 @@ mod tests {
         Time::from_micros(millis * 1_000)
     }
 
-    fn rtt_of(millis: u64) -> Rtt {
-        let mut rtt = Rtt::new();
-        rtt.on_sample(Duration::from_millis(millis), Duration::ZERO);
-        rtt
-    }
-
     #[test]
     fn messages_that_follow_each_other_share_a_record() {
         let mut ledger = Ledger::default();
@@ -574,42 +435,6 @@ mod tests {
         assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_doubted: false }]);
         assert_eq!(acked.rtt_sample, Some(Duration::from_millis(10)));
         assert_eq!(ledger.bytes_in_flight(), 0);
-    }
-
-    #[test]
-    fn a_packet_is_lost_only_when_a_later_one_was_acked_and_its_time_has_passed() {
-        let (mut ledger, rtt) = (Ledger::default(), rtt_of(20));
-        for number in 0..3 {
-            ledger.record(message(number));
-            ledger.commit(ms(u64::from(number)), packet());
-        }
-        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
-        assert_eq!(ledger.detect_losses(ms(100), &rtt, &mut resolved).packets, 0);
-        ledger.on_ack(ms(21), 1..=1, &mut acked, &mut resolved);
-        resolved.clear();
-        assert_eq!(ledger.detect_losses(ms(21), &rtt, &mut resolved).packets, 0);
-        assert_eq!(ledger.loss_due(), ms(22));
-        let lost = Lost { packets: 1, bytes: 100, last_sent: ms(0) };
-        assert_eq!(ledger.detect_losses(ms(22), &rtt, &mut resolved), lost);
-        assert_eq!(resolved, [Resolved { packet: 0, record: message(0), born: ms(0), was_doubted: false }]);
-        assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
-    }
-
-    #[test]
-    fn a_late_acknowledgement_of_a_lost_packet_widens_the_reorder_window() {
-        let (mut ledger, rtt) = (Ledger::default(), rtt_of(20));
-        for number in 0..2 {
-            ledger.record(message(number));
-            ledger.commit(ms(0), packet());
-        }
-        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
-        ledger.on_ack(ms(20), 1..=1, &mut acked, &mut resolved);
-        assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).packets, 1);
-        ledger.on_ack(ms(31), 0..=0, &mut acked, &mut resolved);
-        assert_eq!(acked.spurious, 1);
-        ledger.on_ack_done(ms(31), &acked, &rtt, false);
-        assert_eq!(ledger.reorder_window, REORDER_WINDOW_MIN * 2);
-        assert!(ledger.sent.is_empty() && ledger.records.is_empty());
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub mod copies;
 mod late;
 pub mod ledger;
 pub mod received;
+pub mod record;
 
-pub use ledger::{Control, Leaving, Ledger, Record, Resolved};
+pub use ledger::{Leaving, Ledger};
 pub use received::Received;
+pub use record::{Control, Record, Resolved};

@@ -6,6 +6,8 @@
 mod dtls;
 mod identity;
 pub(crate) mod records;
+#[cfg(test)]
+mod resident;
 mod suites;
 mod tls;
 mod verify;

@@ -53,17 +53,22 @@ impl Class {
         self.mode == RedundancyMode::Adaptive && self.encoder.is_some()
     }
 
-    /// On a path that is full, repairs would only take the place of what they repair.
-    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: impl FnOnce() -> bool) -> Plan {
+    /// Whether the path loses enough for bursts to get repairs. Where it does not, what is left of earlier ones goes.
+    fn protects(&mut self, losses: &LossEstimate) -> bool {
         self.policy.update(losses);
-        let is_unprotected = !self.policy.is_active() || yields();
-        let plan = if is_unprotected { burst.unprotected() } else { self.policy.plan(losses, burst) };
+        if !self.policy.is_active() {
+            self.encoder = None;
+            self.repairs.clear();
+        }
+        self.policy.is_active()
+    }
+
+    /// On a path that is full, repairs would only take the place of what they repair.
+    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> Plan {
+        let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;
-        } else if !self.policy.is_active() {
-            self.encoder = None;
-            self.repairs.clear();
         }
         plan
     }
@@ -111,6 +116,15 @@ impl Connection {
         if class.mode != RedundancyMode::Adaptive || self.path.carrier.is_reliable {
             return usize::MAX;
         }
+        let is_protected = match class.burst {
+            Some(plan) => plan.repairs > 0,
+            None => class.protects(self.ledger.losses()),
+        };
+        if !is_protected {
+            // As few packets as hold it; nobody need look at what waits.
+            class.burst.get_or_insert(Plan { packets: 1, repairs: 0 });
+            return usize::MAX;
+        }
         let (messages, bytes) = self.lanes.new_size(id);
         let plan = match class.burst {
             Some(plan) => plan,
@@ -119,8 +133,8 @@ impl Connection {
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
                 // On a short path, what is sent again arrives before the next tick.
                 let is_short = self.rtt.is_measured() && self.rtt.smoothed() < SHORT_PATH;
-                let congestion = &self.congestion;
-                class.begin_burst(self.ledger.losses(), &burst, || is_short || congestion.is_congested(now))
+                let yields = is_short || self.congestion.is_congested(now);
+                class.begin_burst(self.ledger.losses(), &burst, yields)
             }
         };
         let packets = plan.packets.saturating_sub(1).max(1);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::security::Trust;
+use crate::security::resident::resident_kb;
 
 const START: Time = Time::from_micros(1_000_000);
 
@@ -157,12 +158,6 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
         }
         assert!(answers >= 2 && client.is_established() && client.failure().is_none(), "{kind:?}: {answers}");
     }
-}
-
-fn resident_kb() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("it has one");
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
 }
 
 /// The figures of SECURITY.md: `cargo test -p skipstone --lib half_open_session_holds -- --ignored --nocapture`.

@@ -2,6 +2,7 @@
 
 use super::keys::{GENERATION, WINDOW};
 use super::*;
+use crate::security::resident::resident_kb;
 use crate::security::verify::Verifier;
 use crate::security::{Identity, Trust};
 use skipstone_proto::security::Session;
@@ -315,12 +316,6 @@ fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic
         }
     }
     assert!(broken < 90, "{broken} of 99");
-}
-
-fn resident_kb() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("it has one");
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
 }
 
 /// The figures of SECURITY.md: `cargo test -p skipstone --lib a_tls_session_holds -- --ignored --nocapture`.

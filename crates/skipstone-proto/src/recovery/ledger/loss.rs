@@ -1,0 +1,178 @@
+//! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK, RFC
+//! 8985); and what losses tell about the path.
+
+use super::{Acked, Ledger, Lost, Resolved, State};
+use crate::rtt::Rtt;
+use crate::time::{Duration, Time};
+
+/// When packets count as lost, and when they last were.
+#[derive(Debug)]
+pub(super) struct Loss {
+    /// When the next packet may have to be declared lost.
+    due: Time,
+    reorder_window: Duration,
+    /// Packets lost since the reorder window was last too short.
+    since_spurious: u32,
+    /// When a packet was lost last, or a repair left because one might be, or the first packet left.
+    troubled_at: Time,
+    /// When a packet was lost last.
+    lost_at: Time,
+}
+
+/// Nothing has been lost for so long: the peer may hold its acknowledgements back. Less than the peer's own time
+/// (`Received::is_quiet`), which sees losses, and hears of repairs, about when we do.
+const CALM_AFTER: Duration = Duration::from_secs(2);
+const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
+/// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
+const LOSSES_PER_HALVING: u32 = 16;
+
+impl Default for Loss {
+    fn default() -> Self {
+        Loss {
+            due: Time::NEVER,
+            reorder_window: REORDER_WINDOW_MIN,
+            since_spurious: 0,
+            troubled_at: Time::NEVER,
+            lost_at: Time::ZERO,
+        }
+    }
+}
+
+impl Loss {
+    /// A packet leaves; the first of all begins the time without trouble.
+    pub(super) fn on_sent(&mut self, now: Time) {
+        if self.troubled_at == Time::NEVER {
+            self.troubled_at = now;
+        }
+    }
+
+    /// Packets were lost.
+    pub(super) fn on_lost(&mut self, now: Time) {
+        (self.troubled_at, self.lost_at) = (now, now);
+    }
+
+    /// So many were found to be lost: a window that is not too short may become shorter.
+    fn on_found(&mut self, packets: u32) {
+        self.since_spurious += packets;
+        if self.since_spurious >= LOSSES_PER_HALVING {
+            self.since_spurious = 0;
+            self.reorder_window = (self.reorder_window / 2).max(REORDER_WINDOW_MIN);
+        }
+    }
+
+    /// If packets that counted as lost have arrived, the window was too short.
+    pub(super) fn on_acked(&mut self, acked: &Acked, rtt: &Rtt) {
+        if acked.spurious > 0 {
+            self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
+            self.since_spurious = 0;
+        }
+    }
+}
+
+impl Ledger {
+    /// Declares lost what is lost by now; `resolved` receives what those packets held.
+    pub fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> Lost {
+        self.loss.due = Time::NEVER;
+        let mut lost = Lost::default();
+        let Some(largest) = self.largest_acked else { return lost };
+        let patience = rtt.smoothed().max(rtt.latest()) + self.loss.reorder_window;
+        let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
+        for index in 0..end {
+            let packet = &mut self.sent[index];
+            if packet.state != State::InFlight || packet.at > self.latest_acked_sent_at {
+                continue;
+            }
+            let due = packet.at + patience;
+            if due > now {
+                self.loss.due = self.loss.due.min(due);
+                continue;
+            }
+            packet.state = State::Lost;
+            self.bytes_in_flight -= u32::from(packet.bytes);
+            self.eliciting_in_flight -= 1;
+            lost.packets += 1;
+            lost.bytes += u32::from(packet.bytes);
+            lost.last_sent = lost.last_sent.max(packet.at);
+            self.resolve(index, resolved);
+        }
+        if lost.packets > 0 {
+            self.loss.on_lost(now);
+            self.loss.on_found(lost.packets);
+            self.doubt.on_loss();
+        }
+        lost
+    }
+
+    /// When the next packet may have to be declared lost.
+    pub fn loss_due(&self) -> Time {
+        self.loss.due
+    }
+
+    /// A repair left: the path is not trusted.
+    pub fn on_repair_sent(&mut self, now: Time) {
+        self.loss.troubled_at = now;
+    }
+
+    /// Whether the path has lost nothing for a while, and was trusted not to.
+    pub fn is_calm(&self, now: Time) -> bool {
+        now.since(self.loss.troubled_at) >= CALM_AFTER
+    }
+
+    /// Whether anything was lost lately: then acknowledgements may be, too.
+    pub fn has_lost_lately(&self, now: Time) -> bool {
+        now.since(self.loss.lost_at) < CALM_AFTER && self.loss.lost_at > Time::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Leaving, Record};
+    use super::*;
+    use crate::seq::Seq;
+
+    fn ms(millis: u64) -> Time {
+        Time::from_micros(millis * 1_000)
+    }
+
+    fn steady_rtt() -> Rtt {
+        let mut rtt = Rtt::new();
+        rtt.on_sample(Duration::from_millis(20), Duration::ZERO);
+        rtt
+    }
+
+    fn send(ledger: &mut Ledger, at: Time, sequence: u32) {
+        ledger.record(Record::Messages { channel: 1, first: Seq(sequence), count: 1 });
+        ledger.commit(at, Leaving { bytes: 100, is_ack_eliciting: true, ..Leaving::default() });
+    }
+
+    #[test]
+    fn a_packet_is_lost_only_when_a_later_one_was_acked_and_its_time_has_passed() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        (0..3).for_each(|number| send(&mut ledger, ms(u64::from(number)), number));
+        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
+        assert_eq!(ledger.detect_losses(ms(100), &rtt, &mut resolved).packets, 0);
+        ledger.on_ack(ms(21), 1..=1, &mut acked, &mut resolved);
+        resolved.clear();
+        assert_eq!(ledger.detect_losses(ms(21), &rtt, &mut resolved).packets, 0);
+        assert_eq!(ledger.loss_due(), ms(22));
+        let lost = Lost { packets: 1, bytes: 100, last_sent: ms(0) };
+        assert_eq!(ledger.detect_losses(ms(22), &rtt, &mut resolved), lost);
+        let record = Record::Messages { channel: 1, first: Seq(0), count: 1 };
+        assert_eq!(resolved, [Resolved { packet: 0, record, born: ms(0), was_doubted: false }]);
+        assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
+    }
+
+    #[test]
+    fn a_late_acknowledgement_of_a_lost_packet_widens_the_reorder_window() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        (0..2).for_each(|number| send(&mut ledger, ms(0), number));
+        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
+        ledger.on_ack(ms(20), 1..=1, &mut acked, &mut resolved);
+        assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).packets, 1);
+        ledger.on_ack(ms(31), 0..=0, &mut acked, &mut resolved);
+        assert_eq!(acked.spurious, 1);
+        ledger.on_ack_done(ms(31), &acked, &rtt, false);
+        assert_eq!(ledger.loss.reorder_window, REORDER_WINDOW_MIN * 2);
+        assert!(ledger.sent.is_empty() && ledger.records.is_empty());
+    }
+}
