@@ -2,26 +2,17 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod clear;
+mod node;
 
-use bytes::Bytes;
+pub(crate) use node::Node;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::channel::{GivenUp, MessageId};
-use skipstone_proto::endpoint::{Config, Drop, Endpoint, Event, Overview, PeerId};
+use skipstone_proto::endpoint::{Config, Event, PeerId};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::{Duration, Time};
 use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 use std::net::SocketAddr;
-
-/// One endpoint and what it has told its application so far.
-pub(crate) struct Node {
-    pub(crate) endpoint: Endpoint,
-    pub(crate) events: Vec<(Time, Event)>,
-    /// Events are taken from the endpoint as they come; switch off to play an application that does not poll.
-    pub(crate) polls: bool,
-    next_id: u64,
-}
 
 /// A server and clients, each with a link of its own.
 pub(crate) struct World {
@@ -96,95 +87,6 @@ pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
     bytes[24..].copy_from_slice(&seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
     bytes
-}
-
-impl Node {
-    /// An endpoint alone.
-    pub(crate) fn made(config: Config, seed: u64) -> Self {
-        Node::new(config, seed)
-    }
-
-    fn new(config: Config, seed: u64) -> Self {
-        let endpoint = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
-        Node { endpoint, events: Vec::new(), polls: true, next_id: 0 }
-    }
-
-    fn poll(&mut self, now: Time) {
-        while self.polls
-            && let Some(event) = self.endpoint.poll_event(now)
-        {
-            self.events.push((now, event));
-        }
-    }
-
-    /// Payloads of all messages so far on one channel, of one peer or of all.
-    pub(crate) fn messages(&self, channel: u16) -> Vec<Bytes> {
-        let payload = |event: &(Time, Event)| match &event.1 {
-            Event::Message { channel: on, payload, .. } if *on == channel => Some(payload.clone()),
-            _ => None,
-        };
-        self.events.iter().filter_map(payload).collect()
-    }
-
-    /// The first peer that connected.
-    pub(crate) fn peer(&self) -> PeerId {
-        let connected = |event: &(Time, Event)| match event.1 {
-            Event::Connected { peer } => Some(peer),
-            _ => None,
-        };
-        self.events.iter().find_map(connected).expect("it is connected")
-    }
-
-    /// What became of the messages with receipts: their ids, and why they were given up.
-    pub(crate) fn fates(&self) -> Vec<(MessageId, Option<GivenUp>)> {
-        let fate = |event: &(Time, Event)| match event.1 {
-            Event::Acknowledged { id, .. } => Some((id, None)),
-            Event::GivenUp { id, why, .. } => Some((id, Some(why))),
-            _ => None,
-        };
-        self.events.iter().filter_map(fate).collect()
-    }
-
-    /// What its first connection is doing.
-    pub(crate) fn overview(&mut self) -> Overview {
-        let peer = self.peer();
-        self.endpoint.overview(peer).expect("it is there")
-    }
-
-    /// Drops of all its connections, for this reason.
-    pub(crate) fn drops(&mut self, reason: Drop) -> u64 {
-        self.endpoint.totals().drops.of(reason)
-    }
-
-    /// How its connections ended.
-    pub(crate) fn closes(&self) -> Vec<&skipstone_proto::endpoint::Close> {
-        let close = |event: &'_ (Time, Event)| matches!(event.1, Event::Closed { .. });
-        let closes = self.events.iter().filter(|event| close(event));
-        closes
-            .map(|event| match &event.1 {
-                Event::Closed { close, .. } => close,
-                _ => unreachable!("only closes are left"),
-            })
-            .collect()
-    }
-
-    /// Sends on the first connection and returns the message's id.
-    pub(crate) fn send(&mut self, now: Time, channel: u16, payload: impl Into<Bytes>) -> MessageId {
-        let peer = self.peer();
-        self.send_to(now, peer, channel, payload).expect("it is taken")
-    }
-
-    pub(crate) fn send_to(
-        &mut self,
-        now: Time,
-        peer: PeerId,
-        channel: u16,
-        payload: impl Into<Bytes>,
-    ) -> Result<MessageId, skipstone_proto::endpoint::SendError> {
-        self.next_id += 1;
-        let id = MessageId(self.next_id);
-        self.endpoint.send(now, peer, channel, payload.into(), id).map(|()| id)
-    }
 }
 
 impl World {
