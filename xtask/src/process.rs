@@ -7,10 +7,15 @@ use std::process::{Command, Stdio};
 
 use crate::tree::Tree;
 
-/// `cargo`, the one that runs us.
+/// `cargo`, the one that runs us. It keeps nothing for incremental builds, unless asked to: of a hundred test binaries
+/// that takes gigabytes.
 pub(crate) fn cargo(tree: &Tree) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    command(&program, tree)
+    let mut cargo = command(&program, tree);
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() {
+        cargo.env("CARGO_INCREMENTAL", "0");
+    }
+    cargo
 }
 
 /// Any program, at the root, without standard input and without what `cargo run` told us about ourselves: build
