@@ -31,9 +31,15 @@ struct Scenario {
 }
 
 const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "fanout", words: "fanout 20 60", unit: "delivery, 4 lines a tick to everybody: the server" },
-    Scenario { name: "acks", words: "acks 20 60", unit: "delivery, of that what takes the clients' datagrams" },
-    Scenario { name: "receive", words: "receive 20 60", unit: "delivery, 4 lines a tick: the client" },
+    Scenario { name: "fanout", words: "fanout 20 60 4", unit: "delivery, 4 lines a tick to everybody: the server" },
+    Scenario {
+        name: "fanout-17",
+        words: "fanout 20 60 17",
+        unit: "delivery, 17 lines a tick to everybody: the server",
+    },
+    Scenario { name: "acks", words: "acks 20 60 4", unit: "delivery, 4 lines: what takes the clients' datagrams" },
+    Scenario { name: "receive", words: "receive 20 60 4", unit: "delivery, 4 lines a tick: the client" },
+    Scenario { name: "receive-17", words: "receive 20 60 17", unit: "delivery, 17 lines a tick: the client" },
     Scenario { name: "seal-1200", words: "seal 1200 500", unit: "packet of 1,200 bytes sealed in clear and opened" },
     Scenario { name: "seal-40", words: "seal 40 500", unit: "packet of 40 bytes sealed in clear and opened" },
     Scenario { name: "idle-100", words: "idle 100 60", unit: "tick, 100 idle connections" },

@@ -9,9 +9,10 @@
 //!                                      message per connection and tick, each tick on another channel
 //! instructions idle CONNECTIONS TICKS  connections without any traffic, polled at 60 Hz between two keepalives
 //! instructions timers CONNECTIONS S    the same for so many seconds: what their timers cost
-//! instructions fanout CLIENTS TICKS    4 lines of 100 bytes per tick to all clients, as of 240 that say one a second: the server
-//! instructions acks CLIENTS TICKS      the same: what the clients' datagrams cost the server
-//! instructions receive CLIENTS TICKS   the same: the clients
+//! instructions fanout CLIENTS TICKS N  N lines of 100 bytes per tick to all clients, as of 60 N that say one a second: the
+//!                                      server
+//! instructions acks CLIENTS TICKS N    the same: what the clients' datagrams cost the server
+//! instructions receive CLIENTS TICKS N the same: the clients
 //! instructions seal BYTES COUNT        packets of this length, sealed in clear and opened
 //! instructions mul-add KERNEL KB       the erasure code's inner loop, by this kernel of those that the machine has
 //! instructions encode BYTES COUNT      repairs over 20 packets of this length
@@ -40,22 +41,22 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
-    let (scenario, size, count) = (words.first().copied(), number(1), number(2));
+    let (scenario, size, count, lines) = (words.first().copied(), number(1), number(2), number(3));
     let units = match scenario {
         Some("channels") => channels(size, count),
         Some("idle") => idle(size, count),
         Some("timers") => timers(size, count),
-        Some("fanout") => fanout(Measured::Server, size, count),
-        Some("acks") => fanout(Measured::Acks, size, count),
-        Some("receive") => fanout(Measured::Clients, size, count),
+        Some("fanout") => fanout(Measured::Server, size, count, lines),
+        Some("acks") => fanout(Measured::Acks, size, count, lines),
+        Some("receive") => fanout(Measured::Clients, size, count, lines),
         Some("seal") => seal(size, count),
         Some("mul-add") => mul_add(words.get(1).copied().unwrap_or_default(), count),
         Some("encode") => encode(size, count),
         Some("decode") => decode(size, count),
         // `cargo bench` runs it without a scenario: a taste of each.
         _ => {
-            let server = channels(64, 2) + idle(100, 60) + timers(10, 30) + fanout(Measured::Server, 100, 2);
-            let sides = fanout(Measured::Acks, 100, 2) + fanout(Measured::Clients, 100, 2);
+            let server = channels(64, 2) + idle(100, 60) + timers(10, 30) + fanout(Measured::Server, 100, 2, 4);
+            let sides = fanout(Measured::Acks, 100, 2, 4) + fanout(Measured::Clients, 100, 2, 4);
             server + sides + seal(100, 2) + mul_add("portable", 2) + encode(100, 2) + decode(100, 2)
         }
     };
@@ -255,14 +256,11 @@ fn timers(connections: usize, seconds: usize) -> u64 {
     (connections * seconds) as u64
 }
 
-/// What 240 clients that send one line a second come to in a tick.
-const LINES_PER_TICK: u64 = 4;
-
 /// Messages at the clients.
-fn fanout(measured: Measured, clients: usize, ticks: usize) -> u64 {
+fn fanout(measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64 {
     let mut world = World::new(clients, Merging::Flush);
     let line = Bytes::from_static(&[7; 100]);
-    let lines: Vec<_> = (0..LINES_PER_TICK).map(|at| (0, line.clone(), MessageId(at))).collect();
+    let lines: Vec<_> = (0..lines as u64).map(|at| (0, line.clone(), MessageId(at))).collect();
     let mut before = 0;
     for tick in 0..WARM_UP_TICKS + ticks {
         if tick == WARM_UP_TICKS {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
+use super::bundle::Bundle;
 use super::classes::{ClassId, Classes};
 use super::inbox::Inbox;
 use super::incoming::Arrival;
@@ -14,8 +15,9 @@ use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::time::Duration;
 use crate::wire::message::{Message, Sequence};
-use crate::wire::settings::Settings;
+use crate::wire::settings::{ChannelRule, Settings};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The channels of one connection.
 #[derive(Debug)]
@@ -87,27 +89,38 @@ impl Lanes {
         messages: impl Iterator<Item = Submission>,
         receipts: &mut Vec<Receipt>,
     ) -> Option<Queued> {
+        self.queue_by(settings, channel, |outgoing, rule, window| {
+            queue_each(outgoing, rule, window, messages, receipts)
+        })
+    }
+
+    /// As `queue`, for messages that other peers get, too.
+    pub fn queue_bundle(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        bundle: &Arc<Bundle>,
+        receipts: &mut Vec<Receipt>,
+    ) -> Option<Queued> {
+        self.queue_by(settings, channel, |outgoing, rule, window| {
+            if !outgoing.queue_bundle(rule, bundle) {
+                return queue_each(outgoing, rule, window, bundle.submissions(), receipts);
+            }
+            Queued { messages: bundle.count() as u32, bytes: bundle.payload_bytes(), ..Queued::default() }
+        })
+    }
+
+    fn queue_by(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        queue: impl FnOnce(&mut Outgoing, &ChannelRule, &mut Window) -> Queued,
+    ) -> Option<Queued> {
         let slot = self.table.activate(channel, settings)?;
         let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
         let class = self.classes.of(*rule);
         let rule = &settings.channels[usize::from(*rule)];
-        let mut queued = Queued::default();
-        for message in messages {
-            let length = message.payload.len();
-            let admission = outgoing.queue(rule, message, &mut self.window, receipts);
-            queued.overflows += u32::from(admission != Admission::Queued);
-            match admission {
-                Admission::Queued | Admission::QueuedForOldest => {
-                    queued.messages += 1;
-                    queued.bytes += length;
-                }
-                Admission::Refused => {}
-                Admission::Disconnect => {
-                    queued.is_over = true;
-                    break;
-                }
-            }
-        }
+        let queued = queue(outgoing, rule, &mut self.window);
         if outgoing.has_new() {
             if !*is_scheduled {
                 *is_scheduled = true;
@@ -413,6 +426,33 @@ impl Lanes {
             Record::Control(_) => None,
         }
     }
+}
+
+fn queue_each(
+    outgoing: &mut Outgoing,
+    rule: &ChannelRule,
+    window: &mut Window,
+    messages: impl Iterator<Item = Submission>,
+    receipts: &mut Vec<Receipt>,
+) -> Queued {
+    let mut queued = Queued::default();
+    for message in messages {
+        let length = message.payload.len();
+        let admission = outgoing.queue(rule, message, window, receipts);
+        queued.overflows += u32::from(admission != Admission::Queued);
+        match admission {
+            Admission::Queued | Admission::QueuedForOldest => {
+                queued.messages += 1;
+                queued.bytes += length;
+            }
+            Admission::Refused => {}
+            Admission::Disconnect => {
+                queued.is_over = true;
+                break;
+            }
+        }
+    }
+    queued
 }
 
 /// How full a connection's queues are.

@@ -2,6 +2,7 @@
 //!
 //! A channel's state exists while it has work. An idle one shrinks to its two counters in [`table`].
 
+pub mod bundle;
 pub mod classes;
 pub mod inbox;
 pub mod incoming;

@@ -3,16 +3,20 @@
 //!
 //! A message gets its sequence when its first byte is sent, so that one which never left can be dropped without a gap.
 
+mod content;
 mod fate;
 mod send;
 
+use super::bundle::{Bundle, Part};
 use super::packet::Window;
 use super::{GivenUp, MessageId, Submission, window_cost};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
 use bytes::Bytes;
+use content::Content;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a channel has still to send, or still to hear of.
 #[derive(Debug)]
@@ -33,11 +37,13 @@ pub struct Outgoing {
     queued_bytes: usize,
     /// Of these, bytes in `pending`.
     pending_bytes: usize,
+    /// Messages in `pending`.
+    pending_messages: usize,
 }
 
 #[derive(Debug)]
 struct Pending {
-    payload: Bytes,
+    content: Content,
     id: MessageId,
     /// How late it was already when it was queued, in ms; 0 as a rule.
     age_ms: u16,
@@ -45,7 +51,12 @@ struct Pending {
 
 #[derive(Debug)]
 struct Flight {
-    payload: Bytes,
+    /// Of its first message.
+    sequence: Seq,
+    /// How many messages.
+    count: u16,
+    /// Empty once it is of no further interest.
+    content: Content,
     id: MessageId,
     /// The last packet that held it.
     sent_in: u64,
@@ -125,6 +136,7 @@ impl Outgoing {
             is_unfinished: false,
             queued_bytes: 0,
             pending_bytes: 0,
+            pending_messages: 0,
         };
         outgoing.reuse(rule, next);
         outgoing
@@ -157,7 +169,7 @@ impl Outgoing {
 
     /// Messages that wait or are in flight.
     pub fn queued_messages(&self) -> usize {
-        self.pending.len() + self.flight.len()
+        self.pending_messages + self.flying()
     }
 
     /// Bytes of the messages that wait or are in flight.
@@ -174,17 +186,17 @@ impl Outgoing {
     pub fn new_size(&self) -> (usize, usize) {
         let unfinished = self.flight.back().filter(|_| self.is_unfinished).map_or(0, |flight| {
             let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
-            flight.payload.len() - sent_to
+            flight.content.payload_bytes() - sent_to
         });
-        let messages = self.pending.len() + usize::from(self.is_unfinished);
+        let messages = self.pending_messages + usize::from(self.is_unfinished);
         (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
     }
 
     /// Whether its next message waits until the peer can hold it.
     pub fn is_held_back(&self, window: &Window) -> bool {
         let is_too_long = |next: &Pending| {
-            let cost = window_cost(next.payload.len());
-            self.mode.is_reliable() && !window.admits(cost) || self.flight.len() >= FLIGHT_MAX
+            let cost = window_cost(next.content.first().len());
+            self.mode.is_reliable() && !window.admits(cost) || self.flying() >= FLIGHT_MAX
         };
         !self.is_unfinished && self.pending.front().is_some_and(is_too_long)
     }
@@ -206,10 +218,10 @@ impl Outgoing {
         let age_ms = if age.is_zero() { 0 } else { u16::try_from(age.as_millis()).unwrap_or(u16::MAX) };
         let is_sequenced = self.mode == Mode::ReliableSequenced;
         if !is_sequenced && !self.is_full(rule, payload.len(), (0, 0)) {
-            self.push_pending(Pending { payload, id, age_ms });
+            self.push_pending(Pending { content: Content::One(payload), id, age_ms });
             return Admission::Queued;
         }
-        let waiting = (self.pending.len(), self.pending_bytes);
+        let waiting = (self.pending_messages, self.pending_bytes);
         // What a newer message takes the place of makes room for it.
         let room_made = if is_sequenced { waiting } else { (0, 0) };
         let mut admission = Admission::Queued;
@@ -227,16 +239,36 @@ impl Outgoing {
         }
         while self.is_full(rule, payload.len(), (0, 0)) {
             let oldest = self.pop_pending().expect("without what waits there is room");
-            self.give_up(oldest.id, GivenUp::Dropped, receipts);
+            self.give_up(oldest.1, GivenUp::Dropped, receipts);
         }
-        self.push_pending(Pending { payload, id, age_ms });
+        self.push_pending(Pending { content: Content::One(payload), id, age_ms });
         admission
     }
 
-    fn push_pending(&mut self, message: Pending) {
-        self.queued_bytes += message.payload.len();
-        self.pending_bytes += message.payload.len();
-        self.pending.push_back(message);
+    /// Queues all messages of a bundle, if nothing speaks against treating them alike. False if each is to be queued by
+    /// itself, since its fate is to be told, or a newer one takes its place, or not all of them have room.
+    pub fn queue_bundle(&mut self, rule: &ChannelRule, bundle: &Arc<Bundle>) -> bool {
+        let part = Part::all(bundle);
+        let (messages, bytes) = (self.queued_messages() + part.count(), self.queued_bytes + part.payload_bytes());
+        let has_room = messages <= rule.queue_messages_max as usize && bytes <= rule.queue_bytes_max as usize;
+        let are_alike = self.is_ordinal() && !self.wants_receipts && has_room;
+        if are_alike {
+            self.push_pending(Pending { content: Content::Part(part), id: MessageId::default(), age_ms: 0 });
+        }
+        are_alike
+    }
+
+    fn push_pending(&mut self, pending: Pending) {
+        let bytes = pending.content.payload_bytes();
+        self.queued_bytes += bytes;
+        self.pending_bytes += bytes;
+        self.pending_messages += pending.content.count();
+        self.pending.push_back(pending);
+    }
+
+    /// Messages in flight, and those among them that are of no further interest.
+    fn flying(&self) -> usize {
+        self.next.distance_from(self.first) as usize
     }
 
     /// Whether lost messages wait to be sent again.
@@ -265,11 +297,23 @@ impl Outgoing {
     }
 
     /// The oldest message that was never sent; it counts no longer.
-    fn pop_pending(&mut self) -> Option<Pending> {
-        let oldest = self.pending.pop_front()?;
-        self.queued_bytes -= oldest.payload.len();
-        self.pending_bytes -= oldest.payload.len();
-        Some(oldest)
+    fn pop_pending(&mut self) -> Option<(Bytes, MessageId)> {
+        let (payload, id, _) = self.take_pending()?;
+        self.queued_bytes -= payload.len();
+        Some((payload, id))
+    }
+
+    /// The next message that waits, on its way into a packet or out of the queue.
+    fn take_pending(&mut self) -> Option<(Bytes, MessageId, u16)> {
+        let Pending { content, id, age_ms } = self.pending.front_mut()?;
+        let (id, age_ms) = (*id, *age_ms);
+        let (payload, is_last) = content.pop();
+        if is_last {
+            self.pending.pop_front();
+        }
+        self.pending_bytes -= payload.len();
+        self.pending_messages -= 1;
+        Some((payload, id, age_ms))
     }
 
     fn give_up(&self, id: MessageId, why: GivenUp, receipts: &mut Vec<Receipt>) {

@@ -36,7 +36,10 @@ impl Schedule {
             let level = Level { priority, class, is_served: false, slots: VecDeque::new(), turn: 0 };
             self.levels.insert(at, level);
         }
-        self.levels[at].slots.push_back(slot);
+        let Level { turn, slots, .. } = &mut self.levels[at];
+        slots.push_back(slot);
+        // Whoever was alone takes turns from now on.
+        *turn = (*turn).min(TURN_BYTES);
     }
 
     /// The slot whose turn it is: of the most urgent priority (the least number) that has one at or after `level`.
@@ -45,11 +48,11 @@ impl Schedule {
         levels.filter_map(|(index, level)| Some((index, *level.slots.front()?))).next()
     }
 
-    /// The bytes left of the turn of a level's front, which has this weight.
+    /// The bytes left of the turn of a level's front, which has this weight. Alone, it has no end of turns.
     pub fn turn(&mut self, level: usize, weight: u8) -> &mut i64 {
-        let turn = &mut self.levels[level].turn;
-        if *turn <= 0 {
-            *turn = TURN_BYTES * i64::from(weight);
+        let Level { turn, slots, .. } = &mut self.levels[level];
+        if *turn <= 0 || slots.len() == 1 {
+            *turn = if slots.len() == 1 { i64::MAX } else { TURN_BYTES * i64::from(weight) };
         }
         turn
     }

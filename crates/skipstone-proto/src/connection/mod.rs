@@ -22,9 +22,10 @@ pub mod stats;
 mod timer;
 mod transmit;
 
+use crate::channel::bundle::Bundle;
 use crate::channel::classes::Classes;
 use crate::channel::inbox::Inbox;
-use crate::channel::lanes::Lanes;
+use crate::channel::lanes::{Lanes, Queued};
 use crate::channel::outgoing::Receipt;
 use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
@@ -313,15 +314,45 @@ impl Connection {
         channel: u16,
         messages: impl Iterator<Item = Submission>,
     ) -> Result<(Leaves, u32), SendError> {
+        self.begin_queueing()?;
+        let length_max = self.settings.message_bytes_max as usize;
+        let messages = messages.filter(|message| message.payload.len() <= length_max);
+        let queued = self.lanes.queue(&self.settings, channel, messages, &mut cx.scratch.receipts);
+        self.end_queueing(cx, channel, queued)
+    }
+
+    /// Queues a bundle's messages, and returns how many it took.
+    pub(crate) fn send_bundle(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u16,
+        bundle: &Arc<Bundle>,
+    ) -> Result<(Leaves, u32), SendError> {
+        if bundle.payload_bytes_max() > self.settings.message_bytes_max as usize {
+            return self.send_all(cx, channel, bundle.submissions());
+        }
+        self.begin_queueing()?;
+        let queued = self.lanes.queue_bundle(&self.settings, channel, bundle, &mut cx.scratch.receipts);
+        self.end_queueing(cx, channel, queued)
+    }
+
+    fn begin_queueing(&mut self) -> Result<(), SendError> {
         if self.state != State::Established {
             return Err(SendError::NotConnected);
         }
         if !self.lanes.has_new() {
             self.timers.merge = Merge::default();
         }
-        let length_max = self.settings.message_bytes_max as usize;
-        let messages = messages.filter(|message| message.payload.len() <= length_max);
-        let queued = self.lanes.queue(&self.settings, channel, messages, &mut cx.scratch.receipts);
+        Ok(())
+    }
+
+    /// Says when what was queued leaves, and how many messages that are.
+    fn end_queueing(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u16,
+        queued: Option<Queued>,
+    ) -> Result<(Leaves, u32), SendError> {
         let queued = queued.ok_or(SendError::NoSuchChannel)?;
         self.push_receipts(cx);
         self.stats.queue_overflows += u64::from(queued.overflows);

@@ -118,30 +118,6 @@ impl Endpoint {
         self.send_at(now, peer.index, channel, message)
     }
 
-    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
-    /// a full queue does to one of them is its own affair, by the channel's rule.
-    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
-        self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
-    }
-
-    /// As [`Endpoint::broadcast`], for several messages, each with its channel: member by member, so that each of them is
-    /// fetched into the processor's caches once. Returns how many were queued in all.
-    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
-        let mut queued = 0;
-        for at in 0..self.groups.members(group).len() {
-            let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            for run in messages.chunk_by(|a, b| a.0 == b.0) {
-                let submissions = run.iter().map(|(_, payload, id)| Submission {
-                    payload: payload.clone(),
-                    id: *id,
-                    age: Duration::ZERO,
-                });
-                queued += self.act_on(now, index, |c, cx| c.send_all(cx, run[0].0, submissions)).unwrap_or(0);
-            }
-        }
-        queued
-    }
-
     /// Lets everything leave that waits for a flush.
     pub fn flush(&mut self, now: Time) {
         for at in 0..self.unflushed.len() {
@@ -208,7 +184,7 @@ impl Endpoint {
     }
 
     /// Lets a connection queue something, and sees to it that it leaves.
-    fn act_on<T>(
+    pub(super) fn act_on<T>(
         &mut self,
         now: Time,
         index: u32,

@@ -7,6 +7,7 @@
 //! `commands` is what the application asks, `datagram` takes what comes in, `overview` is for whoever watches, `wheel`
 //! wakes, `ids` finds, `unfinished` limits handshakes, `roaming` follows clients whose address changes.
 
+mod broadcast;
 mod commands;
 mod config;
 mod datagram;
@@ -33,6 +34,7 @@ use crate::security::cookie::CookieJar;
 use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
+use broadcast::Broadcasts;
 use groups::Groups;
 use ids::IdTable;
 use replies::Replies;
@@ -64,6 +66,7 @@ pub struct Endpoint {
     active: VecDeque<u32>,
     /// Connections with messages that wait for a flush.
     unflushed: Vec<u32>,
+    broadcasts: Broadcasts,
     wheel: Wheel,
     replies: Replies,
     events: VecDeque<Event>,
@@ -126,6 +129,7 @@ impl Endpoint {
             groups: Groups::default(),
             active: VecDeque::new(),
             unflushed: Vec::new(),
+            broadcasts: Broadcasts::default(),
             wheel: Wheel::default(),
             replies: Replies::default(),
             events: VecDeque::new(),

@@ -128,6 +128,19 @@ impl Run {
         self.length = Some(payload.len());
     }
 
+    /// As if a message of this length had been written.
+    pub fn expect_length(&mut self, payload_len: usize) {
+        self.length = Some(payload_len);
+    }
+
+    /// Writes whole messages that follow the one before, from frames that [`Run::encode_next`] wrote behind a message as
+    /// long as that: so many, of which the last has `last_len` bytes.
+    pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
+        writer.bytes(frames);
+        self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));
+        self.length = Some(last_len);
+    }
+
     /// How the first byte tells the payload's length. That of a fragment is found by the room that its header leaves, so
     /// its header does not depend on it.
     fn length_bits(&self, payload_len: usize, is_fragment: bool) -> u8 {

@@ -1,8 +1,9 @@
 //! What became of messages: acknowledged, lost, superseded.
 
+use super::content::Content;
 use super::{Flight, Outgoing, Receipt, State};
 use crate::channel::packet::Window;
-use crate::channel::{GivenUp, window_cost};
+use crate::channel::{GivenUp, MessageId};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::wire::settings::Mode;
@@ -17,10 +18,15 @@ impl Outgoing {
                     self.acked_to = beyond;
                 }
                 let count = u32::from(count);
-                for step in self.acked_in_front(first, count, window)..count {
-                    if let Some(index) = self.flight_index(first.plus(step)) {
-                        self.done(index, Ok(()), window, receipts);
-                    }
+                let mut step = self.acked_in_front(first, count, window);
+                while step < count {
+                    step += match self.flight_index(first.plus(step)) {
+                        Some(index) => {
+                            self.done(index, Ok(()), window, receipts);
+                            u32::from(self.flight[index].count)
+                        }
+                        None => 1,
+                    };
                 }
             }
             Record::Fragment { sequence, offset, length, .. } => {
@@ -31,7 +37,7 @@ impl Outgoing {
                     && let Some(fragments) = &mut self.flight[index].fragments
                 {
                     fragments.acked.insert_range(u64::from(offset)..=u64::from(offset + length - 1));
-                    if fragments.acked.len() == self.flight[index].payload.len() as u64 {
+                    if fragments.acked.len() == self.flight[index].content.payload_bytes() as u64 {
                         self.done(index, Ok(()), window, receipts);
                     }
                 }
@@ -50,11 +56,11 @@ impl Outgoing {
         }
         while gone < count
             && self.flight.front().is_some_and(|flight| flight.state == State::InFlight && flight.fragments.is_none())
-            && let Some(Flight { payload, .. }) = self.flight.pop_front()
+            && let Some(Flight { content, count, .. }) = self.flight.pop_front()
         {
-            self.queued_bytes -= payload.len();
-            window.taken -= window_cost(payload.len());
-            gone += 1;
+            self.queued_bytes -= content.payload_bytes();
+            window.taken -= content.cost();
+            gone += u32::from(count);
         }
         self.first = self.first.plus(gone);
         gone
@@ -71,6 +77,7 @@ impl Outgoing {
     fn take_back(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
+                self.fall_apart(first, count);
                 for step in 0..u32::from(count) {
                     if let Some(index) = self.flight_index(first.plus(step))
                         && self.flight[index].sent_in == packet
@@ -124,7 +131,7 @@ impl Outgoing {
     /// Reliable-sequenced: a newer message comes, so what has not arrived need not.
     pub(super) fn supersede(&mut self, window: &mut Window, receipts: &mut Vec<Receipt>) {
         while let Some(older) = self.pop_pending() {
-            self.give_up(older.id, GivenUp::Superseded, receipts);
+            self.give_up(older.1, GivenUp::Superseded, receipts);
         }
         // A message of which a part has left is finished. Else its receiver would hold parts that nobody accounts for,
         // and a sender that is always interrupted would never deliver.
@@ -141,9 +148,37 @@ impl Outgoing {
         self.drop_done();
     }
 
+    /// Where a message in flight is, alone or in a bundle.
     pub(super) fn flight_index(&self, sequence: Seq) -> Option<usize> {
-        let index = sequence.distance_from(self.first);
-        (index >= 0 && (index as usize) < self.flight.len()).then_some(index as usize)
+        let distance = usize::try_from(sequence.distance_from(self.first)).ok()?;
+        let is_flying = distance < self.flying();
+        if self.flight.len() == self.flying() {
+            return is_flying.then_some(distance);
+        }
+        is_flying.then(|| self.flight.partition_point(|flight| !flight.sequence.is_after(sequence)) - 1)
+    }
+
+    /// Bundles of which these messages are a part fall apart: from now on each message has a fate of its own.
+    pub(super) fn fall_apart(&mut self, first: Seq, count: u16) {
+        let mut step = 0;
+        while step < count && self.flight.len() != self.flying() {
+            let index = self.flight_index(first.plus(u32::from(step)));
+            step += index.map_or(1, |index| self.flight[index].count);
+            let Some(index) = index.filter(|index| matches!(self.flight[*index].content, Content::Part(_))) else {
+                continue;
+            };
+            let behind = self.flight.split_off(index + 1);
+            let Some(Flight { sequence, content: Content::Part(part), sent_in, .. }) = self.flight.pop_back() else {
+                break;
+            };
+            let sequences = (0..).map(|step| sequence.plus(step));
+            let messages = sequences.zip(part.payloads());
+            self.flight.extend(
+                messages
+                    .map(|(sequence, payload)| Flight::one(sequence, payload.clone(), MessageId::default(), sent_in)),
+            );
+            self.flight.extend(behind);
+        }
     }
 
     pub(super) fn done(
@@ -159,10 +194,10 @@ impl Outgoing {
         }
         flight.state = State::Done;
         flight.fragments = None;
-        let length = core::mem::take(&mut flight.payload).len();
-        self.queued_bytes -= length;
+        let content = core::mem::take(&mut flight.content);
+        self.queued_bytes -= content.payload_bytes();
         if self.mode.is_reliable() {
-            window.taken -= window_cost(length);
+            window.taken -= content.cost();
         }
         if self.wants_receipts {
             receipts.push((flight.id, fate));
@@ -171,8 +206,8 @@ impl Outgoing {
 
     pub(super) fn drop_done(&mut self) {
         while self.flight.front().is_some_and(|flight| flight.state == State::Done) {
-            self.flight.pop_front();
-            self.first = self.first.next();
+            let count = self.flight.pop_front().map_or(0, |flight| flight.count);
+            self.first = self.first.plus(u32::from(count));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
+use super::content::Content;
 use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
+use crate::channel::bundle::Limits;
 use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
@@ -33,7 +35,7 @@ impl Outgoing {
                 continue;
             }
             let Some(front) = self.pending.front() else { return Stopped::Empty };
-            let length = front.payload.len();
+            let (length, is_part) = (front.content.first().len(), matches!(front.content, Content::Part(_)));
             if self.is_held_back(window) {
                 return Stopped::WindowFull;
             }
@@ -42,8 +44,11 @@ impl Outgoing {
             if header + length > packet.room() && header + length <= packet.capacity {
                 return Stopped::PacketFull;
             }
-            let Pending { payload, id, age_ms } = self.pending.pop_front().expect("it is the front");
-            self.pending_bytes -= length;
+            if is_part && header + length <= packet.room() {
+                self.send_part(packet, window, turn);
+                continue;
+            }
+            let (payload, id, age_ms) = self.take_pending().expect("it is the front");
             let sequence_number = self.next;
             self.next = self.next.next();
             packet.age_ms = packet.age_ms.max(age_ms);
@@ -52,9 +57,8 @@ impl Outgoing {
             }
             if header + length > packet.room() {
                 self.is_unfinished = true;
-                let fragments = Some(Box::default());
-                let sent_in = packet.number;
-                self.flight.push_back(Flight { payload, id, sent_in, state: State::InFlight, fragments });
+                let flight = Flight::one(sequence_number, payload, id, packet.number);
+                self.flight.push_back(Flight { fragments: Some(Box::default()), ..flight });
                 continue;
             }
             packet.message(sequence, None, &payload);
@@ -74,42 +78,74 @@ impl Outgoing {
         let (first, mut count, mut bytes) = (self.next, 0, 0);
         while *turn > 0
             && count < u16::MAX
-            && self.flight.len() < FLIGHT_MAX
+            && self.flying() < FLIGHT_MAX
             && packet.run.is_next(packet.channel, self.next.0)
             && !packet.is_at_target()
-            && let Some(front) = self.pending.front()
+            && let Some(Pending { content: Content::One(payload), .. }) = self.pending.front()
         {
-            let length = front.payload.len();
+            let length = payload.len();
             let (cost, wire_bytes) = (window_cost(length), packet.run.next_len(length));
             if !window.admits(cost) || wire_bytes > packet.room() {
                 break;
             }
-            let Some(Pending { payload, id, age_ms }) = self.pending.pop_front() else { break };
+            let Some(Pending { content: Content::One(payload), id, age_ms }) = self.pending.pop_front() else { break };
             packet.run.encode_next(&mut packet.writer, &payload);
             packet.age_ms = packet.age_ms.max(age_ms);
             window.taken += cost;
             *turn -= wire_bytes as i64;
             bytes += length;
             count += 1;
+            self.flight.push_back(Flight::one(self.next, payload, id, packet.number));
             self.next = self.next.next();
-            let (sent_in, state) = (packet.number, State::InFlight);
-            self.flight.push_back(Flight { payload, id, sent_in, state, fragments: None });
         }
         if count > 0 {
             self.pending_bytes -= bytes;
+            self.pending_messages -= usize::from(count);
             packet.new_payload_bytes += bytes as u32;
             packet.messages += u32::from(count);
             packet.record(Record::Messages { channel: packet.channel, first, count });
         }
     }
 
+    /// Writes messages of the bundle that is next, of which the first may leave and has room: that with a header of its
+    /// own, those that follow as they stand in the bundle.
+    fn send_part(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) {
+        let (first, flying, wire) = (self.next, self.flying(), self.wire_sequence(self.next));
+        let Some(Pending { content: Content::Part(part), .. }) = self.pending.front_mut() else { return };
+        let before = packet.writer.len();
+        packet.message(wire, None, part.payload(0));
+        *turn -= (packet.writer.len() - before) as i64;
+        let written = packet.writer.len() - packet.messages_from;
+        let following = part.following(Limits {
+            begun_within: packet.target.saturating_sub(written).min(usize::try_from(*turn).unwrap_or(0)),
+            room: packet.room(),
+            cost: window.limit.saturating_sub(window.taken + window_cost(part.payload(0).len())),
+            messages: FLIGHT_MAX - flying - 1,
+        });
+        let frames = part.frames_following(following);
+        *turn -= frames.len() as i64;
+        packet.run.copy_next(&mut packet.writer, frames, following, part.payload(following).len());
+        let sent = match part.split_front(following + 1) {
+            Some(front) => Content::Part(front),
+            None => self.pending.pop_front().expect("it is the front").content,
+        };
+        let (count, bytes) = (sent.count() as u16, sent.payload_bytes());
+        window.taken += sent.cost();
+        self.pending_bytes -= bytes;
+        self.pending_messages -= usize::from(count);
+        self.next = first.plus(u32::from(count));
+        packet.new_payload_bytes += bytes as u32;
+        packet.messages += u32::from(count);
+        packet.record(Record::Messages { channel: packet.channel, first, count });
+        let flight = Flight::one(first, Bytes::new(), MessageId::default(), packet.number);
+        self.flight.push_back(Flight { content: sent, count, ..flight });
+    }
+
     /// Writes messages and fragments that were lost, until the packet is full. True if none is left.
     pub fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
         while let Some(sequence) = self.lost.front().copied() {
-            let index = sequence.distance_from(self.first);
-            let is_wanted =
-                index >= 0 && self.flight.get(index as usize).is_some_and(|flight| flight.state == State::Lost);
-            if is_wanted && !self.resend_one(packet, index as usize, sequence) {
+            let lost = self.flight_index(sequence).filter(|index| self.flight[*index].state == State::Lost);
+            if lost.is_some_and(|index| !self.resend_one(packet, index, sequence)) {
                 return false;
             }
             self.lost.pop_front();
@@ -120,13 +156,15 @@ impl Outgoing {
     /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is this packet whose loss matters to them.
     pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
+        self.fall_apart(first, count);
         for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
             let Some(index) = self.repeatable(sequence) else { continue };
             let wire = Some(self.truncated(sequence));
             let flight = &mut self.flight[index];
-            let length = packet.run.header_len(channel, wire, None, flight.payload.len()) + flight.payload.len();
+            let payload = flight.content.first();
+            let length = packet.run.header_len(channel, wire, None, payload.len()) + payload.len();
             if flight.sent_in != packet.number && length <= packet.room() {
-                packet.message(wire, None, &flight.payload);
+                packet.message(wire, None, payload);
                 packet.record(Record::Messages { channel, first: sequence, count: 1 });
                 flight.sent_in = packet.number;
             }
@@ -136,8 +174,10 @@ impl Outgoing {
     /// Bytes that this would take, about.
     pub fn repeat_size(&self, record: Record) -> usize {
         let Record::Messages { first, count, .. } = record else { return 0 };
-        let wanted = (0..u32::from(count)).filter_map(|step| self.repeatable(first.plus(step)));
-        wanted.map(|index| self.flight[index].payload.len() + HEADER_BYTES).sum()
+        let sequences = (0..u32::from(count)).map(|step| first.plus(step));
+        let wanted = sequences.filter_map(|sequence| Some((sequence, self.repeatable(sequence)?)));
+        let length = |(sequence, index): (Seq, usize)| self.flight[index].payload_at(sequence).len();
+        wanted.map(|message| length(message) + HEADER_BYTES).sum()
     }
 
     /// A message that may be repeated. What a newer one takes the place of is not wanted, of what is sent only once
@@ -183,9 +223,7 @@ impl Outgoing {
             self.queued_bytes -= payload.len();
             Bytes::new()
         };
-        let (sent_in, state) = (packet.number, State::InFlight);
-        let flight = Flight { payload: kept, id, sent_in, state, fragments: None };
-        self.flight.push_back(flight);
+        self.flight.push_back(Flight::one(sequence, kept, id, packet.number));
     }
 
     /// A message of no further interest was sent: the sequences in flight stay contiguous.
@@ -194,8 +232,8 @@ impl Outgoing {
             self.first = self.next;
             return;
         }
-        let (payload, id, sent_in) = (Bytes::new(), MessageId::default(), 0);
-        self.flight.push_back(Flight { payload, id, sent_in, state: State::Done, fragments: None });
+        let last = Flight::one(self.next.plus(u32::MAX), Bytes::new(), MessageId::default(), 0);
+        self.flight.push_back(Flight { state: State::Done, ..last });
     }
 
     /// Writes the next fragment of the newest message in flight. False if the packet has no room for one.
@@ -204,8 +242,9 @@ impl Outgoing {
         let wire = self.truncated(sequence);
         let flight = self.flight.back_mut().expect("an unfinished message is in flight");
         let fragments = flight.fragments.as_mut().expect("an unfinished message has fragments");
-        let rest = fragments.sent_to..flight.payload.len() as u32;
-        let Some(end) = packet.fragment(sequence, wire, rest.clone(), &flight.payload) else { return false };
+        let payload = flight.content.first();
+        let rest = fragments.sent_to..payload.len() as u32;
+        let Some(end) = packet.fragment(sequence, wire, rest.clone(), payload) else { return false };
         packet.messages += u32::from(rest.start == 0);
         packet.new_payload_bytes += end - rest.start;
         flight.sent_in = packet.number;
@@ -222,7 +261,7 @@ impl Outgoing {
         }
         let last = self.flight.back_mut().expect("it was just sent");
         last.state = State::Done;
-        self.queued_bytes -= core::mem::take(&mut last.payload).len();
+        self.queued_bytes -= core::mem::take(&mut last.content).payload_bytes();
         last.fragments = None;
         self.drop_done();
     }
@@ -230,28 +269,29 @@ impl Outgoing {
     fn resend_one(&mut self, packet: &mut Packet<'_>, index: usize, sequence: Seq) -> bool {
         let wire = self.truncated(sequence);
         let flight = &mut self.flight[index];
+        let payload = flight.content.first();
         if let Some(fragments) = &mut flight.fragments {
             fragments.acked.iter().for_each(|acked| fragments.lost.remove_range(acked));
             while let Some(range) = fragments.lost.first_range() {
                 let rest = *range.start() as u32..*range.end() as u32 + 1;
-                let Some(end) = packet.fragment(sequence, wire, rest, &flight.payload) else { return false };
+                let Some(end) = packet.fragment(sequence, wire, rest, payload) else { return false };
                 packet.resent += 1;
                 flight.sent_in = packet.number;
                 fragments.lost.remove_below(u64::from(end));
             }
         } else {
-            let header = packet.run.header_len(packet.channel, Some(wire), None, flight.payload.len());
-            if header + flight.payload.len() > packet.room() {
-                if header + flight.payload.len() <= packet.capacity {
+            let header = packet.run.header_len(packet.channel, Some(wire), None, payload.len());
+            if header + payload.len() > packet.room() {
+                if header + payload.len() <= packet.capacity {
                     return false;
                 }
                 // Packets have become smaller since: from now on it goes in fragments.
-                let mut fragments = Fragments { sent_to: flight.payload.len() as u32, ..Fragments::default() };
-                fragments.lost.insert_range(0..=flight.payload.len() as u64 - 1);
+                let mut fragments = Fragments { sent_to: payload.len() as u32, ..Fragments::default() };
+                fragments.lost.insert_range(0..=payload.len() as u64 - 1);
                 flight.fragments = Some(Box::new(fragments));
                 return self.resend_one(packet, index, sequence);
             }
-            packet.message(Some(wire), None, &flight.payload);
+            packet.message(Some(wire), None, payload);
             packet.record(Record::Messages { channel: packet.channel, first: sequence, count: 1 });
             packet.resent += 1;
             flight.sent_in = packet.number;
