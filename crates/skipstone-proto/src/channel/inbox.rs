@@ -4,6 +4,7 @@
 //! again once the application has let go of all that lies in it. What cannot be delivered yet has memory of its own,
 //! for nobody knows how long it will be kept.
 
+use crate::wire::row::Row;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
@@ -20,6 +21,8 @@ pub struct Inbox {
 const BLOCK_BYTES: usize = 64 << 10;
 /// Longer messages have memory of their own, for one that is kept keeps its block.
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
+/// The same for all messages of a row, which share one piece.
+const ROW_BYTES_MAX: usize = BLOCK_BYTES / 4;
 /// Full blocks that wait to be used again; others are left to whoever keeps their messages.
 const FULL_MAX: usize = 16;
 
@@ -35,6 +38,20 @@ impl Inbox {
         if payload.len() > SHARED_BYTES_MAX {
             return Bytes::copy_from_slice(payload);
         }
+        self.share(payload)
+    }
+
+    /// Adds the messages of a row: their frames are copied as they stand.
+    pub fn deliver_row(&mut self, row: &Row<'_>) {
+        if row.bytes.len() > ROW_BYTES_MAX {
+            row.payloads().for_each(|payload| self.deliver(&row.bytes[payload]));
+        } else if row.count > 0 {
+            let frames = self.share(row.bytes);
+            self.messages.extend(row.payloads().map(|payload| frames.slice(payload)));
+        }
+    }
+
+    fn share(&mut self, payload: &[u8]) -> Bytes {
         let has_room = self.block.as_ref().is_some_and(|block| block.capacity() >= payload.len());
         if !has_room {
             self.begin_block();

@@ -92,6 +92,16 @@ impl Incoming {
         (count, cost)
     }
 
+    /// Whether whole messages from this sequence on would all be delivered at once: nothing is missing, nothing is held.
+    pub fn is_straight(&self, from: Seq) -> bool {
+        self.mode == Mode::ReliableOrdered && self.held.is_none() && from == self.next()
+    }
+
+    /// So many of them were delivered.
+    pub fn advance(&mut self, count: u32) {
+        self.next += u64::from(count);
+    }
+
     /// Takes one message frame. Whole messages that may be delivered go into the `inbox`; `held_bytes` is the
     /// connection's count of window cost held here, kept up to date.
     pub fn on_message(

@@ -14,6 +14,7 @@ use super::{Channel, Submission};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::time::Duration;
+use crate::wire::frame::Frames;
 use crate::wire::message::{Message, Sequence};
 use crate::wire::settings::{ChannelRule, Settings};
 use std::collections::VecDeque;
@@ -363,6 +364,19 @@ impl Lanes {
         );
         self.has_perishables |= channel.incoming.has_perishable();
         arrival
+    }
+
+    /// Takes the row of messages that is next, if all of them are delivered at once. Else they are to be taken one by one.
+    pub fn on_row(&mut self, cursor: &mut Cursor, frames: &mut Frames<'_>, inbox: &mut Inbox) {
+        let (Some((_, slot)), Some(sequence)) = (cursor.warm, cursor.sequence) else { return };
+        let incoming = &mut self.table.slot(slot).incoming;
+        if incoming.is_straight(sequence.next()) {
+            let row = frames.row();
+            frames.skip_row(&row);
+            inbox.deliver_row(&row);
+            incoming.advance(row.count);
+            cursor.sequence = Some(sequence.plus(row.count));
+        }
     }
 
     /// What comes next in the packet is no message, or the packet ends.

@@ -144,7 +144,14 @@ impl Connection {
                 Frame::Close { .. } | Frame::Closed if self.is_unasked() => return Err(Drop::BadFrame),
                 // Their rules come with ACCEPT; what overtook it is sent again.
                 Frame::Message(_) if self.state == State::Opening && !summary.is_accept => return Err(Drop::BadFrame),
-                Frame::Message(message) if self.state != State::Opening => self.check_message(&message)?,
+                Frame::Message(message) if self.state != State::Opening => {
+                    self.check_message(&message)?;
+                    let row = frames.row();
+                    if row.payload_bytes_max > self.settings.message_bytes_max as usize {
+                        return Err(Drop::BadFrame);
+                    }
+                    frames.skip_row(&row);
+                }
                 _ => {}
             }
         }
@@ -191,27 +198,30 @@ impl Connection {
 
     pub(super) fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8], age: Duration) {
         let mut cursor = Cursor::new(age);
-        for frame in Frames::new(frames).flatten() {
-            if !matches!(frame, Frame::Message(_)) {
-                self.lanes.end_run(&mut cursor);
+        let mut frames = Frames::new(frames);
+        while let Some(Ok(frame)) = frames.next() {
+            match frame {
+                Frame::Message(message) if self.is_open() => self.on_message(cx, &mut cursor, &message, &mut frames),
+                Frame::Message(_) => {}
+                _ => {
+                    self.lanes.end_run(&mut cursor);
+                    let ControlFlow::Continue(()) = self.apply_control(cx, number, frame) else { return };
+                }
             }
-            let ControlFlow::Continue(()) = self.apply_frame(cx, number, &mut cursor, frame) else { return };
         }
         self.lanes.end_run(&mut cursor);
     }
 
-    fn apply_frame(
-        &mut self,
-        cx: &mut Context<'_>,
-        number: u64,
-        cursor: &mut Cursor,
-        frame: Frame<'_>,
-    ) -> ControlFlow<()> {
-        let is_open = matches!(self.state, State::Established | State::Lingering);
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Established | State::Lingering)
+    }
+
+    /// Everything but messages.
+    fn apply_control(&mut self, cx: &mut Context<'_>, number: u64, frame: Frame<'_>) -> ControlFlow<()> {
         match frame {
-            Frame::Padding | Frame::Ping | Frame::Late { .. } => {}
+            Frame::Padding | Frame::Ping | Frame::Late { .. } | Frame::Message(_) => {}
             Frame::Repaired(repaired) => self.on_repaired(cx, &repaired),
-            Frame::Repair(repair) if is_open && !self.path.carrier.is_reliable => {
+            Frame::Repair(repair) if self.is_open() && !self.path.carrier.is_reliable => {
                 self.received.on_repair(cx.now);
                 self.on_repair(number, &repair);
             }
@@ -233,13 +243,18 @@ impl Connection {
             }
             Frame::PathChallenge { token } => self.roaming.on_challenge(token),
             Frame::PathResponse { token } => self.roaming.on_response(token),
-            Frame::Message(message) if is_open => self.on_message(cx, cursor, &message),
-            Frame::Message(_) => {}
         }
         ControlFlow::Continue(())
     }
 
-    fn on_message(&mut self, cx: &mut Context<'_>, cursor: &mut Cursor, message: &Message<'_>) {
+    /// Takes a message, and with it those that follow it in a row.
+    fn on_message(
+        &mut self,
+        cx: &mut Context<'_>,
+        cursor: &mut Cursor,
+        message: &Message<'_>,
+        behind: &mut Frames<'_>,
+    ) {
         let room = if self.path.carrier.is_reliable { self.receive_room() } else { u64::MAX };
         let inbox = &mut cx.scratch.inbox;
         match self.lanes.on_message(&self.settings, cursor, message, room, inbox) {
@@ -249,6 +264,7 @@ impl Connection {
             Arrival::Stale => self.stats.drops.count(Drop::StaleMessage),
             Arrival::Malformed => self.stats.drops.count(Drop::BadFrame),
         }
+        self.lanes.on_row(cursor, behind, inbox);
         let (peer, channel, age) = (self.peer, message.channel, cursor.age());
         for payload in inbox.messages.drain(..) {
             self.stats.received.messages += 1;

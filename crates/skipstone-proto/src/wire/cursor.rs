@@ -27,6 +27,11 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    /// Everything that is left, without taking it.
+    pub const fn peek(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Takes everything that is left.
     pub const fn rest(&mut self) -> &'a [u8] {
         let rest = self.rest;

@@ -5,6 +5,7 @@ use crate::wire::ack::{self, Ack, Repaired};
 use crate::wire::cursor::{self, Reader, Writer};
 use crate::wire::message::{self, Message};
 use crate::wire::repair::{self, Repair};
+use crate::wire::row::Row;
 use crate::wire::varint;
 
 /// One frame as received.
@@ -94,6 +95,18 @@ impl<'a> Frames<'a> {
     /// Bytes that are still to be decoded.
     pub fn remaining(&self) -> usize {
         self.reader.remaining()
+    }
+
+    /// The messages that come next and follow the one that was just taken; none if it was no message.
+    pub fn row(&self) -> Row<'a> {
+        self.previous.row(self.reader.peek())
+    }
+
+    /// Passes over a row that is next.
+    pub fn skip_row(&mut self, row: &Row<'_>) {
+        if self.reader.take(row.bytes.len()).is_ok() {
+            self.previous.skip_row(row);
+        }
     }
 
     fn decode(&mut self) -> Result<Frame<'a>, Malformed> {

@@ -3,6 +3,7 @@
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
 use crate::wire::number::Truncated;
+use crate::wire::row::Row;
 use crate::wire::varint;
 
 /// One message, or a fragment of one, as received.
@@ -185,6 +186,19 @@ pub(super) struct Previous {
 }
 
 impl Previous {
+    /// The messages at the beginning of `bytes` that follow this one.
+    pub(super) fn row<'a>(&self, bytes: &'a [u8]) -> Row<'a> {
+        let length = self.length.filter(|_| self.has_sequence);
+        length.map_or(Row::at(&[], 0), |length| Row::at(bytes, length))
+    }
+
+    /// Moves behind a row that it gave.
+    pub(super) fn skip_row(&mut self, row: &Row<'_>) {
+        if row.count > 0 {
+            self.length = Some(row.last);
+        }
+    }
+
     /// Takes what follows the first byte, `flags`, of a MESSAGE.
     pub(super) fn decode<'a>(&mut self, reader: &mut Reader<'a>, flags: u8) -> Result<Message<'a>, Malformed> {
         let says_channel = flags & FLAG_CHANNEL != 0;
@@ -223,11 +237,11 @@ pub(super) const TYPE_MESSAGE: u8 = 0x80;
 const FLAG_CHANNEL: u8 = 0x40;
 const FLAG_SEQUENCE: u8 = 0x20;
 const FLAG_FRAGMENT: u8 = 0x10;
-const LENGTH_BITS: u8 = 0x0f;
+pub(super) const LENGTH_BITS: u8 = 0x0f;
 const INLINE_LENGTH_MAX: usize = 12;
-const LENGTH_AS_BEFORE: u8 = 13;
-const LENGTH_FOLLOWS: u8 = 14;
-const LENGTH_IS_REST: u8 = 15;
+pub(super) const LENGTH_AS_BEFORE: u8 = 13;
+pub(super) const LENGTH_FOLLOWS: u8 = 14;
+pub(super) const LENGTH_IS_REST: u8 = 15;
 
 #[cfg(test)]
 mod tests {

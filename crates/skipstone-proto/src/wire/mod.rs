@@ -10,6 +10,7 @@ pub mod message;
 pub mod number;
 pub mod redundancy;
 pub mod repair;
+pub mod row;
 pub mod settings;
 pub mod varint;
 
