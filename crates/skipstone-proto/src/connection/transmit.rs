@@ -86,7 +86,7 @@ impl Connection {
             if rest.len() < written.segment_bytes {
                 break;
             }
-            let equal_to = (segments_max > 1).then_some(written.segment_bytes);
+            let equal_to = (segment > 0).then_some(written.segment_bytes);
             let segment_buffer = &mut rest[..written.segment_bytes];
             let class = self.lanes.next_class();
             let Some(bytes) = self.write_datagram(now, segment_buffer, max, equal_to, Repeat::Allowed) else { break };
