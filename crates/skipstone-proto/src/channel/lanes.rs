@@ -386,6 +386,11 @@ impl Lanes {
         }
     }
 
+    /// Lets go of memory that a jam needed.
+    pub fn trim(&mut self) {
+        self.table.iter_mut().for_each(|channel| channel.outgoing.trim());
+    }
+
     /// Lets go of memory that waits to be used again.
     pub fn forget_spare(&mut self) {
         self.table.forget_spare();

@@ -10,6 +10,7 @@ mod send;
 use super::bundle::{Bundle, Part};
 use super::packet::Window;
 use super::{GivenUp, MessageId, Submission, window_cost};
+use crate::queue::begin_anew_if_empty;
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
@@ -120,6 +121,8 @@ const FLIGHT_MAX: usize = 1 << 16;
 const HEADER_BYTES: usize = 5;
 /// How many entries a recycled queue keeps room for: a channel that falls idle and wakes with each tick allocates nothing.
 const CAPACITY_KEPT: usize = 64;
+/// The same for one at work, beyond what is in it twice.
+const CAPACITY_TRIMMED: usize = 8;
 
 impl Outgoing {
     /// A channel whose next message has this sequence.
@@ -154,6 +157,12 @@ impl Outgoing {
         (self.next, self.first) = (next, next);
         let is_certain = next == Seq(0) || !self.mode.is_sequenced();
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
+    }
+
+    /// Lets go of memory for many more messages than there are.
+    pub fn trim(&mut self) {
+        self.pending.shrink_to(2 * self.pending.len() + CAPACITY_TRIMMED);
+        self.flight.shrink_to(2 * self.flight.len() + CAPACITY_TRIMMED);
     }
 
     /// The sequence of the next message: what is kept of an idle channel.

@@ -132,6 +132,10 @@ impl Connection {
             }
         };
         self.ledger.commit(now, Leaving { bytes, is_ack_eliciting, age_ms, stamp });
+        if self.ledger.is_time_to_trim() {
+            self.ledger.forget_spare();
+            self.lanes.trim();
+        }
     }
 
     pub(super) fn count_sent(&mut self, bytes: usize) {

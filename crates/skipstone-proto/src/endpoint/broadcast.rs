@@ -7,53 +7,26 @@ use crate::time::{Duration, Time};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// What broadcasts use again and again.
+/// Messages for many, encoded once. Made to be filled again and again.
 #[derive(Debug, Default)]
-pub(super) struct Broadcasts {
-    bundles: Bundles,
-    /// What one comes to, by channel; empty between broadcasts.
+pub struct Broadcast {
+    /// By channel.
     loads: Vec<(u16, Load)>,
+    bundles: Bundles,
 }
 
-/// What each member of a group gets on a channel.
+/// What each member gets on a channel.
 #[derive(Debug)]
 enum Load {
     One(Submission),
     Bundle(Arc<Bundle>),
 }
 
-impl Endpoint {
-    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
-    /// a full queue does to one of them is its own affair, by the channel's rule.
-    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
-        self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
-    }
-
-    /// As [`Endpoint::broadcast`], for several messages, each with its channel. Those of one channel that follow each other
-    /// are encoded once for all members, if they are short; and member after member gets all of them, so that each is
-    /// fetched into the processor's caches once. Returns how many were queued in all.
-    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
-        let mut broadcasts = core::mem::take(&mut self.broadcasts);
-        broadcasts.load(messages);
-        let mut queued = 0;
-        for at in 0..self.groups.members(group).len() {
-            let Some(index) = self.groups.members(group).get(at).copied() else { break };
-            for (channel, load) in &broadcasts.loads {
-                let taken = self.act_on(now, index, |connection, cx| match load {
-                    Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),
-                    Load::Bundle(bundle) => connection.send_bundle(cx, *channel, bundle),
-                });
-                queued += taken.unwrap_or(0);
-            }
-        }
-        broadcasts.loads.clear();
-        self.broadcasts = broadcasts;
-        queued
-    }
-}
-
-impl Broadcasts {
-    fn load(&mut self, messages: &[(u16, Bytes, MessageId)]) {
+impl Broadcast {
+    /// Takes messages, each with its channel, in the place of those that it had. Those of one channel that follow each
+    /// other are encoded together, if they are short.
+    pub fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
+        self.loads.clear();
         let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BUNDLED_BYTES_MAX;
         for alike in messages.chunk_by(|a, b| a.0 == b.0 && is_short(a) && is_short(b)) {
             for bundled in alike.chunks(BUNDLED_MAX) {
@@ -67,4 +40,61 @@ impl Broadcasts {
             }
         }
     }
+
+    /// Lets go of the messages.
+    pub fn clear(&mut self) {
+        self.loads.clear();
+    }
+}
+
+impl Endpoint {
+    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
+    /// a full queue does to one of them is its own affair, by the channel's rule.
+    pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
+        self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
+    }
+
+    /// As [`Endpoint::broadcast`], for several messages: member after member gets all of them, so that each is fetched into
+    /// the processor's caches once. Returns how many were queued in all.
+    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
+        let mut broadcast = core::mem::take(&mut self.broadcast);
+        broadcast.fill(messages);
+        let queued = self.broadcast_some(now, group, &broadcast, 0, usize::MAX).queued;
+        broadcast.clear();
+        self.broadcast = broadcast;
+        queued
+    }
+
+    /// As [`Endpoint::broadcast_all`], for `count` members from the place `from` on, as they are at this moment. Whoever lets
+    /// what is queued leave before he goes on finds it in the caches still.
+    pub fn broadcast_some(
+        &mut self,
+        now: Time,
+        group: Group,
+        broadcast: &Broadcast,
+        from: usize,
+        count: usize,
+    ) -> BroadcastTo {
+        let (mut queued, to) = (0, from.saturating_add(count));
+        for at in from..self.groups.members(group).len().min(to) {
+            let Some(index) = self.groups.members(group).get(at).copied() else { break };
+            for (channel, load) in &broadcast.loads {
+                let taken = self.act_on(now, index, |connection, cx| match load {
+                    Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),
+                    Load::Bundle(bundle) => connection.send_bundle(cx, *channel, bundle),
+                });
+                queued += taken.unwrap_or(0);
+            }
+        }
+        BroadcastTo { queued, is_more: to < self.groups.members(group).len() }
+    }
+}
+
+/// What came of a part of a broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BroadcastTo {
+    /// Messages queued.
+    pub queued: u32,
+    /// There are further members.
+    pub is_more: bool,
 }

@@ -34,7 +34,7 @@ use crate::security::cookie::CookieJar;
 use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
-use broadcast::Broadcasts;
+pub use broadcast::{Broadcast, BroadcastTo};
 use groups::Groups;
 use ids::IdTable;
 use replies::Replies;
@@ -66,7 +66,7 @@ pub struct Endpoint {
     active: VecDeque<u32>,
     /// Connections with messages that wait for a flush.
     unflushed: Vec<u32>,
-    broadcasts: Broadcasts,
+    broadcast: Broadcast,
     wheel: Wheel,
     replies: Replies,
     events: VecDeque<Event>,
@@ -129,7 +129,7 @@ impl Endpoint {
             groups: Groups::default(),
             active: VecDeque::new(),
             unflushed: Vec::new(),
-            broadcasts: Broadcasts::default(),
+            broadcast: Broadcast::default(),
             wheel: Wheel::default(),
             replies: Replies::default(),
             events: VecDeque::new(),

@@ -11,6 +11,7 @@ use super::copies::Copies;
 use super::record::{Control, Record, Resolved};
 use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
+use crate::queue::begin_anew_if_empty;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
@@ -122,8 +123,10 @@ pub struct Ledger {
     measured_from: u64,
 }
 
-/// Packets and records of a connection that idles for which there is room.
+/// Packets and records for which there is room beyond those that there are twice.
 const CAPACITY_KEPT: usize = 8;
+/// Memory that was needed once is let go of after so many packets.
+const PACKETS_PER_TRIM: u64 = 1_024;
 /// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not even
 /// in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
@@ -167,10 +170,16 @@ impl Ledger {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
-    /// Lets go of memory for more packets than there are.
+    /// Lets go of memory for many more packets than there are.
     pub fn forget_spare(&mut self) {
-        self.sent.shrink_to(CAPACITY_KEPT);
-        self.records.shrink_to(CAPACITY_KEPT);
+        self.sent.shrink_to(2 * self.sent.len() + CAPACITY_KEPT);
+        self.records.shrink_to(2 * self.records.len() + CAPACITY_KEPT);
+    }
+
+    /// Whether it is time to let go of memory that a jam needed: queues that are larger than what is in them go round through
+    /// all of it, and never are in the processor's caches.
+    pub fn is_time_to_trim(&self) -> bool {
+        self.next().is_multiple_of(PACKETS_PER_TRIM)
     }
 
     /// Bytes of packets in flight.
@@ -403,6 +412,8 @@ impl Ledger {
             self.sent.pop_front();
             self.base += 1;
         }
+        begin_anew_if_empty(&mut self.sent);
+        begin_anew_if_empty(&mut self.records);
         self.skip_settled_doubts();
     }
 }
