@@ -12,8 +12,13 @@ pub struct Table {
     pages: Vec<Option<Box<Page>>>,
     slots: Vec<Option<Channel>>,
     free: Vec<u32>,
-    recycled: Vec<Channel>,
     active: u32,
+    /// The slot that was asked for last: most connections use one channel more than all others.
+    last: u32,
+    /// A channel that has become idle and keeps its state until another one does: most of them wake again soon.
+    resting: Option<u32>,
+    /// A freed state that waits to be used again, so that channels which wake by turns allocate nothing.
+    recycled: Option<Channel>,
 }
 
 /// 64 channels: the counters of the idle ones, the slots of the active ones.
@@ -29,12 +34,15 @@ struct Page {
 struct Entry(u32, u32);
 
 const PAGE: usize = 64;
-/// Freed states that wait to be used again, so that a channel which wakes each tick allocates nothing.
-const RECYCLED_MAX: usize = 2;
 
 impl Table {
     /// The slot of a channel that is active.
     pub fn find(&self, id: u16) -> Option<u32> {
+        // Without a look at the pages, which lie elsewhere in memory.
+        if self.slots.get(self.last as usize).is_some_and(|slot| slot.as_ref().is_some_and(|channel| channel.id == id))
+        {
+            return Some(self.last);
+        }
         let page = self.pages.get(usize::from(id) / PAGE)?.as_ref()?;
         let place = usize::from(id) % PAGE;
         (page.active >> place & 1 == 1).then(|| page.entries[place].0)
@@ -43,6 +51,7 @@ impl Table {
     /// The slot of a channel, which becomes active if it was not. `None` if no rule holds it.
     pub fn activate(&mut self, id: u16, settings: &Settings) -> Option<u32> {
         if let Some(slot) = self.find(id) {
+            self.last = slot;
             return Some(slot);
         }
         let rule_index = settings.channels.iter().position(|rule| (rule.first..=rule.last).contains(&id))?;
@@ -54,7 +63,7 @@ impl Table {
         let page = self.pages[page].get_or_insert_with(|| Box::new(Page { active: 0, entries: [Entry(0, 0); PAGE] }));
         let Entry(send, receive) = page.entries[place];
         let incoming = Incoming::new(rule.mode, Seq(receive));
-        let channel = match self.recycled.pop() {
+        let channel = match self.recycled.take() {
             Some(mut channel) => {
                 channel.outgoing.reuse(rule, Seq(send));
                 Channel { id, rule: rule_index as u8, incoming, ..channel }
@@ -76,11 +85,27 @@ impl Table {
         page.active |= 1 << place;
         page.entries[place] = Entry(slot, 0);
         self.active += 1;
+        self.last = slot;
         Some(slot)
     }
 
-    /// Frees the state of a channel that has become idle; its counters stay.
+    /// Lets a channel rest if it has become idle, and frees the state of the one that rested before; its counters stay.
     pub fn release_if_idle(&mut self, slot: u32) {
+        let is_idle = self.slots[slot as usize].as_ref().is_some_and(Channel::is_idle);
+        if !is_idle || self.resting == Some(slot) && self.slots.len() <= PAGE {
+            return;
+        }
+        if let Some(before) = self.resting.replace(slot) {
+            self.free_if_idle(before);
+        }
+        // The memory of many that were active at once goes with the last of them.
+        if self.active == 1 && self.slots.len() > PAGE {
+            self.resting = None;
+            self.free_if_idle(slot);
+        }
+    }
+
+    fn free_if_idle(&mut self, slot: u32) {
         let place = &mut self.slots[slot as usize];
         if !place.as_ref().is_some_and(Channel::is_idle) {
             return;
@@ -91,18 +116,19 @@ impl Table {
         page.entries[usize::from(channel.id) % PAGE] = Entry(channel.outgoing.next().0, channel.incoming.next().0);
         self.free.push(slot);
         self.active -= 1;
-        if self.recycled.len() < RECYCLED_MAX {
-            self.recycled.push(channel);
-        }
+        self.recycled = Some(channel);
         if self.active == 0 && self.slots.len() > PAGE {
             self.slots = Vec::new();
             self.free = Vec::new();
         }
     }
 
-    /// Lets go of freed states that wait to be used again.
+    /// Frees what rests or waits to be used again.
     pub fn forget_spare(&mut self) {
-        self.recycled = Vec::new();
+        if let Some(slot) = self.resting.take() {
+            self.free_if_idle(slot);
+        }
+        self.recycled = None;
     }
 
     /// The channel in a slot.
@@ -135,8 +161,9 @@ impl Table {
         self.slots.get(slot as usize).is_some_and(Option::is_some)
     }
 
-    /// How many channels are active.
+    /// How many channels are active and do not rest.
     pub fn active(&self) -> u32 {
-        self.active
+        let is_resting = self.resting.is_some_and(|slot| self.peek(slot).is_idle());
+        self.active - u32::from(is_resting)
     }
 }
