@@ -401,4 +401,4 @@ const REST_AFTER: Duration = Duration::from_secs(5);
 /// Nothing is taken for older than this.
 const AGE_MS_MAX: u64 = 60_000;
 /// How long an acknowledgement may wait for company on a carrier that loses nothing.
-const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(25);
+const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(100);

@@ -76,7 +76,6 @@ impl Iterator for Payloads<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::wire::cursor::Writer;
     use crate::wire::frame::{Frame, Frames};
     use crate::wire::message::{Run, Sequence};
