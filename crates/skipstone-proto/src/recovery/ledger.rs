@@ -11,7 +11,7 @@ use super::copies::Copies;
 use super::record::{Control, Record, Resolved};
 use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
-use crate::queue::begin_anew_if_empty;
+use crate::queue::{begin_anew_if_empty, trim};
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
@@ -172,8 +172,8 @@ impl Ledger {
 
     /// Lets go of memory for many more packets than there are.
     pub fn forget_spare(&mut self) {
-        self.sent.shrink_to(2 * self.sent.len() + CAPACITY_KEPT);
-        self.records.shrink_to(2 * self.records.len() + CAPACITY_KEPT);
+        trim(&mut self.sent, CAPACITY_KEPT);
+        trim(&mut self.records, CAPACITY_KEPT);
     }
 
     /// Whether it is time to let go of memory that a jam needed: queues that are larger than what is in them go round through
