@@ -18,6 +18,7 @@ mod network;
 mod place;
 mod plan;
 mod play;
+mod plot;
 mod result;
 mod row;
 pub(crate) mod server;
@@ -36,7 +37,15 @@ use crate::stress::output;
 #[command(after_help = AFTER_HELP, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    preset: plan::Preset,
+    task: Task,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum Task {
+    #[command(flatten)]
+    Preset(Box<plan::Preset>),
+    /// What runs found as a picture: cost by clients, a line for each transport
+    Plot(plot::Arguments),
 }
 
 const AFTER_HELP: &str = "\
@@ -49,12 +58,17 @@ Try:
   skipstone bench fanout --clients 200,400,700 --against enet --json fanout.json
   skipstone bench fanout --transports skipstone --find-limit
   skipstone bench idle --clients 10000
+  skipstone bench plot fanout.json --output fanout.svg
   skipstone bench channels --channels 64,4096
   skipstone bench pingpong --transports skipstone,enet,renet";
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &Arguments) -> Exit {
-    play::play(&arguments.preset).unwrap_or_else(|sentence| {
+    let exit = match &arguments.task {
+        Task::Preset(preset) => play::play(preset),
+        Task::Plot(arguments) => plot::plot(arguments).map(|()| Exit::Pass),
+    };
+    exit.unwrap_or_else(|sentence| {
         output::complain(format_args!("skipstone bench: {sentence}"));
         Exit::BadConfiguration
     })

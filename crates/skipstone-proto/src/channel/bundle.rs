@@ -128,11 +128,6 @@ impl Part {
         &self.bundle.messages[usize::from(self.from) + index].payload
     }
 
-    /// Their payloads.
-    pub fn payloads(&self) -> impl Iterator<Item = &Bytes> {
-        self.messages().iter().map(|message| &message.payload)
-    }
-
     /// How many of the messages behind the first keep within these limits.
     pub fn following(&self, limits: Limits) -> usize {
         let first = &self.messages()[0];
@@ -206,6 +201,11 @@ impl Bundles {
         oldest
     }
 
+    /// Lets go of the messages of bundles that no peer needs any more.
+    pub fn release(&mut self) {
+        self.spare.iter_mut().filter_map(Arc::get_mut).for_each(|bundle| bundle.messages.clear());
+    }
+
     fn keep(&mut self, bundle: Arc<Bundle>) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push_back(bundle);
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!((front.count(), front.payload_bytes(), front.cost()), (2, 200, 2 * window_cost(100)));
         assert_eq!((rest.count(), rest.payload_bytes()), (3, 57));
         assert_eq!(rest.pop().expect("one is left").len(), 50);
-        assert_eq!(rest.payloads().map(Bytes::len).collect::<Vec<_>>(), [0, 7]);
+        assert_eq!([rest.payload(0).len(), rest.payload(1).len()], [0, 7]);
         assert!(rest.split_front(2).is_none(), "it is all of it");
         assert_eq!(rest.cost(), window_cost(0) + window_cost(7));
     }

@@ -19,7 +19,7 @@ pub struct Inbox {
 }
 
 const BLOCK_BYTES: usize = 64 << 10;
-/// Longer messages have memory of their own, for one that is kept keeps its block.
+/// Longer messages have memory of their own, for one that is kept keeps its block; so do not those in a row.
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
 /// The same for all messages of a row, which share one piece.
 const ROW_BYTES_MAX: usize = BLOCK_BYTES / 4;

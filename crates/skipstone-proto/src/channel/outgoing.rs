@@ -163,6 +163,7 @@ impl Outgoing {
     pub fn trim(&mut self) {
         trim(&mut self.pending, CAPACITY_TRIMMED);
         trim(&mut self.flight, CAPACITY_TRIMMED);
+        trim(&mut self.lost, CAPACITY_TRIMMED);
     }
 
     /// The sequence of the next message: what is kept of an idle channel.

@@ -38,8 +38,10 @@ impl Schedule {
         }
         let Level { turn, slots, .. } = &mut self.levels[at];
         slots.push_back(slot);
-        // Whoever was alone takes turns from now on.
-        *turn = (*turn).min(TURN_BYTES);
+        // Whoever was alone takes turns from now on, and begins with one of its own.
+        if slots.len() == 2 {
+            *turn = 0;
+        }
     }
 
     /// The slot whose turn it is: of the most urgent priority (the least number) that has one at or after `level`.
@@ -147,6 +149,17 @@ mod tests {
         assert_eq!(schedule.front(0), Some((level, 11)));
         assert_eq!(schedule.front(level + 1).map(|(_, slot)| slot), Some(20));
         assert_eq!(*schedule.turn(level, 3), 3 * TURN_BYTES);
+    }
+
+    #[test]
+    fn whoever_is_alone_sends_without_end_and_takes_turns_in_company() {
+        let mut schedule = Schedule::default();
+        schedule.push(1, 0, 10);
+        assert_eq!(*schedule.turn(0, 8), i64::MAX);
+        schedule.push(1, 0, 11);
+        *schedule.turn(0, 8) -= 5_000;
+        schedule.push(1, 0, 12);
+        assert_eq!(*schedule.turn(0, 8), 8 * TURN_BYTES - 5_000, "others that come do not shorten its turn");
     }
 
     #[test]

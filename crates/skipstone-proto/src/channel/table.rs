@@ -1,4 +1,5 @@
-//! All channels of a connection: 65,536 ids, of which the active ones have state and the idle ones 8 bytes of counters.
+//! All channels of a connection: 65,536 ids, of which the active ones have state and the idle ones 8 bytes of counters, but
+//! for the last that fell idle.
 
 use super::Channel;
 use super::incoming::Incoming;
@@ -95,7 +96,7 @@ impl Table {
         if !is_idle || self.resting == Some(slot) && self.slots.len() <= PAGE {
             return;
         }
-        if let Some(before) = self.resting.replace(slot) {
+        if let Some(before) = self.resting.replace(slot).filter(|before| *before != slot) {
             self.free_if_idle(before);
         }
         // The memory of many that were active at once goes with the last of them.
@@ -110,7 +111,8 @@ impl Table {
         if !place.as_ref().is_some_and(Channel::is_idle) {
             return;
         }
-        let channel = place.take().expect("it is there");
+        let mut channel = place.take().expect("it is there");
+        channel.outgoing.trim();
         let page = self.pages[usize::from(channel.id) / PAGE].as_mut().expect("an active channel has a page");
         page.active &= !(1 << (usize::from(channel.id) % PAGE));
         page.entries[usize::from(channel.id) % PAGE] = Entry(channel.outgoing.next().0, channel.incoming.next().0);
@@ -165,5 +167,33 @@ impl Table {
     pub fn active(&self) -> u32 {
         let is_resting = self.resting.is_some_and(|slot| self.peek(slot).is_idle());
         self.active - u32::from(is_resting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn among_many_that_are_busy_one_that_falls_idle_again_and_again_rests() {
+        let (mut table, settings) = (Table::default(), Settings::default());
+        for id in 0..=PAGE as u16 {
+            let slot = table.activate(id, &settings).expect("a rule holds it");
+            table.slot(slot).is_scheduled = true;
+        }
+        let slot = table.activate(1_000, &settings).expect("a rule holds it");
+        table.release_if_idle(slot);
+        table.release_if_idle(slot);
+        assert_eq!((table.find(1_000), table.active()), (Some(slot), PAGE as u32 + 1));
+        // Another that falls idle frees it, and rests in its place.
+        table.slot(0).is_scheduled = false;
+        table.release_if_idle(0);
+        assert_eq!((table.find(1_000), table.find(0), table.active()), (None, Some(0), PAGE as u32));
+        for slot in 1..=PAGE as u32 {
+            table.slot(slot).is_scheduled = false;
+            table.release_if_idle(slot);
+        }
+        assert_eq!((table.active(), table.slot_count()), (0, 0), "the memory of many goes with the last of them");
+        assert_eq!(table.find(5), None);
     }
 }

@@ -181,7 +181,10 @@ impl Connection {
     fn keepalive_due(&self) -> Time {
         let span = match self.side {
             Side::Client => self.settings.keepalive,
-            Side::Server => self.settings.keepalive * 3 / 2,
+            // Before the peer is taken for dead, whatever the settings are.
+            Side::Server => {
+                (self.settings.keepalive * 3 / 2).min((self.settings.keepalive + self.settings.idle_timeout) / 2)
+            }
         };
         self.timers.last_received.max(self.timers.last_ping) + span
     }

@@ -268,17 +268,20 @@ impl Driver {
     /// Lets everything leave that waits for a flush: broadcasts to some members at a time, so that what was queued for one of
     /// them is in the caches still when it is sent.
     pub(crate) fn flush(&mut self) {
-        if self.broadcasts.1.is_empty() {
+        // What else waits for members whose turn has not come shares their packets.
+        if self.broadcasts.1.is_empty() || self.endpoint.has_work() {
+            self.queue_broadcasts();
             return self.endpoint.flush(self.clock.now());
         }
         let (mut broadcast, group) = (core::mem::take(&mut self.broadcast), self.broadcasts.0);
         broadcast.fill(&self.broadcasts.1);
         self.broadcasts.1.clear();
-        for from in (0..).step_by(MEMBERS_AT_ONCE) {
+        let mut from = 0;
+        loop {
             let now = self.now();
-            let to = self.endpoint.broadcast_some(now, group, &broadcast, from, MEMBERS_AT_ONCE);
+            self.endpoint.broadcast_some(now, group, &broadcast, &mut from, MEMBERS_AT_ONCE);
             self.endpoint.flush(now);
-            if !to.is_more {
+            if !self.endpoint.has_member_from(group, from) {
                 break;
             }
             self.transmit();

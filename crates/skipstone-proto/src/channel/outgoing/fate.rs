@@ -164,20 +164,20 @@ impl Outgoing {
         while step < count && self.flight.len() != self.flying() {
             let index = self.flight_index(first.plus(u32::from(step)));
             step += index.map_or(1, |index| self.flight[index].count);
-            let Some(index) = index.filter(|index| matches!(self.flight[*index].content, Content::Part(_))) else {
-                continue;
+            // One of a single message has a fate of its own, and perhaps fragments.
+            let is_row = |index: &usize| {
+                self.flight[*index].count > 1 && matches!(self.flight[*index].content, Content::Part(_))
             };
-            let behind = self.flight.split_off(index + 1);
-            let Some(Flight { sequence, content: Content::Part(part), sent_in, .. }) = self.flight.pop_back() else {
+            let Some(index) = index.filter(is_row) else { continue };
+            self.flight.rotate_left(index);
+            let Some(Flight { sequence, content: Content::Part(part), sent_in, .. }) = self.flight.pop_front() else {
                 break;
             };
-            let sequences = (0..).map(|step| sequence.plus(step));
-            let messages = sequences.zip(part.payloads());
-            self.flight.extend(
-                messages
-                    .map(|(sequence, payload)| Flight::one(sequence, payload.clone(), MessageId::default(), sent_in)),
-            );
-            self.flight.extend(behind);
+            for step in (0..part.count()).rev() {
+                let (sequence, payload) = (sequence.plus(step as u32), part.payload(step).clone());
+                self.flight.push_front(Flight::one(sequence, payload, MessageId::default(), sent_in));
+            }
+            self.flight.rotate_right(index);
         }
     }
 

@@ -120,7 +120,10 @@ impl Outgoing {
         *turn -= (packet.writer.len() - before) as i64;
         let written = packet.writer.len() - packet.messages_from;
         let following = part.following(Limits {
-            begun_within: packet.target.saturating_sub(written).min(usize::try_from(*turn).unwrap_or(0)),
+            begun_within: packet
+                .target
+                .saturating_sub(written)
+                .min(usize::try_from((*turn).max(0)).unwrap_or(usize::MAX)),
             room: packet.room(),
             cost: window.limit.saturating_sub(window.taken + window_cost(part.payload(0).len())),
             messages: FLIGHT_MAX - flying - 1,
@@ -156,7 +159,8 @@ impl Outgoing {
         true
     }
 
-    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is this packet whose loss matters to them.
+    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is
+    /// this packet whose loss matters to them.
     pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
         self.fall_apart(first, count);
