@@ -131,8 +131,12 @@ fn draw(lines: &Lines, what: &str, output: &Path) -> Result<(), Box<dyn std::err
         let failed = points.iter().filter(|point| !point.passed).map(place);
         chart.draw_series(failed.map(|place| Cross::new(place, 5, color.stroke_width(2))))?;
     }
-    let labels = chart.configure_series_labels().position(SeriesLabelPosition::UpperRight);
-    labels.background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.4)).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.8))
+        .border_style(BLACK.mix(0.4))
+        .draw()?;
     root.present()?;
     Ok(())
 }
