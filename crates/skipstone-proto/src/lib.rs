@@ -14,7 +14,6 @@ pub mod fec;
 pub mod loss;
 pub mod mtu;
 pub mod path;
-mod queue;
 pub mod ranges;
 pub mod recovery;
 pub mod rng;

@@ -2,23 +2,23 @@
 //!
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
-use super::bundle::Bundle;
+mod queueing;
+
 use super::classes::{ClassId, Classes};
 use super::inbox::Inbox;
 use super::incoming::Arrival;
-use super::outgoing::{Admission, Outgoing, Receipt, Stopped};
+use super::outgoing::{Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
 use super::schedule::Schedule;
 use super::table::Table;
-use super::{Channel, Submission};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::time::Duration;
 use crate::wire::frame::Frames;
 use crate::wire::message::{Message, Sequence};
-use crate::wire::settings::{ChannelRule, Settings};
+use crate::wire::settings::Settings;
+pub use queueing::Queued;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// The channels of one connection.
 #[derive(Debug)]
@@ -32,19 +32,6 @@ pub struct Lanes {
     held_bytes: u64,
     /// Channels that hold unfinished unreliable messages, at most.
     has_perishables: bool,
-}
-
-/// What became of messages that were to be queued.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queued {
-    /// How many wait now.
-    pub messages: u32,
-    /// Their bytes.
-    pub bytes: usize,
-    /// How many were refused, or took the place of others.
-    pub overflows: u32,
-    /// The channel's rule is that the connection ends.
-    pub is_over: bool,
 }
 
 /// Where the message frames of a packet have got to: what a frame without channel or sequence continues.
@@ -80,57 +67,6 @@ impl Lanes {
             held_bytes: 0,
             has_perishables: false,
         }
-    }
-
-    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the channel.
-    pub fn queue(
-        &mut self,
-        settings: &Settings,
-        channel: u16,
-        messages: impl Iterator<Item = Submission>,
-        receipts: &mut Vec<Receipt>,
-    ) -> Option<Queued> {
-        self.queue_by(settings, channel, |outgoing, rule, window| {
-            queue_each(outgoing, rule, window, messages, receipts)
-        })
-    }
-
-    /// As `queue`, for messages that other peers get, too.
-    pub fn queue_bundle(
-        &mut self,
-        settings: &Settings,
-        channel: u16,
-        bundle: &Arc<Bundle>,
-        receipts: &mut Vec<Receipt>,
-    ) -> Option<Queued> {
-        self.queue_by(settings, channel, |outgoing, rule, window| {
-            if !outgoing.queue_bundle(rule, bundle) {
-                return queue_each(outgoing, rule, window, bundle.submissions(), receipts);
-            }
-            Queued { messages: bundle.count() as u32, bytes: bundle.payload_bytes(), ..Queued::default() }
-        })
-    }
-
-    fn queue_by(
-        &mut self,
-        settings: &Settings,
-        channel: u16,
-        queue: impl FnOnce(&mut Outgoing, &ChannelRule, &mut Window) -> Queued,
-    ) -> Option<Queued> {
-        let slot = self.table.activate(channel, settings)?;
-        let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
-        let class = self.classes.of(*rule);
-        let rule = &settings.channels[usize::from(*rule)];
-        let queued = queue(outgoing, rule, &mut self.window);
-        if outgoing.has_new() {
-            if !*is_scheduled {
-                *is_scheduled = true;
-                self.schedule.push(rule.priority, class, slot);
-            }
-        } else {
-            self.table.release_if_idle(slot);
-        }
-        Some(queued)
     }
 
     /// Whether a message was lost and waits to be sent again.
@@ -445,33 +381,6 @@ impl Lanes {
             Record::Control(_) => None,
         }
     }
-}
-
-fn queue_each(
-    outgoing: &mut Outgoing,
-    rule: &ChannelRule,
-    window: &mut Window,
-    messages: impl Iterator<Item = Submission>,
-    receipts: &mut Vec<Receipt>,
-) -> Queued {
-    let mut queued = Queued::default();
-    for message in messages {
-        let length = message.payload.len();
-        let admission = outgoing.queue(rule, message, window, receipts);
-        queued.overflows += u32::from(admission != Admission::Queued);
-        match admission {
-            Admission::Queued | Admission::QueuedForOldest => {
-                queued.messages += 1;
-                queued.bytes += length;
-            }
-            Admission::Refused => {}
-            Admission::Disconnect => {
-                queued.is_over = true;
-                break;
-            }
-        }
-    }
-    queued
 }
 
 /// How full a connection's queues are.

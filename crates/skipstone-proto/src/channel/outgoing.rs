@@ -10,7 +10,6 @@ mod send;
 use super::bundle::{Bundle, Part};
 use super::packet::Window;
 use super::{GivenUp, MessageId, Submission, window_cost};
-use crate::queue::{begin_anew_if_empty, trim};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
@@ -161,9 +160,9 @@ impl Outgoing {
 
     /// Lets go of memory for many more messages than there are.
     pub fn trim(&mut self) {
-        trim(&mut self.pending, CAPACITY_TRIMMED);
-        trim(&mut self.flight, CAPACITY_TRIMMED);
-        trim(&mut self.lost, CAPACITY_TRIMMED);
+        self.pending.shrink_to(2 * self.pending.len() + CAPACITY_TRIMMED);
+        self.flight.shrink_to(2 * self.flight.len() + CAPACITY_TRIMMED);
+        self.lost.shrink_to(2 * self.lost.len() + CAPACITY_TRIMMED);
     }
 
     /// The sequence of the next message: what is kept of an idle channel.

@@ -34,7 +34,7 @@ use crate::security::cookie::CookieJar;
 use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
-pub use broadcast::Broadcast;
+use broadcast::Broadcast;
 use groups::Groups;
 use ids::IdTable;
 use replies::Replies;
@@ -232,11 +232,6 @@ impl Endpoint {
             _ => {}
         }
         Some(event)
-    }
-
-    /// Whether a connection may have something to send, or messages that wait for a flush.
-    pub fn has_work(&self) -> bool {
-        !self.active.is_empty() || !self.unflushed.is_empty()
     }
 
     /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.

@@ -6,12 +6,13 @@
 
 mod doubt;
 mod loss;
+#[cfg(test)]
+mod played;
 
 use super::copies::Copies;
 use super::record::{Control, Record, Resolved};
 use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
-use crate::queue::{begin_anew_if_empty, trim};
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
@@ -172,12 +173,11 @@ impl Ledger {
 
     /// Lets go of memory for many more packets than there are.
     pub fn forget_spare(&mut self) {
-        trim(&mut self.sent, CAPACITY_KEPT);
-        trim(&mut self.records, CAPACITY_KEPT);
+        self.sent.shrink_to(2 * self.sent.len() + CAPACITY_KEPT);
+        self.records.shrink_to(2 * self.records.len() + CAPACITY_KEPT);
     }
 
-    /// Whether it is time to let go of memory that a jam needed: queues that are larger than what is in them go round through
-    /// all of it, and never are in the processor's caches.
+    /// Whether it is time to let go of memory that a jam needed.
     pub fn is_time_to_trim(&self) -> bool {
         self.next().is_multiple_of(PACKETS_PER_TRIM)
     }
@@ -412,8 +412,6 @@ impl Ledger {
             self.sent.pop_front();
             self.base += 1;
         }
-        begin_anew_if_empty(&mut self.sent);
-        begin_anew_if_empty(&mut self.records);
         self.skip_settled_doubts();
     }
 }

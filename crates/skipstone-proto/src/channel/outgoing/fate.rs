@@ -1,7 +1,7 @@
 //! What became of messages: acknowledged, lost, superseded.
 
 use super::content::Content;
-use super::{Flight, Outgoing, Receipt, State, begin_anew_if_empty};
+use super::{Flight, Outgoing, Receipt, State};
 use crate::channel::packet::Window;
 use crate::channel::{GivenUp, MessageId};
 use crate::recovery::{Record, Resolved};
@@ -209,6 +209,5 @@ impl Outgoing {
             let count = self.flight.pop_front().map_or(0, |flight| flight.count);
             self.first = self.first.plus(u32::from(count));
         }
-        begin_anew_if_empty(&mut self.flight);
     }
 }

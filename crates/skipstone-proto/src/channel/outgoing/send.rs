@@ -1,7 +1,7 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
 use super::content::Content;
-use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped, begin_anew_if_empty};
+use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
 use crate::channel::bundle::Limits;
 use crate::channel::packet::{Packet, Window};
 use crate::channel::{MessageId, window_cost};
@@ -34,10 +34,7 @@ impl Outgoing {
                 self.finish_unreliable();
                 continue;
             }
-            let Some(front) = self.pending.front() else {
-                begin_anew_if_empty(&mut self.pending);
-                return Stopped::Empty;
-            };
+            let Some(front) = self.pending.front() else { return Stopped::Empty };
             let (length, is_part) = (front.content.first().len(), matches!(front.content, Content::Part(_)));
             if self.is_held_back(window) {
                 return Stopped::WindowFull;

@@ -173,24 +173,9 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Acked, Leaving, Record};
+    use super::super::Acked;
+    use super::super::played::{ms, send, steady_rtt};
     use super::*;
-    use crate::seq::Seq;
-
-    fn ms(millis: u64) -> Time {
-        Time::from_micros(millis * 1_000)
-    }
-
-    fn steady_rtt() -> Rtt {
-        let mut rtt = Rtt::new();
-        (0..100).for_each(|_| rtt.on_sample(Duration::from_millis(20), Duration::ZERO));
-        rtt
-    }
-
-    fn send(ledger: &mut Ledger, at: Time, sequence: u32) {
-        ledger.record(Record::Messages { channel: 1, first: Seq(sequence), count: 1 });
-        ledger.commit(at, Leaving { bytes: 100, is_ack_eliciting: true, ..Leaving::default() });
-    }
 
     #[test]
     fn each_packet_is_doubted_once_though_later_ones_leave() {

@@ -126,24 +126,10 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Leaving, Record};
+    use super::super::Record;
+    use super::super::played::{ms, send, steady_rtt};
     use super::*;
     use crate::seq::Seq;
-
-    fn ms(millis: u64) -> Time {
-        Time::from_micros(millis * 1_000)
-    }
-
-    fn steady_rtt() -> Rtt {
-        let mut rtt = Rtt::new();
-        rtt.on_sample(Duration::from_millis(20), Duration::ZERO);
-        rtt
-    }
-
-    fn send(ledger: &mut Ledger, at: Time, sequence: u32) {
-        ledger.record(Record::Messages { channel: 1, first: Seq(sequence), count: 1 });
-        ledger.commit(at, Leaving { bytes: 100, is_ack_eliciting: true, ..Leaving::default() });
-    }
 
     #[test]
     fn a_packet_is_lost_only_when_a_later_one_was_acked_and_its_time_has_passed() {
