@@ -19,7 +19,7 @@ fn on_every_carrier() {
         let heard = Rc::new(RefCell::new(Vec::new()));
         let ear = heard.clone();
         world.tap = Some(Box::new(move |_, _, is_up, bytes| ear.borrow_mut().push((is_up, bytes.len()))));
-        world.run_for(ms(100_500));
+        world.run_for(ms(125_500));
         let heard = heard.borrow();
         let ups: Vec<usize> = heard.iter().filter(|(is_up, _)| *is_up).map(|(_, length)| *length).collect();
         let downs: Vec<usize> = heard.iter().filter(|(is_up, _)| !*is_up).map(|(_, length)| *length).collect();
@@ -57,4 +57,26 @@ fn idle_timeout_ends_a_connection_whose_peer_is_gone() {
     assert_eq!((closes[0].by, closes[0].code), (ClosedBy::Nobody, code::IDLE_TIMEOUT));
     let at = world.server.events.last().expect("an event").0.since(since);
     assert!(at <= ms(4_001), "{at:?}");
+}
+
+#[test]
+fn a_server_asks_a_silent_client_before_it_takes_it_for_dead() {
+    let mut world = World::pair(1, link(20));
+    world.connect();
+    world.run_for(ms(1_000));
+    world.killed.push(0);
+    let asked = Rc::new(RefCell::new(Vec::new()));
+    let ear = asked.clone();
+    world.tap = Some(Box::new(move |now, _, is_up, _| {
+        if !is_up {
+            ear.borrow_mut().push(now);
+        }
+    }));
+    let since = world.now;
+    world.run_for(ms(40_000));
+    let first = asked.borrow().first().expect("it asks").since(since);
+    assert!(first >= ms(25_000) && first < ms(28_000), "after the client's own time to ask: {first:?}");
+    let (at, _) = world.server.events.last().expect("an event");
+    assert!(at.since(since) >= ms(28_000), "and it has time to answer");
+    assert_eq!(world.server.closes()[0].code, code::IDLE_TIMEOUT);
 }

@@ -53,6 +53,8 @@ struct World {
     peers: Vec<PeerId>,
     connected: usize,
     buffer: Vec<u8>,
+    /// What the server has heard, on its way to everybody.
+    lines: Vec<(u16, Bytes, MessageId)>,
     at_server: Account,
     at_clients: Account,
 }
@@ -78,6 +80,7 @@ impl World {
             peers: Vec::new(),
             connected: 0,
             buffer: vec![0; 1 << 16],
+            lines: Vec::with_capacity(100),
             at_server: Account::default(),
             at_clients: Account::default(),
         };
@@ -109,13 +112,15 @@ impl World {
             match event {
                 Event::Requested { peer, .. } => drop(server.accept(now, peer)),
                 Event::Connected { .. } => self.connected += 1,
-                Event::Message { payload, .. } => {
-                    self.at_server.of(|| server.broadcast(now, Group::EVERYONE, 0, &payload, MessageId(0)));
-                }
+                Event::Message { payload, .. } => self.lines.push((0, payload, MessageId(0))),
                 _ => {}
             }
         }
-        self.at_server.of(|| server.flush(now));
+        self.at_server.of(|| {
+            server.broadcast_all(now, Group::EVERYONE, &self.lines);
+            server.flush(now);
+        });
+        self.lines.clear();
         while let Some(sent) = self.at_server.of(|| self.server.poll_transmit(now, &mut self.buffer)) {
             let SocketAddr::V4(remote) = sent.path.remote else { continue };
             let client = &mut self.clients[usize::from(remote.ip().octets()[3])];

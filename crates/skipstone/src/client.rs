@@ -74,7 +74,7 @@ impl Client {
     pub fn connect(url: &str, token: &[u8], config: ClientConfig) -> Result<Self, StartError> {
         let target: Target = url.parse().map_err(StartError::Url)?;
         let remote = target.resolve().map_err(StartError::Url)?;
-        let mut driver = Driver::new(Config {
+        let mut driver = Driver::of_clients(Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
             congestion: config.congestion,

@@ -60,7 +60,7 @@ pub struct Pool {
 impl Pool {
     /// A pool without clients.
     pub fn new(config: PoolConfig) -> Result<Self, StartError> {
-        let driver = Driver::new(Config {
+        let driver = Driver::of_clients(Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
             congestion: config.congestion,

@@ -30,6 +30,15 @@ pub(crate) enum Priority {
     Realtime,
 }
 
+/// How a child's memory is paged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// As the system has it.
+    Usual,
+    /// In huge pages, if glibc and the kernel can, and the environment does not say otherwise.
+    Huge,
+}
+
 /// Why nothing was heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Silence {
@@ -39,6 +48,8 @@ pub(crate) enum Silence {
     Interrupted,
 }
 
+const GLIBC_TUNABLES: &str = "GLIBC_TUNABLES";
+
 /// How long it has to end by itself.
 const END_MAX: Duration = Duration::from_secs(2);
 
@@ -47,6 +58,7 @@ impl Child {
     pub(crate) fn start(
         name: &'static str,
         arguments: &[String],
+        pages: Pages,
         priority: Priority,
         voice: Voice,
     ) -> Result<Child, String> {
@@ -60,6 +72,9 @@ impl Child {
             }
         };
         command.arg(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if pages == Pages::Huge && std::env::var_os(GLIBC_TUNABLES).is_none() {
+            command.env(GLIBC_TUNABLES, "glibc.malloc.hugetlb=1");
+        }
         let mut process = command.spawn().map_err(|error| format!("cannot start the process of {name}: {error}"))?;
         let to = process.stdin.take();
         listen(process.stdout.take().expect("its output is piped"), name, voice);

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use super::child::{Child, Priority, Silence, Voice};
+use super::child::{Child, Pages, Priority, Silence, Voice};
 use super::words::{Order, Told};
 use crate::stress::signals::Signals;
 
@@ -11,6 +11,7 @@ use crate::stress::signals::Signals;
 #[derive(Debug)]
 pub(crate) struct Crew {
     name: &'static str,
+    pages: Pages,
     children: Vec<Child>,
     told: Receiver<(usize, Told)>,
     voice: Sender<(usize, Told)>,
@@ -23,15 +24,15 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Crew {
     /// Nobody yet.
-    pub(crate) fn new(name: &'static str) -> Crew {
+    pub(crate) fn new(name: &'static str, pages: Pages) -> Crew {
         let (voice, told) = mpsc::channel();
-        Crew { name, children: Vec::new(), told, voice, arrived: 0 }
+        Crew { name, pages, children: Vec::new(), told, voice, arrived: 0 }
     }
 
     /// Starts another process.
     pub(crate) fn add(&mut self, arguments: &[String], priority: Priority) -> Result<(), Silence> {
         let voice = Voice { to: self.voice.clone(), number: self.children.len() };
-        let child = Child::start(self.name, arguments, priority, voice).map_err(Silence::Failed)?;
+        let child = Child::start(self.name, arguments, self.pages, priority, voice).map_err(Silence::Failed)?;
         self.children.push(child);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::child::{Priority, Silence};
+use super::child::{Pages, Priority, Silence};
 use super::crew::Crew;
 use super::drivers::Drive;
 use super::network::{self, Network};
@@ -149,7 +149,8 @@ impl Trial {
 
     /// Server and load, each in its place, with a cable between them.
     fn processes(self, setup: &Setup, signals: &Signals) -> Result<(Crew, Crew), Silence> {
-        let (mut server, mut load) = (Crew::new("bench-server"), Crew::new("bench-load"));
+        // The load is not what is measured, and shall be no bottleneck.
+        let (mut server, mut load) = (Crew::new("bench-server", Pages::Usual), Crew::new("bench-load", Pages::Huge));
         let apart = || (setup.network == Network::Veth).then(|| "--apart".to_owned());
         server.add(&[self.of_server(setup), apart().into_iter().collect()].concat(), setup.priority)?;
         load.add(&[self.of_load(setup, 0), apart().into_iter().collect()].concat(), setup.priority)?;

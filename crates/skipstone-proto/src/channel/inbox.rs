@@ -5,7 +5,7 @@
 //! cache still has the last ones: a thousand connections that walk through their blocks would miss it with every line.
 //! Whatever cannot be delivered yet has memory of its own, for nobody knows how long it will be kept.
 
-use crate::wire::row::Row;
+use crate::wire::row::{Place, Row};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
@@ -20,12 +20,36 @@ pub struct Inbox {
 }
 
 const BLOCK_BYTES: usize = 64 << 10;
-/// Longer messages have memory of their own, for one that is kept keeps its block; so do not those in a row.
+/// Longer messages have memory of their own, for one that is kept keeps its block.
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
-/// The same for all messages of a row, which share one piece.
+/// The same for a row, whose messages share one piece.
 const ROW_BYTES_MAX: usize = BLOCK_BYTES / 4;
 /// Full blocks that wait to be used again; others are left to whoever keeps their messages.
 const FULL_MAX: usize = 16;
+
+/// Messages that came in a row, each of which is made when it is asked for.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    frames: Bytes,
+    next: Place,
+    /// How many there still are.
+    pub left: u32,
+    /// Bytes of all payloads, those included that have been taken.
+    pub payload_bytes: usize,
+    /// What all of them take of a window.
+    pub window_cost: u64,
+}
+
+impl Iterator for Messages {
+    type Item = Bytes;
+
+    #[inline]
+    fn next(&mut self) -> Option<Bytes> {
+        let payload = self.next.take(&self.frames)?;
+        self.left -= 1;
+        Some(self.frames.slice(payload))
+    }
+}
 
 impl Inbox {
     /// Adds a message, which is copied.
@@ -42,14 +66,12 @@ impl Inbox {
         self.share(payload)
     }
 
-    /// Adds the messages of a row: their frames are copied as they stand.
-    pub fn deliver_row(&mut self, row: &Row<'_>) {
-        if row.bytes.len() > ROW_BYTES_MAX {
-            row.payloads().for_each(|payload| self.deliver(&row.bytes[payload]));
-        } else if row.count > 0 {
-            let frames = self.share(row.bytes);
-            self.messages.extend(row.payloads().map(|payload| frames.slice(payload)));
-        }
+    /// The messages of a row, whose frames are copied as they stand.
+    pub fn copy_row(&mut self, row: &Row<'_>) -> Messages {
+        let is_long = row.bytes.len() > ROW_BYTES_MAX;
+        let frames = if is_long { Bytes::copy_from_slice(row.bytes) } else { self.share(row.bytes) };
+        let Row { count, payload_bytes, window_cost, first, .. } = *row;
+        Messages { frames, next: first, left: count, payload_bytes, window_cost }
     }
 
     fn share(&mut self, payload: &[u8]) -> Bytes {

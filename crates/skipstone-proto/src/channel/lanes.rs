@@ -5,7 +5,7 @@
 mod queueing;
 
 use super::classes::{ClassId, Classes};
-use super::inbox::Inbox;
+use super::inbox::{Inbox, Messages};
 use super::incoming::Arrival;
 use super::outgoing::{Outgoing, Receipt, Stopped};
 use super::packet::{Packet, Window};
@@ -302,17 +302,19 @@ impl Lanes {
         arrival
     }
 
-    /// Takes the row of messages that is next, if all of them are delivered at once. Else they are to be taken one by one.
-    pub fn on_row(&mut self, cursor: &mut Cursor, frames: &mut Frames<'_>, inbox: &mut Inbox) {
-        let (Some((_, slot)), Some(sequence)) = (cursor.warm, cursor.sequence) else { return };
+    /// Takes the row of messages that is next, if there is one and all of it is delivered at once. Else they are to be taken one
+    /// by one.
+    pub fn on_row(&mut self, cursor: &mut Cursor, frames: &mut Frames<'_>, inbox: &mut Inbox) -> Option<Messages> {
+        let (Some((_, slot)), Some(sequence)) = (cursor.warm, cursor.sequence) else { return None };
         let incoming = &mut self.table.slot(slot).incoming;
-        if incoming.is_straight(sequence.next()) {
-            let row = frames.row();
-            frames.skip_row(&row);
-            inbox.deliver_row(&row);
-            incoming.advance(row.count);
-            cursor.sequence = Some(sequence.plus(row.count));
+        if !incoming.is_straight(sequence.next()) {
+            return None;
         }
+        let row = frames.row();
+        frames.skip_row(&row);
+        incoming.advance(row.count);
+        cursor.sequence = Some(sequence.plus(row.count));
+        (row.count > 0).then(|| inbox.copy_row(&row))
     }
 
     /// What comes next in the packet is no message, or the packet ends.

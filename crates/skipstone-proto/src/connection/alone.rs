@@ -45,9 +45,12 @@ impl Connection {
     }
 
     fn poll_size_probe(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
+        if !self.mtu.is_searching(now) || self.path.carrier.is_reliable {
+            return None;
+        }
         let is_standing = matches!(self.state, State::Established | State::Lingering) && self.timers.is_confirmed;
         let is_free = self.ledger.has_room() && u64::from(self.ledger.bytes_in_flight()) < self.congestion.window();
-        if !self.mtu.is_searching(now) || !is_standing || !is_free || self.path.carrier.is_reliable {
+        if !is_standing || !is_free {
             return None;
         }
         let max = usize::from(self.datagram_bytes_max()).min(buffer.len()) as u16;

@@ -169,7 +169,7 @@ impl Connection {
     /// The one `Closed` event.
     pub(super) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
         self.give_everything_up(cx);
-        cx.events.push_back(Event::Closed { peer: self.peer, close: Close { by, code, reason } });
+        cx.events.push(Event::Closed { peer: self.peer, close: Close { by, code, reason } });
     }
 
     /// After the `Closed` event: only stragglers are answered, and only for a while.

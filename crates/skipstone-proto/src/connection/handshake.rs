@@ -119,7 +119,7 @@ impl Connection {
         self.state = State::Established;
         self.pending.accept = true;
         self.timers.last_received = cx.now;
-        cx.events.push_back(Event::Connected { peer: self.peer });
+        cx.events.push(Event::Connected { peer: self.peer });
         true
     }
 
@@ -220,7 +220,7 @@ impl Connection {
     pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8]) {
         if self.state == State::Requested && !self.timers.is_requested {
             self.timers.is_requested = true;
-            cx.events.push_back(Event::Requested { peer: self.peer, token: Bytes::copy_from_slice(token) });
+            cx.events.push(Event::Requested { peer: self.peer, token: Bytes::copy_from_slice(token) });
         }
     }
 
@@ -247,7 +247,7 @@ impl Connection {
         self.handshake = None;
         self.state = State::Established;
         self.timers.is_confirmed = true;
-        cx.events.push_back(Event::Connected { peer: self.peer });
+        cx.events.push(Event::Connected { peer: self.peer });
     }
 
     /// Whether the client's token was seen.

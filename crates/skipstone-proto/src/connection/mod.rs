@@ -13,6 +13,7 @@ mod alone;
 mod close;
 mod encryption;
 pub mod event;
+pub(crate) mod events;
 pub(crate) mod handshake;
 mod receive;
 mod redundancy;
@@ -22,12 +23,12 @@ pub mod stats;
 mod timer;
 mod transmit;
 
+use crate::channel::Submission;
 use crate::channel::bundle::Bundle;
 use crate::channel::classes::Classes;
 use crate::channel::inbox::Inbox;
 use crate::channel::lanes::{Lanes, Queued};
 use crate::channel::outgoing::Receipt;
-use crate::channel::{Submission, window_cost};
 use crate::congestion::{Algorithm, Controller};
 use crate::mtu::Mtu;
 use crate::path::Path;
@@ -38,18 +39,18 @@ use crate::time::{Duration, Time};
 use crate::wire::settings::{Merging, Settings};
 use close::Ending;
 use event::{Event, PeerId};
+use events::Events;
 use handshake::ClientHandshake;
 use redundancy::Redundant;
 use roaming::Roaming;
 use stats::Stats;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use timer::{Merge, Timers};
 
 /// What a call into a connection may touch besides the connection.
 pub(crate) struct Context<'a> {
     pub(crate) now: Time,
-    pub(crate) events: &'a mut VecDeque<Event>,
+    pub(crate) events: &'a mut Events,
     pub(crate) scratch: &'a mut Scratch,
 }
 
@@ -382,11 +383,11 @@ impl Connection {
         self.timers.merge.end(now);
     }
 
-    /// The application took a message of this length off the queue. True if the peer is to be told that there is room
-    /// again.
-    pub(crate) fn on_polled(&mut self, now: Time, length: usize) -> bool {
+    /// The application took messages off the queue that held so much of the window. True if the peer is to be told that there
+    /// is room again.
+    pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
         let free_before = self.receive_window_free();
-        self.receive_window.undelivered -= window_cost(length);
+        self.receive_window.undelivered -= cost;
         self.tell_window_if_freed(now, free_before)
     }
 
@@ -423,10 +424,12 @@ impl Connection {
             return;
         }
         let peer = self.peer;
-        cx.events.extend(cx.scratch.receipts.drain(..).map(|(id, fate)| match fate {
-            Ok(()) => Event::Acknowledged { peer, id },
-            Err(why) => Event::GivenUp { peer, id, why },
-        }));
+        for (id, fate) in cx.scratch.receipts.drain(..) {
+            cx.events.push(match fate {
+                Ok(()) => Event::Acknowledged { peer, id },
+                Err(why) => Event::GivenUp { peer, id, why },
+            });
+        }
     }
 
     pub(crate) fn overview(&self) -> Overview {

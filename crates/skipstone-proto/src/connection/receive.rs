@@ -264,13 +264,18 @@ impl Connection {
             Arrival::Stale => self.stats.drops.count(Drop::StaleMessage),
             Arrival::Malformed => self.stats.drops.count(Drop::BadFrame),
         }
-        self.lanes.on_row(cursor, behind, inbox);
         let (peer, channel, age) = (self.peer, message.channel, cursor.age());
         for payload in inbox.messages.drain(..) {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
             self.receive_window.undelivered += window_cost(payload.len());
-            cx.events.push_back(Event::Message { peer, channel, payload, age });
+            cx.events.push(Event::Message { peer, channel, payload, age });
+        }
+        if let Some(messages) = self.lanes.on_row(cursor, behind, inbox) {
+            self.stats.received.messages += u64::from(messages.left);
+            self.stats.received.payload_bytes += messages.payload_bytes as u64;
+            self.receive_window.undelivered += messages.window_cost;
+            cx.events.push_row(peer, channel, age, messages);
         }
         if self.lanes.has_perishables() && self.timers.expire_due == Time::NEVER {
             self.timers.expire_due = cx.now + UNFINISHED_MAX;

@@ -297,7 +297,7 @@ impl Connection {
             self.answer_now(cx.now);
         }
         if !self.is_over() {
-            cx.events.push_back(Event::PathChanged { peer: self.peer, path });
+            cx.events.push(Event::PathChanged { peer: self.peer, path });
         }
     }
 

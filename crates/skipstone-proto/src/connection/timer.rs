@@ -31,8 +31,8 @@ pub(super) struct Timers {
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
 /// How long an acknowledgement may be held back on a path that loses nothing: of a stream of 60 ticks a second it then
-/// covers three; TCP waits for 40 ms.
-pub(super) const QUIET_ACK_DELAY: Duration = Duration::from_millis(45);
+/// covers five.
+pub(super) const QUIET_ACK_DELAY: Duration = Duration::from_millis(70);
 
 /// How long the fragments of an unreliable message may take, at least; at most twice as long.
 pub(super) const UNFINISHED_MAX: Duration = Duration::from_secs(2);

@@ -28,6 +28,7 @@ pub use config::{Config, ConfigError};
 pub use groups::Group;
 pub use ids::Shard;
 
+use crate::connection::events::Events;
 use crate::connection::{Connection, Context, Scratch};
 use crate::path::Path;
 use crate::security::cookie::CookieJar;
@@ -69,7 +70,7 @@ pub struct Endpoint {
     broadcast: Broadcast,
     wheel: Wheel,
     replies: Replies,
-    events: VecDeque<Event>,
+    events: Events,
     scratch: Scratch,
     /// Counters of connections that are gone, and of datagrams that belong to none.
     past: Stats,
@@ -132,7 +133,7 @@ impl Endpoint {
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
             replies: Replies::default(),
-            events: VecDeque::new(),
+            events: Events::default(),
             scratch: Scratch::default(),
             past: Stats::default(),
             work: Work::default(),
@@ -212,26 +213,28 @@ impl Endpoint {
 
     /// The next thing that happened.
     pub fn poll_event(&mut self, now: Time) -> Option<Event> {
-        let event = self.events.pop_front()?;
+        if let Some(row) = self.events.row_that_goes_on() {
+            return row.next();
+        }
+        let mut freed = 0;
+        let event = self.events.pop(&mut freed);
         match &event {
-            Event::Message { peer, payload, .. } => {
-                if let Some(connection) = self.slots.connection(*peer) {
-                    let has_news = connection.on_polled(now, payload.len());
-                    if has_news {
-                        self.activate(peer.index);
-                    }
+            Some(Event::Message { peer, .. }) if freed > 0 => {
+                let has_news = self.slots.connection(*peer).is_some_and(|it| it.on_polled(now, freed));
+                if has_news {
+                    self.activate(peer.index);
                 }
             }
             // It may have ended meanwhile, and its place be another's.
-            Event::Connected { peer } if self.slots.find(*peer).is_some() => {
+            Some(Event::Connected { peer }) if self.slots.find(*peer).is_some() => {
                 self.groups.join(Group::EVERYONE, peer.index);
             }
-            Event::Closed { peer, .. } if self.slots.find(*peer).is_some() => {
+            Some(Event::Closed { peer, .. }) if self.slots.find(*peer).is_some() => {
                 self.groups.leave(Group::EVERYONE, peer.index);
             }
             _ => {}
         }
-        Some(event)
+        event
     }
 
     /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.

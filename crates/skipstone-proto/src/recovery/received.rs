@@ -30,7 +30,7 @@ pub struct Received {
 /// Nothing has been missing for so long: the path is quiet, and its sender knows it (`Ledger::is_calm`).
 const QUIET_AFTER: Duration = Duration::from_secs(3);
 /// On a quiet path, so many packets are acknowledged at once.
-const UNACKED_MAX: u32 = 8;
+const UNACKED_MAX: u32 = 12;
 /// Packets that are further apart are no stream: the next may be long in coming, and tells nothing about this one.
 const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 

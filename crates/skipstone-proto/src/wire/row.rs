@@ -3,6 +3,7 @@
 
 use crate::wire::cursor::Reader;
 use crate::wire::message::{LENGTH_AS_BEFORE, LENGTH_BITS, LENGTH_FOLLOWS, LENGTH_IS_REST, TYPE_MESSAGE};
+use crate::wire::settings;
 use core::ops::Range;
 
 /// Messages that follow each other, as received.
@@ -12,65 +13,95 @@ pub struct Row<'a> {
     pub bytes: &'a [u8],
     /// How many.
     pub count: u32,
+    /// Bytes of all payloads.
+    pub payload_bytes: usize,
     /// Bytes of the longest payload.
     pub payload_bytes_max: usize,
+    /// What all of them take of a window.
+    pub window_cost: u64,
     /// Bytes of the last payload.
     pub(super) last: usize,
-    /// Bytes of the payload before the first.
-    before: usize,
+    /// The place of the first.
+    pub first: Place,
 }
 
 impl<'a> Row<'a> {
     /// The messages at the beginning of `bytes` that follow one of `before` bytes: as far as they are whole, and neither
     /// damaged nor of any other form.
     pub(super) fn at(bytes: &'a [u8], before: usize) -> Row<'a> {
-        let mut row = Row { bytes: &[], count: 0, payload_bytes_max: 0, last: before, before };
-        let mut end = 0;
-        let payloads = Payloads { bytes, at: 0, length: before };
-        for payload in payloads {
-            (row.last, end) = (payload.len(), payload.end);
-            row.payload_bytes_max = row.payload_bytes_max.max(payload.len());
-            row.count += 1;
+        let first = Place { at: 0, length: before };
+        let mut row =
+            Row { bytes, count: 0, payload_bytes: 0, payload_bytes_max: 0, window_cost: 0, last: before, first };
+        let mut place = first;
+        loop {
+            let alike = place.skip_alike(bytes);
+            if alike > 0 {
+                row.add(alike, place.length);
+            }
+            match place.take(bytes) {
+                Some(payload) => row.add(1, payload.len()),
+                None => break,
+            }
         }
-        row.bytes = &bytes[..end];
+        (row.bytes, row.last) = (&bytes[..place.at], place.length);
         row
     }
 
-    /// Where the payloads lie in `bytes`.
-    pub fn payloads(&self) -> impl Iterator<Item = Range<usize>> + use<'a> {
-        Payloads { bytes: self.bytes, at: 0, length: self.before }
+    fn add(&mut self, count: usize, length: usize) {
+        self.count += count as u32;
+        self.payload_bytes += count * length;
+        self.payload_bytes_max = self.payload_bytes_max.max(length);
+        self.window_cost += count as u64 * settings::window_cost(length);
     }
 }
 
-struct Payloads<'a> {
-    bytes: &'a [u8],
+/// Where in a row the next message stands, and how long the one before it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
     at: usize,
     length: usize,
 }
 
-impl Iterator for Payloads<'_> {
-    type Item = Range<usize>;
+/// All of the header of a message that is as long as the one before it.
+const ALIKE: u8 = TYPE_MESSAGE | LENGTH_AS_BEFORE;
 
-    fn next(&mut self) -> Option<Range<usize>> {
-        let flags = *self.bytes.get(self.at)?;
-        if flags & !LENGTH_BITS != TYPE_MESSAGE {
-            return None;
-        }
+impl Place {
+    /// Where the next payload lies in the row's `bytes`, and goes on behind it.
+    #[inline]
+    pub fn take(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
+        let flags = *bytes.get(self.at)?;
         let mut begin = self.at + 1;
-        self.length = match flags & LENGTH_BITS {
-            LENGTH_AS_BEFORE => self.length,
-            LENGTH_FOLLOWS => {
-                let mut reader = Reader::new(&self.bytes[begin..]);
-                let length = usize::try_from(reader.varint().ok()?).ok()?;
-                begin = self.bytes.len() - reader.remaining();
-                length
-            }
-            LENGTH_IS_REST => return None,
-            length => length.into(),
-        };
-        let end = begin.checked_add(self.length).filter(|end| *end <= self.bytes.len())?;
-        self.at = end;
+        let length = if flags == ALIKE { self.length } else { length_of(flags, bytes, &mut begin)? };
+        let end = begin.checked_add(length).filter(|end| *end <= bytes.len())?;
+        *self = Place { at: end, length };
         Some(begin..end)
+    }
+
+    /// Goes on behind the messages that are as long as the one before. How many there are.
+    fn skip_alike(&mut self, bytes: &[u8]) -> usize {
+        let mut count = 0;
+        while bytes.get(self.at) == Some(&ALIKE) && bytes.len() - self.at > self.length {
+            self.at += 1 + self.length;
+            count += 1;
+        }
+        count
+    }
+}
+
+/// The length of a payload that says one, and where it begins; `None` for what stands in no row.
+fn length_of(flags: u8, bytes: &[u8], begin: &mut usize) -> Option<usize> {
+    if flags & !LENGTH_BITS != TYPE_MESSAGE {
+        return None;
+    }
+    match flags & LENGTH_BITS {
+        LENGTH_FOLLOWS => {
+            let mut reader = Reader::new(&bytes[*begin..]);
+            let length = usize::try_from(reader.varint().ok()?).ok()?;
+            *begin = bytes.len() - reader.remaining();
+            Some(length)
+        }
+        LENGTH_IS_REST => None,
+        length => Some(length.into()),
     }
 }
 
@@ -80,6 +111,7 @@ mod tests {
     use crate::wire::frame::{Frame, Frames};
     use crate::wire::message::{Run, Sequence};
     use crate::wire::number::Truncated;
+    use crate::wire::settings::window_cost;
 
     fn row_of(lengths: &[usize]) -> Vec<u8> {
         let mut buffer = vec![0; 100_000];
@@ -102,10 +134,15 @@ mod tests {
         assert!(matches!(frames.next(), Some(Ok(Frame::Message(_)))));
         let row = frames.row();
         assert_eq!((row.count, row.payload_bytes_max, row.last), (10, 16_384, 7));
-        for (payload, frame) in row.payloads().zip(&one_by_one[1..]) {
+        assert_eq!(row.payload_bytes, lengths[1..].iter().sum::<usize>());
+        assert_eq!(row.window_cost, lengths[1..].iter().map(|length| window_cost(*length)).sum::<u64>());
+        let mut place = row.first;
+        for frame in &one_by_one[1..] {
             let Frame::Message(message) = frame else { panic!("{frame:?} is no message") };
+            let payload = place.take(row.bytes).expect("the row is as long");
             assert_eq!((message.sequence, message.payload), (Sequence::Next, &row.bytes[payload]));
         }
+        assert_eq!(place.take(row.bytes), None);
         frames.skip_row(&row);
         assert!(frames.next().is_none());
     }

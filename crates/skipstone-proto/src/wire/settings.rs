@@ -39,7 +39,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             idle_timeout: Duration::from_secs(30),
-            keepalive: Duration::from_secs(20),
+            keepalive: Duration::from_secs(25),
             ack_delay: Duration::from_millis(1),
             message_bytes_max: 1 << 20,
             window_bytes: 2 << 20,

@@ -88,7 +88,11 @@ impl Clock {
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
 const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
+/// Sockets that one round of a server takes from at most.
 const READY_MAX: usize = 1_024;
+/// The same for clients, each of which has a socket of its own: what they get is taken by the application while the
+/// processor's caches still have it.
+const READY_CLIENTS_MAX: usize = 32;
 /// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
 /// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
@@ -127,12 +131,16 @@ fn random() -> io::Result<[u8; 16]> {
 }
 
 impl Driver {
-    pub(crate) fn new(config: Config) -> Result<Self, DriverError> {
-        Driver::born_of(&Origin::new()?, config)
+    pub(crate) fn of_clients(config: Config) -> Result<Self, DriverError> {
+        Driver::with_ready(READY_CLIENTS_MAX, &Origin::new()?, config)
     }
 
-    /// One of several that know each other's cookies.
+    /// A server's, or one of several that know each other's cookies.
     pub(crate) fn born_of(origin: &Origin, config: Config) -> Result<Self, DriverError> {
+        Driver::with_ready(READY_MAX, origin, config)
+    }
+
+    fn with_ready(ready_max: usize, origin: &Origin, config: Config) -> Result<Self, DriverError> {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&origin.secret);
         seed[16..].copy_from_slice(&random()?);
@@ -142,7 +150,7 @@ impl Driver {
             clock: Clock::since(origin.began),
             waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
             poll,
-            events: Events::with_capacity(READY_MAX),
+            events: Events::with_capacity(ready_max),
             sockets: Sockets::default(),
             incoming: ReceiveBatch::new(),
             outgoing: SendBatch::with_capacity(64, 256 << 10),

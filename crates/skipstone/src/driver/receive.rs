@@ -31,7 +31,8 @@ impl Driver {
                     if event.is_writable() {
                         self.on_writable(socket as u32);
                     }
-                    self.receive_from(socket as u32);
+                    let may_be_over = event.is_read_closed() || event.is_write_closed() || event.is_error();
+                    self.receive_from(socket as u32, may_be_over);
                 }
             }
         }
@@ -51,10 +52,11 @@ impl Driver {
     /// Goes on with the sockets that had more than they may hand over in one turn.
     fn receive_unread(&mut self) {
         let unread = core::mem::take(&mut self.sockets.unread);
-        unread.into_iter().for_each(|socket| self.receive_from(socket));
+        unread.into_iter().for_each(|socket| self.receive_from(socket, true));
     }
 
-    fn receive_from(&mut self, number: u32) {
+    /// Takes what one socket has; of a stream that `may_be_over`, its end, too.
+    fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let now = self.now();
         let more = match self.sockets.all.get_mut(number as usize) {
             None => false,
@@ -79,7 +81,7 @@ impl Driver {
                 })
             }
             Some(Socket::Stream(stream)) => {
-                stream.ws.on_ready();
+                stream.ws.on_ready(may_be_over);
                 receive_messages(stream, number, now, &mut self.endpoint, &mut self.siblings, &mut self.message)
             }
         };
@@ -122,7 +124,7 @@ impl Driver {
         });
         // Out of files: whoever waits is taken when a socket closes, or at the next client.
         self.sockets.is_listener_ready = outcome == WsAccept::More;
-        fresh.into_iter().for_each(|socket| self.receive_from(socket));
+        fresh.into_iter().for_each(|socket| self.receive_from(socket, true));
     }
 
     /// What has come out of the played networks.

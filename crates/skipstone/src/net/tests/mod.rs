@@ -112,7 +112,7 @@ impl Server {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        connection.on_ready();
+        connection.on_ready(true);
         while let WsReceive::Message(bytes) = connection.receive() {
             self.received.push(bytes.to_vec());
         }

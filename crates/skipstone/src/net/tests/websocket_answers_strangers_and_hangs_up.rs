@@ -73,7 +73,7 @@ fn a_request_may_come_byte_by_byte() {
     for byte in REQUEST.as_bytes() {
         assert_eq!(server.connection().state(), WsState::HandshakingServer);
         client.send(&[*byte]);
-        server.connection().on_ready();
+        server.connection().on_ready(true);
     }
     server.run_until("it is open", |server| server.connection().is_open());
 }
@@ -134,7 +134,7 @@ fn a_client_refuses_answers_that_are_no_upgrade() {
         let deadline = Instant::now() + Duration::from_secs(5);
         while client.close_reason().is_none() {
             assert!(Instant::now() < deadline);
-            client.on_ready();
+            client.on_ready(true);
         }
         assert_eq!(client.close_reason(), Some(WsCloseReason::Refused), "{answer}");
     }
@@ -147,7 +147,7 @@ fn a_client_learns_that_nobody_listens() {
     let deadline = Instant::now() + Duration::from_secs(5);
     while !client.is_closed() {
         assert!(Instant::now() < deadline);
-        client.on_ready();
+        client.on_ready(true);
     }
     assert_eq!(client.close_reason(), Some(WsCloseReason::Lost));
 }

@@ -12,7 +12,7 @@ fn pair() -> Pair {
     let mut server = Server::new(loopback_v4());
     let mut client = WsConnection::connect("ws://x/", server.address, WsOptions::default()).unwrap();
     server.run_until("both are open", |server| {
-        client.on_ready();
+        client.on_ready(true);
         client.is_open() && server.connection.as_ref().is_some_and(WsConnection::is_open)
     });
     Pair { server, client }
@@ -22,7 +22,7 @@ fn pair() -> Pair {
 fn run_to_the_end(pair: &mut Pair) -> Vec<Vec<u8>> {
     let mut received = Vec::new();
     pair.server.run_until("both are closed", |server| {
-        pair.client.on_ready();
+        pair.client.on_ready(true);
         while let WsReceive::Message(bytes) = pair.client.receive() {
             received.push(bytes.to_vec());
         }

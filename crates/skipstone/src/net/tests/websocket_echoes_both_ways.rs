@@ -23,7 +23,7 @@ impl Client {
     }
 
     fn step(&mut self) {
-        self.connection.on_ready();
+        self.connection.on_ready(true);
         while let WsReceive::Message(bytes) = self.connection.receive() {
             self.received.push(bytes.to_vec());
         }
@@ -172,7 +172,7 @@ fn a_flood_is_read_in_shares() {
     let (mut messages, mut shares) = (0, 0);
     while messages < 200 {
         assert!(Instant::now() < deadline);
-        connection.on_ready();
+        connection.on_ready(true);
         let before = messages;
         let end = loop {
             match connection.receive() {

@@ -91,7 +91,7 @@ impl WsConnection {
             options,
             phase,
             outgoing: Outgoing::default(),
-            turn: Turn { budget_bytes: TURN_BYTES, bytes_in: 0 },
+            turn: Turn::new(),
             masks: None,
             deadline: Some(Instant::now() + options.handshake_timeout),
             close_reason: None,
@@ -182,9 +182,10 @@ impl WsConnection {
     }
 
     /// To be called at each readiness event and after [`WsReceive::More`]: gives it a new share of reading, carries the
-    /// handshake on and writes what waits. Then call [`receive`](Self::receive) until it is not a message.
-    pub fn on_ready(&mut self) {
-        self.turn.budget_bytes = TURN_BYTES;
+    /// handshake on and writes what waits. Then call [`receive`](Self::receive) until it is not a message. It
+    /// `may_be_over` if there is no event, or the event tells of an end or an error.
+    pub fn on_ready(&mut self, may_be_over: bool) {
+        self.turn.begin(may_be_over);
         self.check_connected();
         self.pump_handshake();
         self.flush();
@@ -254,7 +255,7 @@ impl WsConnection {
         if owes_answer || self.close_reason.is_some() {
             self.flush();
         }
-        let had_its_share = self.turn.budget_bytes == 0 && !self.is_closed();
+        let had_its_share = self.turn.is_used_up() && !self.is_closed();
         if had_its_share { WsReceive::More } else { WsReceive::Empty }
     }
 
@@ -291,7 +292,5 @@ impl WsConnection {
     }
 }
 
-/// What one connection may read before the others have their turn.
-const TURN_BYTES: usize = 64 << 10;
 /// Room for control frames beyond the high-water mark, and in tungstenite's own buffer.
 const CONTROL_BYTES_MAX: usize = 4 << 10;

@@ -87,15 +87,41 @@ pub(super) struct Pipe<'a> {
 /// What a connection may still read before others have their turn.
 #[derive(Debug)]
 pub(super) struct Turn {
-    pub(super) budget_bytes: usize,
+    budget_bytes: usize,
     pub(super) bytes_in: u64,
+    /// A read that leaves room in its buffer has found everything.
+    trusts_short_reads: bool,
+    /// Everything was found.
+    is_dry: bool,
 }
 
+/// What one connection may read before the others have their turn.
+const TURN_BYTES: usize = 64 << 10;
+/// With epoll a short read is the last: what comes later is another event (epoll(7), question 9). Elsewhere readiness is told
+/// anew only after a read that would have blocked.
+const SHORT_READS_ARE_LAST: bool = cfg!(target_os = "linux");
+
 impl Turn {
+    pub(super) fn new() -> Turn {
+        Turn { budget_bytes: TURN_BYTES, bytes_in: 0, trusts_short_reads: false, is_dry: false }
+    }
+
+    /// Another share. A stream that `may_be_over` is read to its end, which no further event would tell.
+    pub(super) fn begin(&mut self, may_be_over: bool) {
+        self.budget_bytes = TURN_BYTES;
+        self.trusts_short_reads = SHORT_READS_ARE_LAST && !may_be_over;
+        self.is_dry = false;
+    }
+
+    /// Whether it has read all that it may, so that more may be there.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.budget_bytes == 0
+    }
+
     /// Reads within the budget; with none left it "would block".
     pub(super) fn read(&mut self, tcp: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         let limit = buffer.len().min(self.budget_bytes);
-        if limit == 0 {
+        if limit == 0 || self.is_dry {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let count = loop {
@@ -106,6 +132,7 @@ impl Turn {
         };
         self.budget_bytes -= count;
         self.bytes_in += count as u64;
+        self.is_dry = self.trusts_short_reads && (1..limit).contains(&count);
         Ok(count)
     }
 }

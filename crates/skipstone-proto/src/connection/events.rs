@@ -1,0 +1,144 @@
+//! What the application has not heard yet.
+
+use super::event::{Event, PeerId};
+use crate::channel::inbox::Messages;
+use crate::channel::window_cost;
+use crate::time::Duration;
+use std::collections::VecDeque;
+
+/// Events of all connections, the oldest first. The messages of a row are one entry, and events only when they are asked
+/// for: a thousand rows that wait for the application do not fill the processor's caches.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    entries: VecDeque<Entry>,
+    /// Events in all entries.
+    count: usize,
+}
+
+#[derive(Debug)]
+enum Entry {
+    One(Event),
+    Row(Row),
+}
+
+#[derive(Debug)]
+pub(crate) struct Row {
+    peer: PeerId,
+    channel: u16,
+    age: Duration,
+    messages: Messages,
+}
+
+impl Row {
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        let payload = self.messages.next()?;
+        Some(Event::Message { peer: self.peer, channel: self.channel, payload, age: self.age })
+    }
+}
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        self.count += 1;
+        self.entries.push_back(Entry::One(event));
+    }
+
+    /// Messages of one packet, of which there is at least one.
+    pub(super) fn push_row(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
+        self.count += messages.left as usize;
+        self.entries.push_back(Entry::Row(Row { peer, channel, age, messages }));
+    }
+
+    /// The row of which the next event is a message, unless it is the last: [`Row::next`] must follow, and gives nothing back of
+    /// any window.
+    #[inline]
+    pub(crate) fn row_that_goes_on(&mut self) -> Option<&mut Row> {
+        match self.entries.front_mut()? {
+            Entry::Row(row) if row.messages.left > 1 => {
+                self.count -= 1;
+                Some(row)
+            }
+            _ => None,
+        }
+    }
+
+    /// The next one, if no row goes on. It gives back so much of its connection's window, that of a row with its last message.
+    pub(crate) fn pop(&mut self, freed: &mut u64) -> Option<Event> {
+        let entry = self.entries.pop_front()?;
+        self.count -= 1;
+        match entry {
+            Entry::One(event) => {
+                *freed = if let Event::Message { payload, .. } = &event { window_cost(payload.len()) } else { 0 };
+                Some(event)
+            }
+            Entry::Row(mut row) => {
+                *freed = row.messages.window_cost;
+                row.next()
+            }
+        }
+    }
+
+    /// The next one, if it is no message of a row.
+    pub(crate) fn front(&self) -> Option<&Event> {
+        match self.entries.front()? {
+            Entry::One(event) => Some(event),
+            Entry::Row(_) => None,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::inbox::Inbox;
+    use crate::wire::cursor::Writer;
+    use crate::wire::frame::Frames;
+    use crate::wire::message::Run;
+    use crate::wire::number::Truncated;
+
+    const PEER: PeerId = PeerId { index: 3, generation: 1 };
+
+    /// Messages of these lengths behind one that they follow, as a packet brings them.
+    fn row_of(lengths: &[usize]) -> Messages {
+        let (mut buffer, mut run) = (vec![0; 100_000], Run::default());
+        let mut writer = Writer::new(&mut buffer);
+        for (at, length) in (0..).zip([0].iter().chain(lengths)) {
+            run.encode_header(&mut writer, 3, Some((at, Truncated::new(at.into(), 10))), None, *length);
+            writer.bytes(&vec![at as u8; *length]);
+        }
+        let mut frames = Frames::new(writer.written());
+        assert!(matches!(frames.next(), Some(Ok(_))));
+        Inbox::default().copy_row(&frames.row())
+    }
+
+    #[test]
+    fn a_row_is_heard_message_by_message_between_what_came_before_and_after() {
+        for lengths in [&[100; 17][..], &[5, 0, 700, 1], &[9_000, 9_000, 9_000]] {
+            let mut events = Events::default();
+            events.push(Event::Connected { peer: PEER });
+            events.push_row(PEER, 3, Duration::ZERO, row_of(lengths));
+            events.push(Event::Message { peer: PEER, channel: 4, payload: vec![7; 30].into(), age: Duration::ZERO });
+            assert_eq!(events.len(), lengths.len() + 2);
+            let mut freed = 0;
+            assert_eq!((events.pop(&mut freed), freed), (Some(Event::Connected { peer: PEER }), 0));
+            let mut freed_by_row = 0;
+            for (number, length) in (1..).zip(lengths) {
+                assert!(events.front().is_none(), "a message of a row is next");
+                let payload = vec![number; *length].into();
+                let expected = Event::Message { peer: PEER, channel: 3, payload, age: Duration::ZERO };
+                freed = 0;
+                let within = events.row_that_goes_on().map(|row| row.next());
+                assert_eq!(within.unwrap_or_else(|| events.pop(&mut freed)), Some(expected));
+                freed_by_row += freed;
+            }
+            assert_eq!(freed_by_row, lengths.iter().map(|length| window_cost(*length)).sum::<u64>());
+            assert!(events.pop(&mut freed).is_some());
+            assert_eq!(freed, window_cost(30));
+            assert_eq!((events.len(), events.pop(&mut freed), freed), (0, None, 0));
+        }
+    }
+}
