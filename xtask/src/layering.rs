@@ -13,7 +13,7 @@ const RANKS: &[&[&str]] = &[
     &["channel"],
     &["fec", "recovery", "congestion", "mtu", "security"],
     &["wire", "rtt", "loss", "delivery"],
-    &["ranges"],
+    &["ranges", "spare"],
     &["time", "seq", "rng", "path"],
 ];
 

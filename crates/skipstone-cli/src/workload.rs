@@ -6,6 +6,8 @@ use skipstone::{ChannelRule, Mode, Overflow, Redundancy, Settings};
 pub(crate) const LINES: u16 = 0;
 /// Words between the server and one client.
 pub(crate) const CONTROL: u16 = 1;
+/// Stress clients whose sockets are looked at before the application hears what came.
+pub(crate) const SOCKETS_AT_ONCE: usize = 32;
 
 /// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when so
 /// many bytes wait for it.

@@ -20,5 +20,6 @@ pub mod rng;
 pub mod rtt;
 pub mod security;
 pub mod seq;
+mod spare;
 pub mod time;
 pub mod wire;

@@ -71,7 +71,7 @@ fn an_idle_client_is_followed_at_its_next_sign_of_life() {
     let mut world = World::pair(3, link(20));
     world.connect();
     world.rebind(0);
-    world.run_for(ms(21_000));
+    world.run_for(ms(26_000));
     assert_eq!(world.server.overview().path.remote, world.address(0), "its keepalive showed where it is");
     assert_eq!(moves_seen(&world), 1);
 }
@@ -104,7 +104,7 @@ fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
     }));
     let path = Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000)), ..world.path_to_client(0) };
     let (mut brought, mut smallest) = (0, usize::MAX);
-    for _ in 0..220 {
+    for _ in 0..270 {
         world.run_for(ms(100));
         for mut packet in caught.take() {
             brought += packet.len() + HEADERS;

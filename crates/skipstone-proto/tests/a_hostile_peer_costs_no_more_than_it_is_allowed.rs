@@ -166,7 +166,7 @@ fn gaps_between_unordered_messages_cost_too() {
 fn whoever_acknowledges_nothing_is_thrown_out() {
     let mut hostile = Hostile::new(settings(Mode::ReliableOrdered));
     hostile.packet(1, |writer| assert!(encode_ack(writer, [0..=0].into_iter(), 8_000, 0, None)));
-    for number in 2..200_000 {
+    for number in 2..250_000 {
         hostile.packet(number, frame::encode_ping);
         hostile.now += ms(2);
         hostile.server.handle_timeout(hostile.now);

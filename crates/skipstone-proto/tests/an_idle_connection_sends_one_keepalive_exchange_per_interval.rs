@@ -80,3 +80,14 @@ fn a_server_asks_a_silent_client_before_it_takes_it_for_dead() {
     assert!(at.since(since) >= ms(28_000), "and it has time to answer");
     assert_eq!(world.server.closes()[0].code, code::IDLE_TIMEOUT);
 }
+
+#[test]
+fn who_is_to_be_forgotten_soon_asks_sooner() {
+    for idle_timeout in [2_000, 12_000, 24_000] {
+        let settings = Settings { idle_timeout: ms(idle_timeout), ..Settings::default() };
+        let mut world = World::new(1, Config::server(settings), &[link(20)]);
+        world.connect();
+        world.run_for(ms(10 * idle_timeout));
+        assert_eq!((world.clients[0].closes().len(), world.server.closes().len()), (0, 0), "{idle_timeout} ms");
+    }
+}

@@ -74,12 +74,13 @@ impl Client {
     pub fn connect(url: &str, token: &[u8], config: ClientConfig) -> Result<Self, StartError> {
         let target: Target = url.parse().map_err(StartError::Url)?;
         let remote = target.resolve().map_err(StartError::Url)?;
-        let mut driver = Driver::of_clients(Config {
+        let client = Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
             congestion: config.congestion,
             ..Config::client()
-        })?;
+        };
+        let mut driver = Driver::of_clients(client, 1)?;
         let protection = protection(&target, &config.trust, config.suite)?;
         let connected = driver.connect(&target, remote, token, config.impairment.as_ref(), protection);
         let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;

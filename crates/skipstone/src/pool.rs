@@ -32,6 +32,9 @@ pub struct PoolConfig {
     pub trust: Trust,
     /// The one suite to offer; `None` for all.
     pub suite: Option<Suite>,
+    /// Clients whose sockets one [`Pool::drive`] takes from at most. With a few dozen, what they get is heard while the
+    /// processor's caches still have it; but then one round does not empty all sockets, and more must follow.
+    pub sockets_at_once: usize,
 }
 
 impl Default for PoolConfig {
@@ -42,6 +45,7 @@ impl Default for PoolConfig {
             congestion: Algorithm::default(),
             trust: Trust::default(),
             suite: None,
+            sockets_at_once: 1_024,
         }
     }
 }
@@ -60,12 +64,13 @@ pub struct Pool {
 impl Pool {
     /// A pool without clients.
     pub fn new(config: PoolConfig) -> Result<Self, StartError> {
-        let driver = Driver::of_clients(Config {
+        let clients = Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
             congestion: config.congestion,
             ..Config::client()
-        })?;
+        };
+        let driver = Driver::of_clients(clients, config.sockets_at_once.max(1))?;
         Ok(Pool { driver, next_id: 0, trust: config.trust, suite: config.suite, protections: BTreeMap::new() })
     }
 
@@ -93,7 +98,8 @@ impl Pool {
         self.driver.connect(target, address, token, impairment, protection).map_err(StartError::io(wanted))
     }
 
-    /// One round: waits for sockets or a deadline for `wait_max` at most.
+    /// One round: waits for sockets or a deadline for `wait_max` at most, and takes what has come for
+    /// [`PoolConfig::sockets_at_once`] clients at most.
     ///
     /// # Errors
     /// The system refuses to wait for the sockets; there is no going on.

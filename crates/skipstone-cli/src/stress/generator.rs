@@ -9,7 +9,7 @@ use super::proof::Proof;
 use crate::report::judge::LATE_SEND;
 use crate::units::mix::Carrier;
 use crate::units::rate::Rate;
-use crate::workload::{CONTROL, Guest, LINES, Word};
+use crate::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -100,7 +100,14 @@ impl<'p> Generator<'p> {
     pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
         let (merging, trust, suite) = (plan.merging, plan.trust.clone(), plan.suite);
         let congestion = plan.resilience.congestion();
-        let pool = Pool::new(PoolConfig { merging, congestion, trust, suite, ..PoolConfig::default() });
+        let pool = Pool::new(PoolConfig {
+            merging,
+            congestion,
+            trust,
+            suite,
+            sockets_at_once: SOCKETS_AT_ONCE,
+            ..PoolConfig::default()
+        });
         let own: Option<Target> =
             own.map(str::parse).transpose().map_err(|error: skipstone::UrlError| error.to_string())?;
         let known = plan.target.as_ref().or(own.as_ref());

@@ -12,6 +12,7 @@ use super::packet::Window;
 use super::{GivenUp, MessageId, Submission, window_cost};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
+use crate::spare;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
 use bytes::Bytes;
 use content::Content;
@@ -160,9 +161,9 @@ impl Outgoing {
 
     /// Lets go of memory for many more messages than there are.
     pub fn trim(&mut self) {
-        self.pending.shrink_to(2 * self.pending.len() + CAPACITY_TRIMMED);
-        self.flight.shrink_to(2 * self.flight.len() + CAPACITY_TRIMMED);
-        self.lost.shrink_to(2 * self.lost.len() + CAPACITY_TRIMMED);
+        spare::let_go(&mut self.pending, CAPACITY_TRIMMED);
+        spare::let_go(&mut self.flight, CAPACITY_TRIMMED);
+        spare::let_go(&mut self.lost, CAPACITY_TRIMMED);
     }
 
     /// The sequence of the next message: what is kept of an idle channel.

@@ -138,7 +138,7 @@ mod tests {
             assert_eq!(freed_by_row, lengths.iter().map(|length| window_cost(*length)).sum::<u64>());
             assert!(events.pop(&mut freed).is_some());
             assert_eq!(freed, window_cost(30));
-            assert_eq!((events.len(), events.pop(&mut freed), freed), (0, None, 0));
+            assert_eq!((events.len(), events.pop(&mut freed)), (0, None));
         }
     }
 }

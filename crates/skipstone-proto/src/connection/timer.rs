@@ -179,12 +179,12 @@ impl Connection {
 
     /// When to ask a silent peer for a sign of life. The client asks first, so that one exchange serves both sides.
     fn keepalive_due(&self) -> Time {
+        let idle_timeout = self.settings.idle_timeout;
+        // Before the peer is taken for dead, whatever the settings are.
+        let asks_first = self.settings.keepalive.min(idle_timeout * 5 / 6);
         let span = match self.side {
-            Side::Client => self.settings.keepalive,
-            // Before the peer is taken for dead, whatever the settings are.
-            Side::Server => {
-                (self.settings.keepalive * 3 / 2).min((self.settings.keepalive + self.settings.idle_timeout) / 2)
-            }
+            Side::Client => asks_first,
+            Side::Server => (asks_first * 3 / 2).min((asks_first + idle_timeout) / 2),
         };
         self.timers.last_received.max(self.timers.last_ping) + span
     }

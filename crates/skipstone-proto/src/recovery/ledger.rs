@@ -14,6 +14,7 @@ use super::record::{Control, Record, Resolved};
 use crate::delivery::Stamp;
 use crate::loss::LossEstimate;
 use crate::rtt::Rtt;
+use crate::spare;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
 use doubt::Doubt;
@@ -173,8 +174,8 @@ impl Ledger {
 
     /// Lets go of memory for many more packets than there are.
     pub fn forget_spare(&mut self) {
-        self.sent.shrink_to(2 * self.sent.len() + CAPACITY_KEPT);
-        self.records.shrink_to(2 * self.records.len() + CAPACITY_KEPT);
+        spare::let_go(&mut self.sent, CAPACITY_KEPT);
+        spare::let_go(&mut self.records, CAPACITY_KEPT);
     }
 
     /// Whether it is time to let go of memory that a jam needed.

@@ -90,9 +90,6 @@ const TOKEN_WAKER: Token = Token(usize::MAX);
 const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 /// Sockets that one round of a server takes from at most.
 const READY_MAX: usize = 1_024;
-/// The same for clients, each of which has a socket of its own: what they get is taken by the application while the
-/// processor's caches still have it.
-const READY_CLIENTS_MAX: usize = 32;
 /// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
 /// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
@@ -131,8 +128,9 @@ fn random() -> io::Result<[u8; 16]> {
 }
 
 impl Driver {
-    pub(crate) fn of_clients(config: Config) -> Result<Self, DriverError> {
-        Driver::with_ready(READY_CLIENTS_MAX, &Origin::new()?, config)
+    /// That of clients, each of which has a socket of its own; one round takes from so many of them at most.
+    pub(crate) fn of_clients(config: Config, ready_max: usize) -> Result<Self, DriverError> {
+        Driver::with_ready(ready_max, &Origin::new()?, config)
     }
 
     /// A server's, or one of several that know each other's cookies.

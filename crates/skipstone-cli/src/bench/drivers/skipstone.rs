@@ -197,8 +197,12 @@ pub(super) struct SkipstoneClients {
 
 impl SkipstoneClients {
     pub(super) fn new(transport: Transport, url: &str, setup: ClientSetup) -> Result<Self, String> {
-        let pool = Pool::new(PoolConfig { congestion: setup.congestion, ..PoolConfig::default() })
-            .map_err(|error| error.to_string())?;
+        let config = PoolConfig {
+            congestion: setup.congestion,
+            sockets_at_once: workload::SOCKETS_AT_ONCE,
+            ..PoolConfig::default()
+        };
+        let pool = Pool::new(config).map_err(|error| error.to_string())?;
         let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
         let address = own.resolve().map_err(|error| error.to_string())?;
         let mut targets = vec![own];

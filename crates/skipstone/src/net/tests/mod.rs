@@ -83,6 +83,8 @@ struct Server {
     listener: WsListener,
     address: SocketAddr,
     connection: Option<WsConnection>,
+    /// It had more to read than its share.
+    has_more: bool,
     received: Vec<Vec<u8>>,
 }
 
@@ -92,30 +94,40 @@ impl Server {
         let mut listener = WsListener::bind(address, WsOptions::default()).unwrap();
         listener.register(poll.registry(), Token(0)).unwrap();
         let address = listener.local_addr().unwrap();
-        Server { poll, listener, address, connection: None, received: Vec::new() }
+        Server { poll, listener, address, connection: None, has_more: false, received: Vec::new() }
     }
 
     fn connection(&mut self) -> &mut WsConnection {
         self.connection.as_mut().expect("a client has connected")
     }
 
-    /// One turn: what is ready, with a millisecond of waiting, and all messages.
+    /// One turn, as a driver has it: what is ready, with a millisecond of waiting, and all messages of it.
     fn step(&mut self) {
         let mut events = Events::with_capacity(16);
         wait(&mut self.poll, &mut events, Some(Duration::from_millis(1))).unwrap();
+        let mut ready = self.has_more.then_some(true);
+        for event in events.iter().filter(|event| event.token() == Token(1)) {
+            let may_be_over = event.is_read_closed() || event.is_write_closed() || event.is_error();
+            ready = Some(may_be_over || ready == Some(true));
+        }
         let (poll, slot) = (&self.poll, &mut self.connection);
         let outcome = self.listener.accept_ready(|mut connection| {
             connection.register(poll.registry(), Token(1)).unwrap();
             *slot = Some(connection);
+            ready = Some(true);
         });
         assert_eq!(outcome, WsAccept::Drained);
-        let Some(connection) = &mut self.connection else {
+        let (Some(connection), Some(may_be_over)) = (&mut self.connection, ready) else {
             return;
         };
-        connection.on_ready(true);
-        while let WsReceive::Message(bytes) = connection.receive() {
-            self.received.push(bytes.to_vec());
-        }
+        connection.on_ready(may_be_over);
+        self.has_more = loop {
+            match connection.receive() {
+                WsReceive::Message(bytes) => self.received.push(bytes.to_vec()),
+                WsReceive::More => break true,
+                WsReceive::Empty => break false,
+            }
+        };
     }
 
     /// Steps until `done`, for five seconds at most.

@@ -108,6 +108,7 @@ fn tungstenites_own_client_understands_us() {
     server.run_until("the message arrives", |server| !server.received.is_empty());
     let message = server.received[0].clone();
     server.connection().send(&message).unwrap();
+    server.connection().flush();
     server.run_until("it says goodbye", |server| server.connection().is_closed());
     assert_eq!(thread.join().unwrap(), tungstenite::Message::binary(message));
 }

@@ -36,6 +36,8 @@ pub struct WsConnection {
     deadline: Option<Instant>,
     close_reason: Option<WsCloseReason>,
     peer_close: Option<WsPeerClose>,
+    /// A ping came, and its answer leaves with the last message that was read with it.
+    owes_answer: bool,
     statistics: WsStatistics,
 }
 
@@ -96,6 +98,7 @@ impl WsConnection {
             deadline: Some(Instant::now() + options.handshake_timeout),
             close_reason: None,
             peer_close: None,
+            owes_answer: false,
             statistics: WsStatistics::default(),
         }
     }
@@ -227,7 +230,6 @@ impl WsConnection {
 
     /// The next binary message, read from the kernel as needed. Pings are answered, text is counted and ignored.
     pub fn receive(&mut self) -> WsReceive {
-        let mut owes_answer = false;
         while let Phase::Frames(frames) = &mut self.phase {
             let mut pipe = Pipe {
                 tcp: &mut self.tcp,
@@ -243,7 +245,7 @@ impl WsConnection {
                 Ok(Message::Text(_)) => self.statistics.text_ignored += 1,
                 Ok(Message::Ping(_) | Message::Pong(_)) => {
                     self.statistics.control_in += 1;
-                    owes_answer = true;
+                    self.owes_answer = true;
                 }
                 Ok(Message::Close(frame)) => self.on_peer_close(frame),
                 Ok(Message::Binary(_) | Message::Frame(_)) => {}
@@ -252,7 +254,7 @@ impl WsConnection {
             }
         }
         self.discard_incoming();
-        if owes_answer || self.close_reason.is_some() {
+        if std::mem::take(&mut self.owes_answer) || self.close_reason.is_some() {
             self.flush();
         }
         let had_its_share = self.turn.is_used_up() && !self.is_closed();

@@ -1,12 +1,12 @@
 //! What both sides offer: TLS 1.3 alone, two suites, two groups, no resumption.
 
+use super::cipher::aes_128_gcm;
 use super::verify::Rules;
 use crate::security::identity::Identity;
 use crate::security::verify::Verifier;
 use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
 use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
-use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::NoServerSessionStorage;
@@ -42,12 +42,11 @@ pub(crate) fn client_config(verifier: Arc<Verifier>) -> Arc<ClientConfig> {
     config.into()
 }
 
-/// The client's order decides, since a telephone may have no instructions for AES. AES is ring's, which seals a game's packets in
-/// three fifths of aws-lc's time where there is no AVX-512 (`cargo bench --bench sealing`); everything else is aws-lc's.
+/// The client's order decides, since a telephone may have no instructions for AES.
 fn provider() -> &'static Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
     PROVIDER.get_or_init(|| {
-        let mut suites = vec![TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256];
+        let mut suites = vec![aes_128_gcm(), TLS13_CHACHA20_POLY1305_SHA256];
         if !has_aes() {
             suites.reverse();
         }

@@ -5,6 +5,7 @@
 //! `stream` what was said and heard of one level, `handshake` brings them together, `keys` seals packets, `session` is
 //! what the protocol sees.
 
+mod cipher;
 mod config;
 mod handshake;
 mod keys;
