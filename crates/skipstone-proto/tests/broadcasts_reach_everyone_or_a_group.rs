@@ -5,7 +5,8 @@ mod simulation;
 use bytes::Bytes;
 use simulation::{World, link, ms};
 use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Group};
+use skipstone_proto::endpoint::{Broadcast, Config, Group};
+use skipstone_proto::path::Carrier;
 
 fn world() -> World {
     let mut world = World::new(1, Config::server(Default::default()), &[link(5), link(10), link(15), link(20)]);
@@ -35,6 +36,28 @@ fn everyone_is_whoever_is_connected() {
     assert_eq!(world.server.endpoint.peers().count(), 3, "whose end was announced is no longer listed");
     assert_eq!(broadcast(&mut world, Group::EVERYONE, "bye"), 3);
     assert_eq!(heard(&world), [2, 2, 1, 2]);
+}
+
+#[test]
+fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
+    let mut world = World::on(Carrier::WEBSOCKET, 1, Config::server(Default::default()), &vec![link(5); 6]);
+    world.connect();
+    let (now, server) = (world.now, &mut world.server.endpoint);
+    let mut broadcast = Broadcast::default();
+    broadcast.fill(&[(0, Bytes::from_static(b"one"), MessageId(1)), (0, Bytes::from_static(b"two"), MessageId(2))]);
+    let mut from = 0;
+    assert_eq!(server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2), 4);
+    // A stream breaks: its connection is gone at once.
+    server.handle_carrier_lost(now, 0, "it broke");
+    let mut queued = 4;
+    while server.has_member_from(Group::EVERYONE, from) {
+        queued += server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2);
+    }
+    assert_eq!(queued, 12);
+    world.run_for(ms(100));
+    let mut heard = heard(&world);
+    heard.sort();
+    assert_eq!(heard[1..], [2; 5]);
 }
 
 #[test]

@@ -410,13 +410,16 @@ impl Driver {
         if let Command::Broadcast { group, channel, payload, id } = command {
             return self.broadcast(group, (channel, payload, id));
         }
+        if matches!(command, Command::Flush) {
+            return self.flush();
+        }
         self.queue_broadcasts();
         let now = self.now();
         let endpoint = &mut self.endpoint;
         match command {
             // A message that is refused is counted, and reported where its channel has receipts.
             Command::Send { peer, channel, message } => drop(endpoint.submit(now, peer, channel, message)),
-            Command::Broadcast { .. } | Command::Stop => {}
+            Command::Broadcast { .. } | Command::Flush | Command::Stop => {}
             Command::Accept(peer) => drop(endpoint.accept(now, peer)),
             Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
             Command::CloseAll { code, reason, linger } => {
@@ -426,7 +429,6 @@ impl Driver {
             Command::Join(peer, group) => drop(endpoint.join(peer, group)),
             Command::Leave(peer, group) => endpoint.leave(peer, group),
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
-            Command::Flush => endpoint.flush(now),
             Command::Ask(question) => question(self),
         }
     }

@@ -7,9 +7,9 @@ use crate::time::{Duration, Time};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// What a broadcast comes to, encoded once. Filled again and again.
+/// Messages for many, encoded once. Made to be filled again and again.
 #[derive(Debug, Default)]
-pub(super) struct Broadcast {
+pub struct Broadcast {
     /// By channel.
     loads: Vec<(u16, Load)>,
     bundles: Bundles,
@@ -23,9 +23,10 @@ enum Load {
 }
 
 impl Broadcast {
-    /// Takes messages, each with its channel. Those of one channel that follow each other are encoded together, if they are
-    /// short.
-    fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
+    /// Takes messages, each with its channel, in the place of those that it had. Those of one channel that follow each
+    /// other are encoded together, if they are short.
+    pub fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
+        self.clear();
         let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BUNDLED_BYTES_MAX;
         for alike in messages.chunk_by(|a, b| a.0 == b.0 && is_short(a) && is_short(b)) {
             for bundled in alike.chunks(BUNDLED_MAX) {
@@ -41,7 +42,7 @@ impl Broadcast {
     }
 
     /// Lets go of the messages.
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.loads.clear();
         self.bundles.release();
     }
@@ -59,9 +60,26 @@ impl Endpoint {
     pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
         let mut broadcast = core::mem::take(&mut self.broadcast);
         broadcast.fill(messages);
+        let queued = self.broadcast_some(now, group, &broadcast, &mut 0, usize::MAX);
+        broadcast.clear();
+        self.broadcast = broadcast;
+        queued
+    }
+
+    /// As [`Endpoint::broadcast_all`], for `count` members: those from the place `from` on, which becomes that of the next, as
+    /// [`Endpoint::has_member_from`] tells. Whoever lets what is queued leave before he goes on finds it in the caches still.
+    pub fn broadcast_some(
+        &mut self,
+        now: Time,
+        group: Group,
+        broadcast: &Broadcast,
+        from: &mut u32,
+        count: usize,
+    ) -> u32 {
         let mut queued = 0;
-        for at in 0..self.groups.members(group).len() {
-            let Some(index) = self.groups.members(group).get(at).copied() else { break };
+        // By their places in the endpoint, not in the list: whoever leaves meanwhile moves nobody out of it.
+        for _ in 0..count {
+            let Some(index) = self.groups.next(group, *from) else { break };
             for (channel, load) in &broadcast.loads {
                 let taken = self.act_on(now, index, |connection, cx| match load {
                     Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),
@@ -69,9 +87,13 @@ impl Endpoint {
                 });
                 queued += taken.unwrap_or(0);
             }
+            *from = index + 1;
         }
-        broadcast.clear();
-        self.broadcast = broadcast;
         queued
+    }
+
+    /// Whether a group has a member at this place in the endpoint, or behind it.
+    pub fn has_member_from(&self, group: Group, from: u32) -> bool {
+        self.groups.next(group, from).is_some()
     }
 }

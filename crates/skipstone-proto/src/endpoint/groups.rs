@@ -22,6 +22,14 @@ impl Groups {
         self.members.get(&group.0).map_or(&[], Vec::as_slice)
     }
 
+    /// The first member at this place or behind it.
+    pub(crate) fn next(&self, group: Group, from: u32) -> Option<u32> {
+        let members = self.members(group);
+        // Most groups have all the members that there are.
+        let guess = members.get(from as usize).filter(|member| **member == from);
+        guess.or_else(|| members.get(members.partition_point(|member| *member < from))).copied()
+    }
+
     /// False if it was a member already.
     pub(crate) fn join(&mut self, group: Group, index: u32) -> bool {
         let members = self.members.entry(group.0).or_default();

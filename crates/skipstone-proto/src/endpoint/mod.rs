@@ -35,7 +35,7 @@ use crate::security::cookie::CookieJar;
 use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
-use broadcast::Broadcast;
+pub use broadcast::Broadcast;
 use groups::Groups;
 use ids::IdTable;
 use replies::Replies;
@@ -235,6 +235,11 @@ impl Endpoint {
             _ => {}
         }
         event
+    }
+
+    /// Whether a connection may have something to send, or messages that wait for a flush.
+    pub fn has_work(&self) -> bool {
+        !self.active.is_empty() || !self.unflushed.is_empty()
     }
 
     /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.

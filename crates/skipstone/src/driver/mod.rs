@@ -25,7 +25,7 @@ use siblings::Siblings;
 pub use siblings::StrayStats;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
+use skipstone_proto::endpoint::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::security::Protection;
 use skipstone_proto::time::{Duration, Time};
 pub(crate) use sockets::Sharing;
@@ -55,6 +55,7 @@ pub(crate) struct Driver {
     buffer: Vec<u8>,
     /// Broadcasts to one group that nothing has followed yet.
     broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
+    broadcast: Broadcast,
     stats: DriverStats,
     /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
     half_open: Option<Box<HalfOpen>>,
@@ -92,6 +93,8 @@ const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 const READY_MAX: usize = 1_024;
 /// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
+/// Members of a group for whom broadcasts are queued and sent, before it is the others' turn.
+const MEMBERS_AT_ONCE: usize = 64;
 /// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
@@ -155,6 +158,7 @@ impl Driver {
             message: Vec::new(),
             buffer: Vec::new(),
             broadcasts: (Group::EVERYONE, Vec::new()),
+            broadcast: Broadcast::default(),
             stats: DriverStats::default(),
             half_open: None,
             siblings: None,
@@ -265,6 +269,31 @@ impl Driver {
             self.endpoint.broadcast_all(self.clock.now(), *group, messages);
             messages.clear();
         }
+    }
+
+    /// Lets everything leave that waits for a flush: broadcasts to some members at a time, so that what was queued for one of
+    /// them is in the caches still when it is sent.
+    pub(crate) fn flush(&mut self) {
+        // What else waits for members whose turn has not come shares their packets.
+        if self.broadcasts.1.is_empty() || self.endpoint.has_work() {
+            self.queue_broadcasts();
+            return self.endpoint.flush(self.clock.now());
+        }
+        let (mut broadcast, group) = (core::mem::take(&mut self.broadcast), self.broadcasts.0);
+        broadcast.fill(&self.broadcasts.1);
+        self.broadcasts.1.clear();
+        let mut from = 0;
+        loop {
+            let now = self.now();
+            self.endpoint.broadcast_some(now, group, &broadcast, &mut from, MEMBERS_AT_ONCE);
+            self.endpoint.flush(now);
+            if !self.endpoint.has_member_from(group, from) {
+                break;
+            }
+            self.transmit();
+        }
+        broadcast.clear();
+        self.broadcast = broadcast;
     }
 
     /// What the played networks did, towards the server and towards the clients.
