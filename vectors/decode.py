@@ -99,12 +99,15 @@ def suite(reader):
 
 
 def decode(data, key, references):
+    if data[:1] != b"\x80":
+        require(len(data) >= 4 and zlib.crc32(data[:-4]).to_bytes(4, "big") == data[-4:])
+        data = data[:-4]
     r = Reader(data)
     kind, to = r.uint(1), r.take(3)
     if kind == 0x80:
         return {"kind": "PACKET", "to": to.hex(), **packet(data, 4, key, references)}
     if kind == 0x81:
-        require(not any(to) and len(data) >= 64 and r.take(4) == b"SKIP")
+        require(not any(to) and len(data) >= 60 and r.take(4) == b"SKIP")
         return {
             "kind": "HELLO",
             "source": own_id(r),

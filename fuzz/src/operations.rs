@@ -2,6 +2,7 @@
 //! frame is chosen by the bytes.
 
 use crate::input::Input;
+use crate::parsing;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use skipstone_proto::channel::MessageId;
@@ -151,6 +152,7 @@ impl World {
         writer.bytes(frames);
         let end = writer.len();
         let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = datagram::append_check(&mut open, end);
         self.endpoint.handle_datagram(self.now, path, &mut open[..end]);
         self.client = Some(Client { path, to: 0, plain, number: 1, challenge: 0 });
         self.poll_events(10);
@@ -171,7 +173,7 @@ impl World {
             2..6 => self.send_sealed(input),
             6 => {
                 let path = path(input.below(8), input.u8() & 1 == 1);
-                let mut datagram = input.bytes().to_vec();
+                let mut datagram = parsing::with_check(input.bytes());
                 self.endpoint.handle_datagram(self.now, path, &mut datagram);
             }
             7 => {
@@ -180,6 +182,7 @@ impl World {
                 if let Some(byte) = datagram.get_mut(usize::from(input.u8())) {
                     *byte ^= input.u8();
                 }
+                let mut datagram = if input.u8() & 1 == 0 { datagram } else { parsing::with_check(&datagram) };
                 self.endpoint.handle_datagram(self.now, path(input.below(8), false), &mut datagram);
             }
             8..11 => self.send(input),

@@ -13,6 +13,7 @@ use skipstone_proto::wire::settings::Settings;
 /// Any bytes as a datagram, as frames, as settings and as numbers: no panic.
 pub fn decode(bytes: &[u8]) {
     let _ = datagram::decode(bytes);
+    let _ = datagram::decode(&with_check(bytes));
     let _ = Settings::decode(bytes);
     for frame in Frames::new(bytes).flatten() {
         let reference = u64::from(u32::MAX);
@@ -38,9 +39,10 @@ pub fn decode(bytes: &[u8]) {
 
 /// What decodes, encodes, and decodes to the same.
 pub fn round_trip(bytes: &[u8]) {
-    if let Ok(decoded) = datagram::decode(bytes) {
+    let whole = with_check(bytes);
+    if let Ok(decoded) = datagram::decode(&whole) {
         let mut buffer = vec![0; bytes.len() + ROOM];
-        let length = encode_datagram(&mut Writer::new(&mut buffer), &decoded);
+        let length = encode_datagram(&mut buffer, &decoded);
         assert_eq!(datagram::decode(&buffer[..length]), Ok(decoded));
     }
     if let Ok(settings) = Settings::decode(bytes) {
@@ -55,9 +57,20 @@ pub fn round_trip(bytes: &[u8]) {
     }
 }
 
+/// The datagram that begins so and has the right check, which nobody would guess.
+pub(crate) fn with_check(bytes: &[u8]) -> Vec<u8> {
+    let mut whole = bytes.to_vec();
+    if bytes.first() != Some(&datagram::KIND_PACKET) {
+        whole.resize(bytes.len() + datagram::CHECK_BYTES, 0);
+        datagram::append_check(&mut whole, bytes.len());
+    }
+    whole
+}
+
 const ROOM: usize = 1 << 12;
 
-fn encode_datagram(writer: &mut Writer<'_>, datagram: &Datagram<'_>) -> usize {
+fn encode_datagram(buffer: &mut [u8], datagram: &Datagram<'_>) -> usize {
+    let writer = &mut Writer::new(buffer);
     match *datagram {
         Datagram::Packet { to } => datagram::encode_packet_header(writer, to),
         Datagram::Hello(hello) => {
@@ -65,10 +78,16 @@ fn encode_datagram(writer: &mut Writer<'_>, datagram: &Datagram<'_>) -> usize {
             datagram::encode_hello(writer, hello.source, hello.nonce, hello.suites, &versions);
         }
         Datagram::Challenge(challenge) => datagram::encode_challenge(writer, &challenge),
-        Datagram::Open(open) => datagram::encode_open_header(writer, &open),
+        Datagram::Open(open) => {
+            datagram::encode_open_header(writer, &open);
+            let length = writer.len();
+            return datagram::append_check(buffer, length);
+        }
         Datagram::Crypto { to, from, bytes } => {
             datagram::encode_crypto_header(writer, to, from);
             writer.bytes(bytes);
+            let length = writer.len();
+            return datagram::append_check(buffer, length);
         }
         Datagram::Versions { to, nonce, versions } => {
             datagram::encode_versions(writer, to, nonce, &versions.collect::<Vec<_>>());

@@ -102,7 +102,7 @@ fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
             let (mut bytes, at) = (real, dice.next() as usize);
             let at = at % bytes.len();
             bytes[at] ^= 1 << dice.below(8);
-            bytes
+            if dice.below(2) == 0 { bytes } else { checked_again(bytes) }
         }
         // Another implementation's beginning.
         5 => client_hello(dice),
@@ -114,7 +114,7 @@ fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
             bytes.extend(dice.garbage(3 + 8));
             bytes.extend([0, 1, 4]);
             bytes.extend(dice.garbage(20 + 400));
-            bytes
+            checked_again(bytes)
         }
     }
 }
@@ -127,6 +127,14 @@ fn hello(dice: &mut Dice) -> Vec<u8> {
     bytes.extend(dice.garbage(3 + 8));
     bytes.extend([0b110, 1, 0, 1]);
     bytes.resize(64 + dice.below(200), 0);
+    checked_again(bytes)
+}
+
+/// The same with the check that it should have; WIRE.md, section 2.
+fn checked_again(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len().saturating_sub(4));
+    let check = crc32fast::hash(&bytes).to_be_bytes();
+    bytes.extend(check);
     bytes
 }
 

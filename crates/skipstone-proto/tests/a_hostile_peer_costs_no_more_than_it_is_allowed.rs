@@ -47,6 +47,7 @@ impl Hostile {
         frame::encode_connect(&mut writer, b"");
         let end = writer.len();
         let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = datagram::append_check(&mut open, end);
         server.handle_datagram(now, path, &mut open[..end]);
         let peer = server.poll_event(now).expect("it asks").peer();
         assert!(server.accept(now, peer));

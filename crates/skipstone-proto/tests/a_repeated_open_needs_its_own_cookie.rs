@@ -2,7 +2,7 @@
 
 mod simulation;
 
-use simulation::{World, encrypted, link, ms, server_of};
+use simulation::{World, check_again, encrypted, link, ms, server_of};
 use skipstone_proto::endpoint::Drop;
 use skipstone_proto::wire::settings::Mode;
 use std::cell::RefCell;
@@ -36,6 +36,7 @@ fn another_cookie_or_nonce_is_dropped_and_not_answered() {
     for at in [NONCE, COOKIE + 5, REST - 1] {
         let mut forged = open.clone();
         forged[at] ^= 1;
+        check_again(&mut forged);
         world.server.endpoint.handle_datagram(world.now, path, &mut forged);
         world.run_for(ms(100));
     }

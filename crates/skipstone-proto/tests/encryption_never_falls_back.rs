@@ -2,7 +2,7 @@
 
 mod simulation;
 
-use simulation::{World, encrypted, link, ms};
+use simulation::{World, check_again, encrypted, link, ms};
 use skipstone_proto::endpoint::{ClosedBy, Config, Drop, Event, code};
 use skipstone_proto::security::Protection;
 use skipstone_proto::security::stand_in::StandInSuites;
@@ -103,6 +103,7 @@ fn a_challenge_that_names_another_suite_is_refused_and_counted() {
         world.tap = Some(Box::new(move |_, _, is_up, bytes| {
             if !is_up && bytes[0] == KIND_CHALLENGE {
                 bytes[CHALLENGE_SUITE_AT] = named;
+                check_again(bytes);
             }
             assert!(!is_up || bytes[0] == KIND_HELLO, "nothing but HELLO leaves");
         }));
@@ -116,10 +117,13 @@ fn a_challenge_that_names_another_suite_is_refused_and_counted() {
 #[test]
 fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
     let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
-    world.tap = Some(Box::new(|_, _, is_up, bytes| match (is_up, bytes[0]) {
-        (true, KIND_HELLO) => bytes[HELLO_SUITES_AT] = SUITE_PLAIN,
-        (true, KIND_OPEN) => bytes[OPEN_SUITE_AT] = SUITE_PLAIN,
-        _ => {}
+    world.tap = Some(Box::new(|_, _, is_up, bytes| {
+        match (is_up, bytes[0]) {
+            (true, KIND_HELLO) => bytes[HELLO_SUITES_AT] = SUITE_PLAIN,
+            (true, KIND_OPEN) => bytes[OPEN_SUITE_AT] = SUITE_PLAIN,
+            _ => return,
+        }
+        check_again(bytes);
     }));
     world.run_for(ms(11_000));
     assert!(world.clients[0].drops(Drop::WrongSuite) > 0);
@@ -142,11 +146,14 @@ fn handshake_bytes_of_strangers_are_dropped_and_counted() {
     world.tap = Some(Box::new(|_, _, is_up, bytes| {
         if !is_up && bytes[0] == KIND_CRYPTO {
             bytes[7] = 0xFF;
+            check_again(bytes);
         }
     }));
     world.run_for(ms(200));
     assert!(world.clients[0].drops(Drop::BadHandshake) > 0);
-    world.server.endpoint.handle_datagram(world.now, path, &mut [KIND_CRYPTO, 0, 0, 9, 0, 0, 1, 3]);
+    let mut strange = [KIND_CRYPTO, 0, 0, 9, 0, 0, 1, 3, 0, 0, 0, 0];
+    check_again(&mut strange);
+    world.server.endpoint.handle_datagram(world.now, path, &mut strange);
     assert_eq!(world.server.drops(Drop::UnknownConnection), 1);
     world.tap = None;
     world.connect();

@@ -51,15 +51,22 @@ fn check(vector: &Value) {
     }
 }
 
-/// Fills in the tag, where there are question marks for it, and what the datagram decodes to.
+/// Fills in the tag and the check, where there are question marks for them, and what the datagram decodes to.
 fn bless(vector: &mut Value) {
     let context = Context::of(vector);
-    let written = vector["hex"].as_str().expect("a vector has bytes").to_owned();
+    let mut written = vector["hex"].as_str().expect("a vector has bytes").to_owned();
+    let is_unchecked = written.ends_with(" ????????");
+    written.truncate(written.len() - if is_unchecked { 9 } else { 0 });
     if let Some(untagged) = written.strip_suffix("??????") {
         let bytes = unhex(untagged);
         let tag = tag(context.key(&bytes).expect("a sealed packet has a key"), &bytes);
-        vector["hex"] = json!(format!("{untagged}{}", hex(&tag)));
+        written = format!("{untagged}{}", hex(&tag));
     }
+    if is_unchecked {
+        let check = crc32fast::hash(&unhex(&written)).to_be_bytes();
+        written = format!("{written} {}", hex(&check));
+    }
+    vector["hex"] = json!(written);
     let bytes = unhex(vector["hex"].as_str().expect("a vector has bytes"));
     vector["expect"] = to_json(context.decode(&bytes));
 }
@@ -79,6 +86,17 @@ fn meaning(mut decoded: Value) -> Value {
         _ => {}
     }
     decoded
+}
+
+/// A datagram without its check.
+fn unchecked(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len() - datagram::CHECK_BYTES]
+}
+
+/// A datagram with its check, of which so many bytes are written.
+fn checked(buffer: &mut [u8], length: usize) -> Vec<u8> {
+    let end = datagram::append_check(buffer, length);
+    buffer[..end].to_vec()
 }
 
 /// What the receiver of a vector knows before.
@@ -102,13 +120,9 @@ impl Context {
 
     /// The given key or, in an OPEN, that of its nonce and cookie.
     fn key(&self, bytes: &[u8]) -> Option<[u8; 4]> {
-        match datagram::decode(bytes) {
-            Ok(Datagram::Open(open)) if open.suite == datagram::SUITE_PLAIN => {
-                let of = [&open.nonce.to_be_bytes()[..], open.cookie].concat();
-                Some(crc32fast::hash(&of).to_be_bytes())
-            }
-            _ => self.key,
-        }
+        let is_open = bytes.first() == Some(&datagram::KIND_OPEN);
+        let nonce_and_cookie = || Some([bytes.get(7..15)?, bytes.get(18..38)?].concat());
+        if is_open { Some(crc32fast::hash(&nonce_and_cookie()?).to_be_bytes()) } else { self.key }
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<Value, Malformed> {
@@ -129,11 +143,11 @@ impl Context {
                     "nonce": nonce(open.nonce), "version": open.version, "suite": open.suite,
                     "cookie": hex(open.cookie)});
                 if open.suite == datagram::SUITE_PLAIN {
-                    let (number, frames) = self.open(bytes, datagram::OPEN_HEADER_BYTES)?;
+                    let (number, frames) = self.open(unchecked(bytes), datagram::OPEN_HEADER_BYTES)?;
                     value["number"] = number_json(number, self.packet);
                     value["frames"] = self.frames(number, frames)?;
                 } else {
-                    value["bytes"] = json!(hex(&bytes[datagram::OPEN_HEADER_BYTES..]));
+                    value["bytes"] = json!(hex(&unchecked(bytes)[datagram::OPEN_HEADER_BYTES..]));
                 }
                 value
             }
@@ -238,14 +252,18 @@ impl Context {
             Datagram::Open(open) => {
                 datagram::encode_open_header(&mut w, &open);
                 if open.suite == datagram::SUITE_PLAIN {
-                    self.encode_sealed(&mut w, bytes, datagram::OPEN_HEADER_BYTES);
+                    self.encode_sealed(&mut w, unchecked(bytes), datagram::OPEN_HEADER_BYTES);
                 } else {
-                    w.bytes(&bytes[datagram::OPEN_HEADER_BYTES..]);
+                    w.bytes(&unchecked(bytes)[datagram::OPEN_HEADER_BYTES..]);
                 }
+                let length = w.len();
+                return checked(&mut buffer, length);
             }
             Datagram::Crypto { to, from, bytes } => {
                 datagram::encode_crypto_header(&mut w, to, from);
                 w.bytes(bytes);
+                let length = w.len();
+                return checked(&mut buffer, length);
             }
             Datagram::Versions { to, nonce, versions } => {
                 datagram::encode_versions(&mut w, to, nonce, &versions.collect::<Vec<_>>());

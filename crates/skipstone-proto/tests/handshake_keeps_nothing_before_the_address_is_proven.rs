@@ -41,6 +41,7 @@ fn open(cookie: &[u8; 20], write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     write(&mut writer);
     let end = writer.len();
     let end = Plain::new(NONCE, cookie).seal(&mut open, OPEN_HEADER_BYTES..end);
+    let end = datagram::append_check(&mut open, end);
     open.truncate(end);
     open
 }

@@ -2,16 +2,19 @@
 
 mod simulation;
 
-use simulation::{World, link, ms};
+use simulation::{World, check_again, link, ms};
 use skipstone_proto::endpoint::{ClosedBy, Drop, code};
 
 /// HELLO offers this version instead of 1, and VERSIONS names that one.
 fn world(offered: u8, named: u8) -> World {
     let mut world = World::pair(1, link(10));
-    world.tap = Some(Box::new(move |_, _, _, bytes| match bytes[0] {
-        0x81 => bytes[22] = offered,
-        0x85 => bytes[14] = named,
-        _ => {}
+    world.tap = Some(Box::new(move |_, _, _, bytes| {
+        match bytes[0] {
+            0x81 => bytes[22] = offered,
+            0x85 => bytes[14] = named,
+            _ => return,
+        }
+        check_again(bytes);
     }));
     world.run_for(ms(2_000));
     world

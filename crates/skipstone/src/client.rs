@@ -80,7 +80,8 @@ impl Client {
             congestion: config.congestion,
             ..Config::client()
         };
-        let mut driver = Driver::of_clients(client, 1)?;
+        // Its one socket, and the application.
+        let mut driver = Driver::of_clients(client, 2)?;
         let protection = protection(&target, &config.trust, config.suite)?;
         let connected = driver.connect(&target, remote, token, config.impairment.as_ref(), protection);
         let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;

@@ -151,6 +151,19 @@ fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
 }
 
 #[test]
+fn no_handshake_fails_because_of_damage() {
+    for suite in ALL {
+        for seed in 0..60 {
+            let bad = LinkConfig { corrupt: 0.1, ..link() };
+            let mut world = World::new(seed, bad, suite);
+            world.run_for(Duration::from_secs(9));
+            let is_in = world.client.endpoint.open_count() == 1 && world.server.peer.is_some();
+            assert!(is_in && world.client.closes.is_empty(), "{suite:?}, seed {seed}: {:?}", world.client.closes);
+        }
+    }
+}
+
+#[test]
 fn damaged_and_repeated_packets_are_dropped_and_counted() {
     for suite in ALL {
         let mut world = World::new(3, link(), suite);

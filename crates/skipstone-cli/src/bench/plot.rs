@@ -20,7 +20,8 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Each transport is a line through its runs: a disc for a run that passed, a cross for one that did not.
+Each transport is a line through its runs: a disc for a run that passed, a cross for one that did not. What costs more than six
+times the median stands at the upper edge.
 
 Try:
   skipstone bench fanout --clients 100,200,400,700,1000 --json fanout.json

@@ -2,8 +2,8 @@
 //!
 //! Small ones lie in blocks, one behind the other, so that a message costs a copy and no allocation. Whenever the
 //! application has let go of everything, the block begins anew, so that the next messages lie where the processor's
-//! cache still has the last ones.
-//! Whatever cannot be delivered yet has memory of its own, for nobody knows how long it will be kept.
+//! cache still has the last ones. What cannot be delivered yet has memory of its own, for nobody knows how long it will
+//! be kept.
 
 use crate::wire::row::{Place, Row};
 use bytes::{Bytes, BytesMut};

@@ -6,7 +6,7 @@ use super::stats::Drop;
 use super::{Connection, Context, Side, State};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
-use crate::wire::datagram::{self, CRYPTO_HEADER_BYTES, OPEN_HEADER_BYTES};
+use crate::wire::datagram::{self, CHECK_BYTES, CRYPTO_HEADER_BYTES, OPEN_HEADER_BYTES};
 
 impl Connection {
     /// Takes handshake bytes, which came in a CRYPTO from the peer that calls itself `from`, or behind an OPEN.
@@ -65,7 +65,8 @@ impl Connection {
         let is_established = session.is_established();
         let open = self.handshake.as_ref().filter(|_| self.ids.remote == 0);
         let header = if open.is_some() { OPEN_HEADER_BYTES } else { CRYPTO_HEADER_BYTES };
-        let length = session.poll_handshake(buffer.get_mut(header..)?)?;
+        let room = header..buffer.len().saturating_sub(CHECK_BYTES);
+        let length = header + session.poll_handshake(buffer.get_mut(room)?)?;
         match open {
             Some(handshake) => buffer[..header].copy_from_slice(handshake.open_header()),
             None => datagram::encode_crypto_header(&mut Writer::new(buffer), self.ids.remote, self.ids.local),
@@ -74,7 +75,7 @@ impl Connection {
             // The server may have dropped the last CONNECT for want of this flight.
             self.connect_at(now);
         }
-        Some(header + length)
+        Some(datagram::append_check(buffer, length))
     }
 
     /// When the session must be woken.

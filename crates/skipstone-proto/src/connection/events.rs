@@ -64,6 +64,8 @@ impl Events {
 
     /// The next one, if no row goes on. It gives back so much of its connection's window, that of a row with its last message.
     pub(crate) fn pop(&mut self, freed: &mut u64) -> Option<Event> {
+        let goes_on = matches!(self.entries.front(), Some(Entry::Row(row)) if row.messages.left > 1);
+        debug_assert!(!goes_on, "the rest of a row would be lost");
         let entry = self.entries.pop_front()?;
         self.count -= 1;
         match entry {

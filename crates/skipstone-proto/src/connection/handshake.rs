@@ -14,7 +14,7 @@ use crate::recovery::{Control, Record};
 use crate::security::{Plain, Protection, Security, Session};
 use crate::time::{Duration, Time};
 use crate::wire::cursor::Writer;
-use crate::wire::datagram::{self, Challenge, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use crate::wire::datagram::{self, CHECK_BYTES, Challenge, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
 use crate::wire::frame;
 use crate::wire::number::Truncated;
 use crate::wire::settings::Settings;
@@ -153,7 +153,7 @@ impl Connection {
     fn open_plain(&mut self, now: Time, challenge: &Challenge<'_>) {
         let Some(handshake) = &mut self.handshake else { return };
         let mut plain = Plain::new(handshake.nonce, challenge.cookie);
-        let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead();
+        let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead() + CHECK_BYTES;
         handshake.datagram.resize(capacity, 0);
         let open = open_of(self.ids.local, challenge);
         datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
@@ -165,6 +165,7 @@ impl Connection {
         frame::encode_connect(&mut writer, &handshake.token);
         let length = OPEN_HEADER_BYTES + writer.len();
         let length = plain.seal(&mut handshake.datagram, OPEN_HEADER_BYTES..length);
+        let length = datagram::append_check(&mut handshake.datagram, length);
         handshake.datagram.truncate(length);
         handshake.resend_at = now;
         if is_first {
@@ -262,14 +263,13 @@ impl Connection {
 
     /// What lies behind an OPEN with a good cookie, or one that is repeated.
     pub(crate) fn handle_open(&mut self, cx: &mut Context<'_>, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
+        let rest = OPEN_HEADER_BYTES..bytes.len() - CHECK_BYTES;
         match (&self.security, open.suite) {
             (Security::Plain(_), SUITE_PLAIN) => {
-                self.handle_packet(cx, bytes, OPEN_HEADER_BYTES);
+                self.handle_packet(cx, bytes, rest);
                 Ok(())
             }
-            (Security::Session(_), suite) if suite != SUITE_PLAIN => {
-                self.handle_crypto(cx, open.source, &bytes[OPEN_HEADER_BYTES..])
-            }
+            (Security::Session(_), suite) if suite != SUITE_PLAIN => self.handle_crypto(cx, open.source, &bytes[rest]),
             _ => Err(Drop::WrongSuite),
         }
     }

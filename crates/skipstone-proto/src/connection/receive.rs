@@ -20,7 +20,7 @@ use crate::wire::datagram::OPEN_HEADER_BYTES;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::message::{Message, Sequence};
 use crate::wire::settings::{Mode, Settings};
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 /// What the frames of a packet, taken together, ask for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,11 +35,17 @@ pub(super) struct Summary {
 }
 
 impl Connection {
-    /// Takes a datagram that came for this connection, whose header ends at `header`. The packet's number, if it was
-    /// authentic, new and made sense.
-    pub(crate) fn handle_packet(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Option<u64> {
+    /// Takes a datagram that came for this connection, with a packet at `sealed`. Its number, if it was authentic, new and
+    /// made sense.
+    pub(crate) fn handle_packet(
+        &mut self,
+        cx: &mut Context<'_>,
+        datagram: &mut [u8],
+        sealed: Range<usize>,
+    ) -> Option<u64> {
         let length = datagram.len();
-        match self.open(cx, datagram, header) {
+        let header = sealed.start;
+        match self.open(cx, &mut datagram[..sealed.end], header) {
             Ok(number) => {
                 self.stats.received.datagrams += 1;
                 self.stats.received.datagram_bytes += length as u64;

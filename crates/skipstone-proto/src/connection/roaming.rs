@@ -201,7 +201,8 @@ impl Connection {
 
     /// Takes a datagram that came along the connection's own path.
     pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, datagram: &mut [u8]) {
-        let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
+        let sealed = HEADER_BYTES..datagram.len();
+        let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
         // It left after the one that came from elsewhere: the peer is where it was. Not only the newest tells so, for
         // whoever repeats packets faster than the path has newer ones.
         if self.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
@@ -214,7 +215,8 @@ impl Connection {
     pub(crate) fn handle_packet_from(&mut self, cx: &mut Context<'_>, path: Path, token: u64, datagram: &mut [u8]) {
         let (next, to_answer, bytes) = (self.received.next(), self.roaming.to_answer, datagram.len());
         self.roaming.answered = None;
-        let Some(number) = self.handle_packet(cx, datagram, HEADER_BYTES) else { return };
+        let sealed = HEADER_BYTES..datagram.len();
+        let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
         // Challenges are answered on the connection's path only.
         self.roaming.to_answer = to_answer;
         let answered = self.roaming.answered.take();

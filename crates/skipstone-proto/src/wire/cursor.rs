@@ -184,6 +184,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes one byte.
+    #[inline]
     pub fn u8(&mut self, value: u8) {
         self.bytes(&[value]);
     }
@@ -253,6 +254,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Overwrites one byte that was written before, for a count that is known only after what it counts.
+    #[inline]
     pub(super) fn patch_u8(&mut self, at: usize, value: u8) {
         self.buffer[..self.len][at] = value;
     }

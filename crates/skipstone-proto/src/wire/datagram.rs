@@ -5,8 +5,8 @@ mod encode;
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
 pub use encode::{
-    encode_challenge, encode_crypto_header, encode_hello, encode_open_header, encode_packet_header, encode_refuse,
-    encode_versions, hello_len, refuse_len, versions_len,
+    append_check, encode_challenge, encode_crypto_header, encode_hello, encode_open_header, encode_packet_header,
+    encode_refuse, encode_versions, hello_len, refuse_len, versions_len,
 };
 
 /// A datagram, decoded as far as it can be without a connection.
@@ -123,8 +123,13 @@ impl ExactSizeIterator for Versions<'_> {}
 impl std::iter::FusedIterator for Versions<'_> {}
 
 /// Decodes everything but what is sealed: of PACKET the header, of OPEN what lies before the sealed rest.
+///
+/// The check of all other kinds is compared, and is not part of what they hold.
 pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
     let mut reader = Reader::new(datagram);
+    if datagram.first() != Some(&KIND_PACKET) {
+        reader = Reader::new(checked(datagram)?);
+    }
     let kind = reader.u8()?;
     let to = reader.u24()?;
     match kind {
@@ -140,6 +145,17 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
         KIND_REFUSE => decode_refuse(to, reader),
         _ => Err(Malformed),
     }
+}
+
+/// What lies before the check, if that is right.
+fn checked(datagram: &[u8]) -> Result<&[u8], Malformed> {
+    let (content, check) = datagram.split_last_chunk().ok_or(Malformed)?;
+    if *check == check_of(content) { Ok(content) } else { Err(Malformed) }
+}
+
+/// CRC-32 (IEEE 802.3).
+fn check_of(content: &[u8]) -> [u8; CHECK_BYTES] {
+    crc32fast::hash(content).to_be_bytes()
 }
 
 fn decode_hello(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
@@ -242,10 +258,12 @@ pub const SUITE_TLS_1_3: u8 = 8;
 pub const HEADER_BYTES: usize = 4;
 /// A HELLO is at least so long, that no answer to it is longer.
 pub const HELLO_BYTES_MIN: usize = 64;
+/// Bytes of the check at the end of every datagram that is no PACKET.
+pub const CHECK_BYTES: usize = 4;
 /// Bytes of a cookie.
 pub const COOKIE_BYTES: usize = 20;
 /// Bytes of a CHALLENGE.
-pub const CHALLENGE_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 2 + 1 + COOKIE_BYTES;
+pub const CHALLENGE_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 2 + 1 + COOKIE_BYTES + CHECK_BYTES;
 /// Bytes of an OPEN before its sealed rest.
 pub const OPEN_HEADER_BYTES: usize = HEADER_BYTES + 3 + NONCE_BYTES + 2 + 1 + COOKIE_BYTES;
 /// Bytes of a CRYPTO before its handshake bytes.

@@ -10,6 +10,7 @@ use skipstone_proto::endpoint::{Config, Event, PeerId};
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::security::stand_in::StandInSuites;
 use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::wire::datagram;
 use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
 use std::net::SocketAddr;
@@ -80,6 +81,12 @@ pub(crate) fn bare_server_of(mode: Mode) -> Config {
 /// A server with the stand-in for encryption and nothing in clear.
 pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(StandInSuites::new(seed)))
+}
+
+/// Gives a datagram that was changed the check that it should have now, as whoever lies on purpose would.
+pub(crate) fn check_again(datagram: &mut [u8]) {
+    let length = datagram.len() - datagram::CHECK_BYTES;
+    datagram::append_check(datagram, length);
 }
 
 pub(crate) fn seed_bytes(seed: u64) -> [u8; 32] {

@@ -1,8 +1,9 @@
 //! Writing datagrams: headers, and those that are whole.
 
 use super::{
-    Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, HELLO_MAGIC, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO,
-    KIND_OPEN, KIND_PACKET, KIND_REFUSE, KIND_VERSIONS, NONCE_BYTES, Open, REFUSE_REASON_BYTES_MAX, is_suite,
+    CHECK_BYTES, Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, HELLO_MAGIC, KIND_CHALLENGE, KIND_CRYPTO,
+    KIND_HELLO, KIND_OPEN, KIND_PACKET, KIND_REFUSE, KIND_VERSIONS, NONCE_BYTES, Open, REFUSE_REASON_BYTES_MAX,
+    check_of, is_suite,
 };
 use crate::wire::cursor::{self, Writer};
 use crate::wire::varint;
@@ -15,19 +16,20 @@ pub fn encode_packet_header(writer: &mut Writer<'_>, to: u32) {
 /// Writes a HELLO, padded to [`HELLO_BYTES_MIN`] (section 2.1). `versions` are 1 to 255, best first.
 pub fn encode_hello(writer: &mut Writer<'_>, source: u32, nonce: u64, suites: u8, versions: &[u16]) {
     assert!(source != 0, "a connection id is not 0");
-    let end = writer.len() + hello_len(versions.len());
+    let end = hello_len(versions.len());
     header(writer, KIND_HELLO, 0);
     writer.bytes(HELLO_MAGIC);
     writer.u24(source);
     writer.u64(nonce);
     writer.u8(suites);
     write_versions(writer, versions);
-    writer.zeros(end - writer.len());
+    writer.zeros(end - CHECK_BYTES - writer.len());
+    write_check(writer);
 }
 
 /// Bytes of a HELLO with so many versions, its padding included.
 pub const fn hello_len(versions: usize) -> usize {
-    let unpadded = HELLO_FIXED_BYTES + 2 * versions;
+    let unpadded = HELLO_FIXED_BYTES + 2 * versions + CHECK_BYTES;
     if unpadded < HELLO_BYTES_MIN { HELLO_BYTES_MIN } else { unpadded }
 }
 
@@ -39,9 +41,11 @@ pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     writer.u16(challenge.version);
     writer.u8(challenge.suite);
     writer.bytes(challenge.cookie);
+    write_check(writer);
 }
 
-/// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow (section 2.3).
+/// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow,
+/// then [the check](append_check) (section 2.3).
 pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     assert!(open.source != 0, "a connection id is not 0");
     assert!(is_suite(open.suite), "an OPEN repeats the one suite of the CHALLENGE");
@@ -53,7 +57,8 @@ pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     writer.bytes(open.cookie);
 }
 
-/// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes follow (section 2.4).
+/// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes
+/// follow, then [the check](append_check) (section 2.4).
 pub fn encode_crypto_header(writer: &mut Writer<'_>, to: u32, from: u32) {
     assert!(from != 0, "a connection id is not 0");
     header(writer, KIND_CRYPTO, to);
@@ -65,11 +70,12 @@ pub fn encode_versions(writer: &mut Writer<'_>, to: u32, nonce: u64, versions: &
     header(writer, KIND_VERSIONS, to);
     writer.u64(nonce);
     write_versions(writer, versions);
+    write_check(writer);
 }
 
 /// Bytes of a VERSIONS with so many versions.
 pub const fn versions_len(versions: usize) -> usize {
-    HEADER_BYTES + NONCE_BYTES + 1 + 2 * versions
+    HEADER_BYTES + NONCE_BYTES + 1 + 2 * versions + CHECK_BYTES
 }
 
 /// Writes a REFUSE (section 2.6).
@@ -79,11 +85,24 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
     writer.u64(nonce);
     writer.varint(code);
     writer.prefixed(reason.as_bytes());
+    write_check(writer);
 }
 
 /// Bytes of a REFUSE.
 pub const fn refuse_len(code: u64, reason: &str) -> usize {
-    HEADER_BYTES + NONCE_BYTES + varint::len(code) + cursor::prefixed_len(reason.len())
+    HEADER_BYTES + NONCE_BYTES + varint::len(code) + cursor::prefixed_len(reason.len()) + CHECK_BYTES
+}
+
+/// Ends a datagram that is no PACKET, of which `buffer` holds so many bytes; returns how long it is then (section 2).
+pub fn append_check(buffer: &mut [u8], length: usize) -> usize {
+    let (content, rest) = buffer.split_at_mut(length);
+    rest[..CHECK_BYTES].copy_from_slice(&check_of(content));
+    length + CHECK_BYTES
+}
+
+fn write_check(writer: &mut Writer<'_>) {
+    let check = check_of(writer.written());
+    writer.bytes(&check);
 }
 
 fn header(writer: &mut Writer<'_>, kind: u8, to: u32) {

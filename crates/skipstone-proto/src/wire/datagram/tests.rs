@@ -13,6 +13,19 @@ fn written(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     writer.written().to_vec()
 }
 
+/// What is written, and its check.
+fn written_and_checked(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+    checked_again(&[&written(encode)[..], &[0; CHECK_BYTES]].concat())
+}
+
+/// The same with another check: the right one.
+fn checked_again(datagram: &[u8]) -> Vec<u8> {
+    let mut datagram = datagram.to_vec();
+    let length = datagram.len() - CHECK_BYTES;
+    assert_eq!(append_check(&mut datagram, length), datagram.len());
+    datagram
+}
+
 fn hello() -> Vec<u8> {
     written(|w| encode_hello(w, 7, NONCE, SUITE_PLAIN, &[1, 0x0203]))
 }
@@ -26,14 +39,14 @@ fn challenge() -> Vec<u8> {
 fn open() -> Vec<u8> {
     let cookie = &COOKIE;
     let open = Open { source: 9, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie };
-    written(|w| {
+    written_and_checked(|w| {
         encode_open_header(w, &open);
         w.bytes(b"sealed");
     })
 }
 
 fn crypto() -> Vec<u8> {
-    written(|w| {
+    written_and_checked(|w| {
         encode_crypto_header(w, 0xff_ffff, 2);
         w.bytes(b"flight");
     })
@@ -68,11 +81,11 @@ fn every_kind_round_trips() {
     let Ok(Datagram::Open(decoded)) = decode(&open) else { panic!("not an OPEN") };
     assert_eq!((decoded.source, decoded.version, decoded.suite), (9, 1, 1));
     assert_eq!((decoded.nonce, decoded.cookie), (NONCE, &COOKIE));
-    assert_eq!(&open[OPEN_HEADER_BYTES..], b"sealed");
+    assert_eq!(&open[OPEN_HEADER_BYTES..open.len() - CHECK_BYTES], b"sealed");
 
     let bytes = b"flight";
     assert_eq!(decode(&crypto), Ok(Datagram::Crypto { to: 0xff_ffff, from: 2, bytes }));
-    assert_eq!(&crypto[CRYPTO_HEADER_BYTES..], bytes);
+    assert_eq!(&crypto[CRYPTO_HEADER_BYTES..crypto.len() - CHECK_BYTES], bytes);
 
     let Ok(Datagram::Versions { to: 3, nonce: NONCE, versions }) = decode(&versions) else { panic!("not a VERSIONS") };
     assert_eq!(versions.collect::<Vec<_>>(), [2, 3]);
@@ -87,8 +100,8 @@ fn lengths_are_those_that_were_announced() {
     assert_eq!(packet.len(), HEADER_BYTES);
     assert_eq!(hello.len(), hello_len(2));
     assert_eq!(challenge.len(), CHALLENGE_BYTES);
-    assert_eq!(open.len(), OPEN_HEADER_BYTES + 6);
-    assert_eq!(crypto.len(), CRYPTO_HEADER_BYTES + 6);
+    assert_eq!(open.len(), OPEN_HEADER_BYTES + 6 + CHECK_BYTES);
+    assert_eq!(crypto.len(), CRYPTO_HEADER_BYTES + 6 + CHECK_BYTES);
     assert_eq!(versions.len(), versions_len(2));
     assert_eq!(refuse.len(), refuse_len(1005, "fůll"));
 }
@@ -96,8 +109,8 @@ fn lengths_are_those_that_were_announced() {
 #[test]
 fn a_hello_is_padded_to_64_bytes_and_no_further() {
     assert_eq!(hello().len(), HELLO_BYTES_MIN);
-    assert!(hello()[25..].iter().all(|&byte| byte == 0));
-    assert_eq!((hello_len(21), hello_len(22), hello_len(255)), (64, 65, 531));
+    assert!(hello()[25..60].iter().all(|&byte| byte == 0));
+    assert_eq!((hello_len(19), hello_len(20), hello_len(255)), (64, 65, 535));
     let many = written(|w| encode_hello(w, 7, NONCE, 1, &[5; 255]));
     assert_eq!(many.len(), hello_len(255));
     let Ok(Datagram::Hello(decoded)) = decode(&many) else { panic!("not a HELLO") };
@@ -106,27 +119,27 @@ fn a_hello_is_padded_to_64_bytes_and_no_further() {
 
 #[test]
 fn a_challenge_is_shorter_than_what_it_answers() {
-    const { assert!(CHALLENGE_BYTES < HELLO_BYTES_MIN && CHALLENGE_BYTES < OPEN_HEADER_BYTES) }
+    const { assert!(CHALLENGE_BYTES < HELLO_BYTES_MIN && CHALLENGE_BYTES < OPEN_HEADER_BYTES + CHECK_BYTES) }
 }
 
 #[test]
 fn what_pads_a_hello_is_ignored() {
     let mut padded = hello();
     padded.extend([0xaa; 100]);
-    assert!(decode(&padded).is_ok());
+    assert!(decode(&checked_again(&padded)).is_ok());
 }
 
 #[test]
 fn a_hello_below_64_bytes_is_malformed() {
     let hello = hello();
-    assert_eq!(decode(&hello[..63]), Err(Malformed));
+    assert_eq!(decode(&checked_again(&hello[..63])), Err(Malformed));
 }
 
 /// Each of these bytes, changed so, makes a datagram malformed that was not.
 fn assert_malformed_with(mut datagram: Vec<u8>, at: usize, byte: u8) {
     assert!(decode(&datagram).is_ok());
     datagram[at] = byte;
-    assert_eq!(decode(&datagram), Err(Malformed), "byte {at} as {byte:#04x}");
+    assert_eq!(decode(&checked_again(&datagram)), Err(Malformed), "byte {at} as {byte:#04x}");
 }
 
 #[test]
@@ -164,13 +177,13 @@ fn an_open_or_crypto_without_a_source_is_malformed() {
 #[test]
 fn a_reason_that_is_too_long_or_not_utf8_is_malformed() {
     let [.., refuse] = every_kind();
-    assert_malformed_with(refuse.clone(), refuse.len() - 1, 0xff);
+    assert_malformed_with(refuse.clone(), refuse.len() - 1 - CHECK_BYTES, 0xff);
     let refuse = |length: usize| {
         let mut refuse = written(|w| encode_refuse(w, 3, NONCE, 0, &"x".repeat(512)));
         refuse.truncate(13);
         refuse.extend([0x40 | (length >> 8) as u8, length as u8]);
-        refuse.resize(refuse.len() + length, b'x');
-        refuse
+        refuse.resize(refuse.len() + length + CHECK_BYTES, b'x');
+        checked_again(&refuse)
     };
     assert!(decode(&refuse(512)).is_ok());
     assert_eq!(decode(&refuse(513)), Err(Malformed));
@@ -180,12 +193,15 @@ fn a_reason_that_is_too_long_or_not_utf8_is_malformed() {
 fn every_cut_is_malformed_but_in_what_is_open_ended() {
     for datagram in every_kind() {
         let fixed = match datagram[0] {
-            KIND_OPEN => OPEN_HEADER_BYTES,
-            KIND_CRYPTO => CRYPTO_HEADER_BYTES,
+            KIND_OPEN => OPEN_HEADER_BYTES + CHECK_BYTES,
+            KIND_CRYPTO => CRYPTO_HEADER_BYTES + CHECK_BYTES,
             _ => datagram.len(),
         };
         for cut in 0..fixed {
             assert_eq!(decode(&datagram[..cut]), Err(Malformed));
+            if datagram[0] != KIND_PACKET && cut >= CHECK_BYTES {
+                assert_eq!(decode(&checked_again(&datagram[..cut])), Err(Malformed));
+            }
         }
     }
 }
@@ -194,7 +210,21 @@ fn every_cut_is_malformed_but_in_what_is_open_ended() {
 fn trailing_bytes_are_malformed_where_nothing_may_follow() {
     for datagram in every_kind() {
         let open_ended = [KIND_PACKET, KIND_HELLO, KIND_OPEN, KIND_CRYPTO];
-        let longer = [&datagram[..], &[0]].concat();
+        let mut longer = [&datagram[..], &[0]].concat();
+        if datagram[0] != KIND_PACKET {
+            longer = checked_again(&longer);
+        }
         assert_eq!(decode(&longer).is_ok(), open_ended.contains(&datagram[0]));
+    }
+}
+
+#[test]
+fn every_damaged_bit_of_what_no_key_protects_is_noticed() {
+    for datagram in every_kind().iter().filter(|datagram| datagram[0] != KIND_PACKET) {
+        for bit in 8..8 * datagram.len() {
+            let mut damaged = datagram.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&damaged), Err(Malformed), "bit {bit} of {datagram:02x?}");
+        }
     }
 }
