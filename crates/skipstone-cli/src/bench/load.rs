@@ -80,6 +80,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 /// The longest that a round waits, so that orders are heard.
 const ROUND_MAX: Duration = Duration::from_millis(10);
+/// Where lines come by a schedule, somebody looks for them so often.
+const LOOK_SPAN: Duration = Duration::from_millis(1);
 /// The same, while nothing is due.
 const ATTEND_MAX: Duration = Duration::from_millis(2);
 
@@ -192,6 +194,12 @@ impl Load<'_> {
         self.clients.poll(wait_max, &mut |heard| evidence.hear(heard))
     }
 
+    fn look(&mut self, after: Duration) -> Result<(), String> {
+        let evidence = &mut self.evidence;
+        evidence.begin_round();
+        self.clients.look(after, &mut |heard| evidence.hear(heard))
+    }
+
     /// Connects everybody; false if it was stopped.
     fn connect(&mut self, began: Instant) -> Result<bool, String> {
         let count = self.arguments.clients;
@@ -249,6 +257,7 @@ impl Load<'_> {
         self.evidence.notes_returns = flight.is_some();
         self.evidence.returned = flight.as_ref().map_or(Vec::new(), Flight::begin);
         let (mut window, mut progress) = (None, Instant::now());
+        let mut is_quiet = false;
         loop {
             let now = now_ns();
             if let Some(schedule) = &mut schedule {
@@ -266,7 +275,14 @@ impl Load<'_> {
             }
             let next = schedule.as_ref().map_or(u64::MAX, |schedule| schedule.due().0);
             let until = next.min(if now < begin_ns { begin_ns } else { end_ns });
-            self.poll(Duration::from_nanos(until.saturating_sub(now_ns())).min(ROUND_MAX))?;
+            let left = Duration::from_nanos(until.saturating_sub(now_ns()));
+            let delivered = self.evidence.delivered;
+            if is_quiet && flight.is_none() {
+                self.look(left.min(LOOK_SPAN))?;
+            } else {
+                self.poll(if flight.is_none() { Duration::ZERO } else { left.min(ROUND_MAX) })?;
+            }
+            is_quiet = self.evidence.delivered == delivered;
             if progress.elapsed() >= Duration::from_secs(1) {
                 let per_second = self.evidence.recent_per(progress.elapsed());
                 progress = Instant::now();

@@ -280,6 +280,11 @@ impl Clients for QuinnClients {
         Ok(())
     }
 
+    /// Its tasks cannot be left alone for so long.
+    fn look(&mut self, after: Duration, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), String> {
+        self.poll(after, hear)
+    }
+
     fn close(&mut self) {
         self.clients.iter().for_each(|(_, endpoint)| endpoint.close(0_u32.into(), b"the bench is over"));
     }
