@@ -98,13 +98,16 @@ fn who_sends_little_probes_nothing() {
 }
 
 #[test]
-fn a_reliable_carrier_is_not_probed() {
-    let mut world = World::on(Carrier::WEBSOCKET, 9, plain_server(), &[link(20)]);
-    world.connect();
-    let before = world.sent[0].1;
-    burst(&mut world, 14_000, ms(500));
-    assert_eq!(world.server.overview().datagram_bytes, 1_472, "what the settings say");
-    assert!(world.sent[0].1 - before <= 10);
+fn a_reliable_carrier_is_not_probed_and_its_packets_are_large_whatever_the_settings_say() {
+    for datagram_bytes_max in [256, 1_472, 9_000] {
+        let settings = Settings { datagram_bytes_max, ..plain_server().settings };
+        let mut world = World::on(Carrier::WEBSOCKET, 9, Config::server(settings), &[link(20)]);
+        world.connect();
+        let before = world.sent[0].1;
+        burst(&mut world, 14_000, ms(500));
+        assert_eq!(world.server.overview().datagram_bytes, 4_096);
+        assert_eq!(world.sent[0].1 - before, 4, "{datagram_bytes_max}");
+    }
 }
 
 #[test]

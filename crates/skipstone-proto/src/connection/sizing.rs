@@ -1,24 +1,32 @@
 //! How large this connection's datagrams may be, and what the fate of large ones says about the path.
 
-use super::{Connection, State};
+use super::Connection;
 use crate::mtu::{BASE_BYTES, Large};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 
 /// Bytes of a datagram that are taken whatever the settings say, which a client does not know before ACCEPT.
 const ACCEPTED_BYTES_MIN: usize = 1_500;
+/// Bytes of a packet on a stream: what a tick says to one of a thousand, and no longer in the way of what is urgent than three
+/// datagrams would be.
+const STREAM_PACKET_BYTES: u16 = 4_096;
 
 impl Connection {
-    /// Bytes of a datagram that settings and carrier allow.
+    /// Bytes of a datagram that settings and carrier allow. On a stream it is no datagram: large packets cost less there, and
+    /// the settings do not apply.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
-        self.settings.datagram_bytes_max.min(self.path.carrier.datagram_bytes_max)
+        let carried = self.path.carrier.datagram_bytes_max;
+        if self.path.carrier.is_reliable {
+            carried.min(STREAM_PACKET_BYTES)
+        } else {
+            carried.min(self.settings.datagram_bytes_max)
+        }
     }
 
     /// Bytes of a datagram that the peer may send. What is longer is not even opened, for a session keeps room for what it
     /// opened, authentic or not.
     pub(crate) fn accepted_bytes(&self) -> usize {
-        let is_agreed = !matches!(self.state, State::Hello | State::Opening);
-        if self.path.carrier.is_reliable && !is_agreed {
+        if self.path.carrier.is_reliable {
             return usize::from(self.path.carrier.datagram_bytes_max);
         }
         usize::from(self.settings.datagram_bytes_max).max(ACCEPTED_BYTES_MIN)

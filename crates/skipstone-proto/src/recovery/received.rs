@@ -79,6 +79,11 @@ impl Received {
         is_stream && now.since(self.gap_at.max(self.repair_at)) >= QUIET_AFTER
     }
 
+    /// Packets that asked for an acknowledgement since the last one left.
+    pub fn unacked(&self) -> u32 {
+        self.unacked
+    }
+
     /// Notes a packet that was opened and is new. One that asks for an acknowledgement gets it within `ack_delay`; at
     /// once if it came after a gap or out of order.
     pub fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
