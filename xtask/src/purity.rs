@@ -1,12 +1,17 @@
 //! The protocol takes time, bytes and a seed, and reaches for nothing: no clock, socket, thread or entropy of the
-//! system. And in the whole project, `unsafe` stands in two files.
+//! system. And in the whole project, `unsafe` stands in three files.
 
 use crate::layering::PROTOCOL;
 use crate::rust_source::{Placed, Token, tokens};
 use crate::tree::File;
 
-/// The file that talks to the system below the standard library, and the one that calls vector instructions.
-const UNSAFE_HERE: &[&str] = &["crates/skipstone/src/net/linux.rs", "crates/skipstone-gf256/src/simd.rs"];
+/// The file that talks to the system below the standard library, and those that say instructions which std has no safe way
+/// to say: of vectors, and to prefetch.
+const UNSAFE_HERE: &[&str] = &[
+    "crates/skipstone/src/net/linux.rs",
+    "crates/skipstone-gf256/src/simd.rs",
+    "crates/skipstone-prefetch/src/lib.rs",
+];
 
 /// Words that the protocol's sources do not hold, and what to do instead.
 const NOT_IN_PROTOCOL: &[(&str, &str)] = &[

@@ -56,6 +56,11 @@ impl Cursor {
 }
 
 impl Lanes {
+    /// Begins to fetch the channel that was used last; once it is there, its queues.
+    pub(crate) fn prefetch(&self, is_there: bool) {
+        self.table.prefetch(is_there);
+    }
+
     /// No channel in use, and a peer that can hold so much.
     pub fn new(window_bytes: u32, classes: Classes) -> Self {
         Lanes {

@@ -16,6 +16,7 @@ use crate::spare;
 use crate::wire::settings::{ChannelRule, Mode, Overflow};
 use bytes::Bytes;
 use content::Content;
+use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -125,6 +126,12 @@ const CAPACITY_KEPT: usize = 64;
 const CAPACITY_TRIMMED: usize = 8;
 
 impl Outgoing {
+    /// Begins to fetch where the next message is queued, and what is in flight.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.pending.as_slices().0);
+        self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);
+    }
+
     /// A channel whose next message has this sequence.
     pub fn new(rule: &ChannelRule, next: Seq) -> Self {
         let mut outgoing = Outgoing {

@@ -6,6 +6,7 @@ use super::incoming::Incoming;
 use super::outgoing::Outgoing;
 use crate::seq::Seq;
 use crate::wire::settings::Settings;
+use skipstone_prefetch::prefetch;
 
 /// Finds a channel's state by its id; makes it when first used, frees it when idle.
 #[derive(Debug, Default)]
@@ -37,6 +38,15 @@ struct Entry(u32, u32);
 const PAGE: usize = 64;
 
 impl Table {
+    /// Begins to fetch the channel that was used last; once it is there, its queues.
+    pub(crate) fn prefetch(&self, is_there: bool) {
+        match self.slots.get(self.last as usize) {
+            Some(Some(channel)) if is_there => channel.outgoing.prefetch(),
+            Some(slot) => prefetch(slot),
+            None => {}
+        }
+    }
+
     /// The slot of a channel that is active.
     pub fn find(&self, id: u16) -> Option<u32> {
         // Without a look at the pages, which lie elsewhere in memory.

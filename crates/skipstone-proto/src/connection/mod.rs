@@ -43,6 +43,7 @@ use events::Events;
 use handshake::ClientHandshake;
 use redundancy::Redundant;
 use roaming::Roaming;
+use skipstone_prefetch::prefetch;
 use stats::Stats;
 use std::sync::Arc;
 use timer::{Merge, Timers};
@@ -241,6 +242,17 @@ impl Connection {
             timers,
             ending: None,
             stats: Stats::default(),
+        }
+    }
+
+    /// Begins to fetch what this points to: first what it points to itself, then what that does. It is in the caches itself.
+    pub(crate) fn prefetch(&self, is_second: bool) {
+        if let Security::Session(session) = &self.security {
+            if is_second { session.prefetch() } else { prefetch(&**session) }
+        }
+        self.lanes.prefetch(is_second);
+        if !is_second {
+            self.ledger.prefetch();
         }
     }
 

@@ -1,5 +1,6 @@
 //! Messages to everybody, or to a group: bundled once, queued member by member.
 
+use super::ahead::Ahead;
 use super::{Endpoint, Group};
 use crate::channel::bundle::{BUNDLED_BYTES_MAX, BUNDLED_MAX, Bundle, Bundles};
 use crate::channel::{MessageId, Submission};
@@ -77,9 +78,12 @@ impl Endpoint {
         count: usize,
     ) -> u32 {
         let mut queued = 0;
+        let mut ahead = Ahead::new(&self.slots, *from, |place| self.groups.next(group, place));
         // By their places in the endpoint, not in the list: whoever leaves meanwhile moves nobody out of it.
         for _ in 0..count {
             let Some(index) = self.groups.next(group, *from) else { break };
+            let furthest = ahead.furthest().and_then(|furthest| self.groups.next(group, furthest + 1));
+            ahead.advance(&self.slots, furthest);
             for (channel, load) in &broadcast.loads {
                 let taken = self.act_on(now, index, |connection, cx| match load {
                     Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),

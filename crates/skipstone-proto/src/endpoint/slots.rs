@@ -105,6 +105,11 @@ impl Slots {
         self.slots.get_mut(index as usize)
     }
 
+    /// The connection at a place, to be looked at.
+    pub(crate) fn peek(&self, index: u32) -> Option<&Connection> {
+        self.slots.get(index as usize)?.connection.as_deref()
+    }
+
     pub(crate) fn find(&mut self, peer: PeerId) -> Option<&mut Slot> {
         self.at(peer.index).filter(|slot| slot.generation == peer.generation && slot.connection.is_some())
     }

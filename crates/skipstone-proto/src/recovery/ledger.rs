@@ -20,6 +20,7 @@ use core::ops::RangeInclusive;
 use doubt::Doubt;
 pub use doubt::Doubted;
 use loss::Loss;
+use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// A packet that leaves.
@@ -140,6 +141,12 @@ impl Default for Ledger {
 }
 
 impl Ledger {
+    /// Begins to fetch both ends: what is acknowledged next, and where the next packet is noted.
+    pub(crate) fn prefetch(&self) {
+        self.sent.front().into_iter().chain(self.sent.back()).for_each(prefetch);
+        self.records.front().into_iter().chain(self.records.back()).for_each(prefetch);
+    }
+
     /// A ledger without packets, whose next has this number.
     pub fn starting_at(next: u64) -> Self {
         Ledger {

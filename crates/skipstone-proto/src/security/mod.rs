@@ -57,6 +57,9 @@ pub trait Session: Send {
     /// nothing to send now. Established sessions too may have something to say.
     fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize>;
 
+    /// Begins to fetch the keys into the processor's caches: a packet comes or leaves soon. The session itself is there.
+    fn prefetch(&self) {}
+
     /// When to call [`Session::handle_timeout`]; [`Time::NEVER`] if nothing waits.
     fn poll_timeout(&self) -> Time;
 

@@ -217,6 +217,7 @@ impl Driver {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
             error => io::Error::other(error.to_string()),
         })?;
+        self.sockets.give(path.socket, peer);
         if path.carrier.is_reliable {
             // Until its own handshake is done, the stream takes nothing.
             self.endpoint.set_writable(path.socket, false);

@@ -17,13 +17,42 @@ const BATCHES_MAX: usize = 16;
 /// Such turns in one round.
 const ROUNDS_MAX: usize = 8;
 
+/// The sockets that are read next: their memory, and that of their connections, is fetched while others are read.
+struct Ahead<'a>([mio::event::Iter<'a>; Ahead::STEPS]);
+
+impl<'a> Ahead<'a> {
+    const STEPS: usize = 3;
+
+    fn new(events: &'a mio::Events) -> Self {
+        Ahead(core::array::from_fn(|_| events.iter()))
+    }
+
+    /// The first so many of its steps go on by one.
+    fn advance(&mut self, driver: &Driver, steps: usize) {
+        for (before, socket) in self.0.iter_mut().take(steps).enumerate() {
+            let Some(Token(socket)) = socket.next().map(|event| event.token()) else { continue };
+            if before == 0 {
+                driver.sockets.prefetch(socket);
+            }
+            if let Some(owner) = driver.sockets.owner(socket) {
+                driver.endpoint.prefetch(owner, Self::STEPS - 1 - before);
+            }
+        }
+    }
+}
+
 impl Driver {
     /// Takes everything that the last wait found, and what earlier rounds left.
     pub(super) fn receive(&mut self) {
         self.take_strays();
         self.receive_unread();
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
+        let mut ahead = Ahead::new(&events);
+        for steps in 1..Ahead::STEPS {
+            ahead.advance(self, steps);
+        }
         for event in &events {
+            ahead.advance(self, Ahead::STEPS);
             match event.token() {
                 TOKEN_WAKER => {}
                 TOKEN_LISTENER => self.sockets.is_listener_ready = true,

@@ -7,6 +7,8 @@ use crate::net::websocket::{WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
 use mio::{Registry, Token};
 use skipstone_netsim::LinkStats;
+use skipstone_prefetch::prefetch;
+use skipstone_proto::endpoint::PeerId;
 use skipstone_proto::path::{Carrier, Path};
 use skipstone_proto::time::Time;
 use slab::Slab;
@@ -23,6 +25,8 @@ pub(super) struct Sockets {
     pub(super) listener: Option<WsListener>,
     /// Streams that were written to in this round.
     pub(super) unflushed: Vec<u32>,
+    /// Whose own they are, by socket.
+    owners: Vec<Option<PeerId>>,
     /// Sockets that have more to read without a new event.
     pub(super) unread: Vec<u32>,
     /// The listener has more to accept without a new event.
@@ -85,6 +89,7 @@ impl Default for Sockets {
             shared: Vec::new(),
             listener: None,
             unflushed: Vec::new(),
+            owners: Vec::new(),
             unread: Vec::new(),
             is_listener_ready: false,
             impaired: Vec::new(),
@@ -165,8 +170,30 @@ impl Sockets {
         Ok(local)
     }
 
+    /// A socket is this client's own.
+    pub(super) fn give(&mut self, socket: u32, peer: PeerId) {
+        let place = socket as usize;
+        self.owners.resize(self.owners.len().max(place + 1), None);
+        self.owners[place] = Some(peer);
+    }
+
+    /// Whose own it is, if it is a client's.
+    pub(super) fn owner(&self, socket: usize) -> Option<PeerId> {
+        self.owners.get(socket).copied().flatten()
+    }
+
+    /// A hint: it is read soon.
+    pub(super) fn prefetch(&self, socket: usize) {
+        match self.all.get(socket) {
+            Some(Socket::Own(own)) => prefetch(&**own),
+            Some(Socket::Stream(stream)) => prefetch(&**stream),
+            Some(Socket::Shared(_)) | None => {}
+        }
+    }
+
     /// Closes a socket and forgets it.
     pub(super) fn remove(&mut self, socket: u32) {
+        self.owners.get_mut(socket as usize).and_then(Option::take);
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
         self.impaired.retain(|impaired| *impaired != socket);
         let Socket::Own(own) = gone else { return };

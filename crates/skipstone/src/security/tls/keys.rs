@@ -2,6 +2,7 @@
 
 use super::pieces::TAG_BYTES;
 use rustls::quic::{Keys, PacketKey, PacketKeySet, Secrets};
+use skipstone_prefetch::prefetch;
 
 /// Seals what leaves, opens what comes.
 pub(super) struct PacketKeys {
@@ -42,6 +43,12 @@ impl PacketKeys {
         let (sealing, opening) = (first(keys.local.packet), first(keys.remote.packet));
         assert!(sealing.key.confidentiality_limit() >= GENERATION, "keys change before they are worn out");
         PacketKeys { sealing, opening, next, base: 0, sealed: 0, opened: 0, seen: 0, forged: 0, coming: None }
+    }
+
+    /// Begins to fetch both keys into the processor's caches.
+    pub(super) fn prefetch(&self) {
+        prefetch(&*self.sealing.key);
+        prefetch(&*self.opening.key);
     }
 
     /// Seals `payload`, behind which is room for what this writes into `trailer`. False if the cipher takes no such

@@ -122,6 +122,10 @@ impl Session for TlsSession {
         }
     }
 
+    fn prefetch(&self) {
+        self.packets.iter().for_each(PacketKeys::prefetch);
+    }
+
     fn handle_timeout(&mut self, now: Time) {
         self.is_due = false;
         if let Some(handshake) = &mut self.handshake {
