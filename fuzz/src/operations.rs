@@ -182,7 +182,11 @@ impl World {
                 if let Some(byte) = datagram.get_mut(usize::from(input.u8())) {
                     *byte ^= input.u8();
                 }
-                let mut datagram = if input.u8() & 1 == 0 { datagram } else { parsing::with_check(&datagram) };
+                let mut datagram = if input.u8() & 1 == 0 {
+                    datagram
+                } else {
+                    parsing::with_check(&datagram[..datagram.len().saturating_sub(datagram::CHECK_BYTES)])
+                };
                 self.endpoint.handle_datagram(self.now, path(input.below(8), false), &mut datagram);
             }
             8..11 => self.send(input),

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_alone_may_be_unsafe() {
+    fn three_files_alone_may_be_unsafe() {
         let source = "fn f() { unsafe { g() } }";
         for path in UNSAFE_HERE {
             assert_eq!(check(path, source).len(), 0);

@@ -118,7 +118,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "layering",
-        about: "the protocol's imports point down; no clock, socket or thread in it; `unsafe` in two files",
+        about: "the protocol's imports point down; no clock, socket or thread in it; `unsafe` in three files",
         run: layering_and_purity,
     },
     Step {

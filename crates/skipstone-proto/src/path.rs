@@ -21,7 +21,7 @@ pub struct Carrier {
     pub name: &'static str,
     /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window of ours.
     pub is_reliable: bool,
-    /// The largest datagram that it takes; the settings may allow less.
+    /// The largest datagram that it takes; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
     /// Bytes that IP and the carrier add to each datagram, for statistics.
     pub overhead_bytes: u16,

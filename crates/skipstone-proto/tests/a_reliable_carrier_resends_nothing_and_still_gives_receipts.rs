@@ -35,14 +35,10 @@ fn in_every_mode_over_a_slow_stream() {
 }
 
 #[test]
-fn acknowledgements_are_few_where_no_channel_has_receipts_and_none_waits_behind_many_packets() {
+fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
     // Packets of the client's: bytes of each, and how far apart. And how many the server may answer with, in two seconds.
-    for (receipts, bytes, every, answers) in
-        [(false, 50, 16, 2..=6), (true, 50, 16, 16..=20), (false, 3_500, 2, 28..=40)]
-    {
-        let mut config = server_of(Mode::ReliableOrdered);
-        config.settings.channels.iter_mut().for_each(|rule| rule.receipts = receipts);
-        let mut world = World::on(Carrier::WEBSOCKET, 1, config, &[link(10)]);
+    for (bytes, every, answers) in [(50, 16, 16..=20), (3_500, 2, 28..=40)] {
+        let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(Mode::ReliableOrdered), &[link(10)]);
         world.connect();
         world.run_for(ms(1_000));
         let before = world.sent[0].1;
@@ -51,7 +47,7 @@ fn acknowledgements_are_few_where_no_channel_has_receipts_and_none_waits_behind_
             world.run_for(ms(every));
         }
         let answered = world.sent[0].1 - before;
-        assert!(answers.contains(&answered), "receipts {receipts}, {bytes} bytes: {answered}");
+        assert!(answers.contains(&answered), "{bytes} bytes: {answered}");
     }
 }
 

@@ -105,7 +105,7 @@ fn a_reliable_carrier_is_not_probed_and_its_packets_are_large_whatever_the_setti
         world.connect();
         let before = world.sent[0].1;
         burst(&mut world, 14_000, ms(500));
-        assert_eq!(world.server.overview().datagram_bytes, 4_096);
+        assert_eq!(world.server.overview().datagram_bytes, 4_080);
         assert_eq!(world.sent[0].1 - before, 4, "{datagram_bytes_max}");
     }
 }

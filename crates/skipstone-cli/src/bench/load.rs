@@ -80,10 +80,10 @@ const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 /// The longest that a round waits, so that orders are heard.
 const ROUND_MAX: Duration = Duration::from_millis(10);
-/// Where lines come by a schedule, somebody looks for them so often.
-const LOOK_SPAN: Duration = Duration::from_millis(1);
 /// The same, while nothing is due.
 const ATTEND_MAX: Duration = Duration::from_millis(2);
+/// Where lines come by a schedule, somebody looks for them so often.
+const LOOK_SPAN: Duration = Duration::from_millis(1);
 
 /// Runs until all is found, or the parent is gone.
 pub(crate) fn run(arguments: &Arguments) -> Exit {
@@ -277,10 +277,10 @@ impl Load<'_> {
             let until = next.min(if now < begin_ns { begin_ns } else { end_ns });
             let left = Duration::from_nanos(until.saturating_sub(now_ns()));
             let delivered = self.evidence.delivered;
-            if is_quiet && flight.is_none() {
-                self.look(left.min(LOOK_SPAN))?;
-            } else {
-                self.poll(if flight.is_none() { Duration::ZERO } else { left.min(ROUND_MAX) })?;
+            match schedule {
+                Some(_) if is_quiet => self.look(left.min(LOOK_SPAN))?,
+                Some(_) => self.poll(Duration::ZERO)?,
+                None => self.poll(left.min(ROUND_MAX))?,
             }
             is_quiet = self.evidence.delivered == delivered;
             if progress.elapsed() >= Duration::from_secs(1) {

@@ -126,7 +126,7 @@ const CAPACITY_KEPT: usize = 64;
 const CAPACITY_TRIMMED: usize = 8;
 
 impl Outgoing {
-    /// Begins to fetch where the next message is queued, and what is in flight.
+    /// Begins to fetch the queues: what waits, and both ends of what is in flight.
     pub(crate) fn prefetch(&self) {
         prefetch(self.pending.as_slices().0);
         self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);

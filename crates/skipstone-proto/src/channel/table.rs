@@ -40,10 +40,12 @@ const PAGE: usize = 64;
 impl Table {
     /// Begins to fetch the channel that was used last; once it is there, its queues.
     pub(crate) fn prefetch(&self, is_there: bool) {
-        match self.slots.get(self.last as usize) {
-            Some(Some(channel)) if is_there => channel.outgoing.prefetch(),
-            Some(slot) => prefetch(slot),
-            None => {}
+        let Some(slot) = self.slots.get(self.last as usize) else { return };
+        if !is_there {
+            // Whether there is one stands in what is fetched.
+            prefetch(slot);
+        } else if let Some(channel) = slot {
+            channel.outgoing.prefetch();
         }
     }
 

@@ -111,7 +111,6 @@ impl Connection {
     fn ack_delay(&self, is_quiet: bool) -> Duration {
         match self.path.carrier.is_reliable {
             true if self.received.unacked() >= RELIABLE_UNACKED_MAX => Duration::ZERO,
-            true if self.settings.channels.iter().any(|rule| rule.receipts) => RECEIPTS_ACK_DELAY,
             true => RELIABLE_ACK_DELAY,
             false if is_quiet => self.settings.ack_delay.max(QUIET_ACK_DELAY),
             false => self.settings.ack_delay,
@@ -413,9 +412,8 @@ impl Connection {
 const REST_AFTER: Duration = Duration::from_secs(5);
 /// Nothing is taken for older than this.
 const AGE_MS_MAX: u64 = 60_000;
-/// How long an acknowledgement may wait for company on a carrier that loses nothing, and where a receipt may depend on it.
-const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(500);
-const RECEIPTS_ACK_DELAY: Duration = Duration::from_millis(100);
-/// So many packets of a reliable carrier wait for their acknowledgement, before the next asks for it at once: a small part of
-/// a window.
+/// How long an acknowledgement may wait for company on a carrier that loses nothing: for longer, queues and windows, which
+/// count what is not acknowledged, would be full of what has long arrived.
+const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(100);
+/// So many packets of a reliable carrier wait for their acknowledgement, before the next asks for it at once.
 const RELIABLE_UNACKED_MAX: u32 = 31;

@@ -7,9 +7,9 @@ use crate::time::{Duration, Time};
 
 /// Bytes of a datagram that are taken whatever the settings say, which a client does not know before ACCEPT.
 const ACCEPTED_BYTES_MIN: usize = 1_500;
-/// Bytes of a packet on a stream: what a tick says to one of a thousand, and no longer in the way of what is urgent than three
-/// datagrams would be.
-const STREAM_PACKET_BYTES: u16 = 4_096;
+/// Bytes of a packet on a stream: what a tick says to one of a thousand clients, and no longer in the way of what is urgent than
+/// three datagrams would be. With its frame's header it fits into 4,096 bytes, which a stream reads at once.
+const STREAM_PACKET_BYTES: u16 = 4_080;
 
 impl Connection {
     /// Bytes of a datagram that settings and carrier allow. On a stream it is no datagram: large packets cost less there, and

@@ -19,13 +19,13 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// A client that heard nothing for so long pings: 1 ms to a day, in whole ms.
     pub keepalive: Duration,
-    /// How long an acknowledgement may be held back: a day at most, in whole µs.
+    /// How long an acknowledgement may be held back: a day at most, in whole µs. On a stream it is 100 ms.
     pub ack_delay: Duration,
     /// Bytes of a message, at most.
     pub message_bytes_max: u32,
     /// Bytes of reliable messages that a receiver holds, at least `message_bytes_max`.
     pub window_bytes: u32,
-    /// Bytes of a datagram at most: 256 to 65,507.
+    /// Bytes of a datagram at most: 256 to 65,507. Streams have packets of their own size.
     pub datagram_bytes_max: u16,
     /// When the client sends what it was given to send.
     pub merging: Merging,

@@ -48,7 +48,7 @@ impl Driver {
         self.receive_unread();
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
         let mut ahead = Ahead::new(&events);
-        for steps in 1..Ahead::STEPS {
+        for steps in 1..=Ahead::STEPS {
             ahead.advance(self, steps);
         }
         for event in &events {

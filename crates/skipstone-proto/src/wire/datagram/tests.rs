@@ -221,9 +221,13 @@ fn trailing_bytes_are_malformed_where_nothing_may_follow() {
 #[test]
 fn every_damaged_bit_of_what_no_key_protects_is_noticed() {
     for datagram in every_kind().iter().filter(|datagram| datagram[0] != KIND_PACKET) {
-        for bit in 8..8 * datagram.len() {
+        for bit in 0..8 * datagram.len() {
             let mut damaged = datagram.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
+            if damaged[0] == KIND_PACKET {
+                // Its tag will not be right.
+                continue;
+            }
             assert_eq!(decode(&damaged), Err(Malformed), "bit {bit} of {datagram:02x?}");
         }
     }
