@@ -133,6 +133,13 @@ def decode(data, key, references):
     if kind == 0x84:
         return {"kind": "CRYPTO", "to": to.hex(), "from": own_id(r), "bytes": r.rest().hex()}
 
+    if kind == 0x87:
+        require(not any(to) and len(data) >= 60 and r.take(4) == b"SKIP")
+        return {"kind": "QUERY", "nonce": r.take(8).hex()}
+    if kind == 0x88:
+        require(not any(to))
+        return {"kind": "ANSWER", "nonce": r.take(8).hex(), "versions": versions(r), "payload": r.rest().hex()}
+
     require(kind in (0x82, 0x85, 0x86))
     result = {"to": to.hex(), "nonce": r.take(8).hex()}
     if kind == 0x82:
@@ -191,6 +198,10 @@ def frames(r, number, references):
             found.append({"frame": "PATH_CHALLENGE", "token": r.take(8).hex()})
         elif kind == 0x0C:
             found.append({"frame": "PATH_RESPONSE", "token": r.take(8).hex()})
+        elif kind == 0x0D:
+            found.append({"frame": "TIME_REQUEST", "sent_us": r.varint()})
+        elif kind == 0x0E:
+            found.append({"frame": "TIME_RESPONSE", "sent_us": r.varint(), "server_us": r.varint(), "held_us": r.varint()})
         else:
             require(kind >= 0x80)
             found.append(message(r, kind, channel, sequence, length, references.get("sequence", 0)))
@@ -326,7 +337,7 @@ def settings(r):
     result = {name: default for name, _, _, default in NUMBERS.values()}
     result["merging"] = "immediate"
     result["redundancy"] = {"mode": "adaptive", "budget_percent": 125}
-    result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 00 00 80004000 80800000")))]
+    result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 02 00 80004000 80800000")))]
     last = -1
     while r.left():
         number = r.varint()

@@ -2,18 +2,20 @@
 //!
 //! `cargo run -p skipstone-examples --example chat`
 
-use skipstone::{Client, ClientConfig, Event, Group, QueueFull, Server, ServerConfig, code};
+use skipstone::{Client, ClientConfig, Event, Group, Server, ServerConfig, code};
 use std::collections::HashMap;
-use std::error::Error;
 use std::thread;
 use std::time::Duration;
+
+/// Each call of the library has an error of its own, with cause and remedy.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The only channel. Without settings of its own, a server's channels are all reliable and in order.
 const LINES: u16 = 0;
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Zoe and Bob meet, talk and leave; a third guest is turned away.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<(), Failure> {
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
     let url = server.url();
     let serving = thread::spawn(|| serve(server));
@@ -37,21 +39,21 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Serves until the last guest has left.
-pub fn serve(mut server: Server) -> Result<(), QueueFull> {
+pub fn serve(mut server: Server) -> Result<(), Failure> {
     let mut names = HashMap::new();
     loop {
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {
                 // Anybody can send any token: it is read with care, and answered by `accept` or by `refuse`.
-                Event::Requested { peer, token } => match String::from_utf8(token.into()) {
+                Event::Requested { peer, token, .. } => match String::from_utf8(token.into()) {
                     Ok(name) if !name.is_empty() && names.values().all(|taken| *taken != name) => {
                         names.insert(peer, name);
-                        server.accept(peer);
+                        server.accept(peer)?;
                     }
-                    _ => server.refuse(peer, code::REFUSED, "choose another name"),
+                    _ => server.refuse(peer, code::REFUSED, "choose another name")?,
                 },
-                Event::Connected { peer } => {
+                Event::Connected { peer, .. } => {
                     let line = format!("{} joined", names[&peer]);
                     server.broadcast(Group::EVERYONE, LINES, line)?;
                 }
@@ -70,7 +72,7 @@ pub fn serve(mut server: Server) -> Result<(), QueueFull> {
                 _ => {}
             }
         }
-        server.flush();
+        server.flush()?;
     }
 }
 
@@ -89,12 +91,13 @@ impl Guest {
     }
 
     /// Says a line to everybody.
-    pub fn say(&mut self, line: &str) -> Result<(), QueueFull> {
-        self.client.send(LINES, line.to_owned()).map(drop)
+    pub fn say(&mut self, line: &str) -> Result<(), Failure> {
+        self.client.send(LINES, line.to_owned())?;
+        Ok(())
     }
 
     /// Prints what comes, until it is this line. An error if the connection ends first.
-    pub fn hear(&mut self, awaited: &str) -> Result<(), Box<dyn Error>> {
+    pub fn hear(&mut self, awaited: &str) -> Result<(), Failure> {
         loop {
             while let Some(event) = self.client.poll_event() {
                 match event {
@@ -114,6 +117,6 @@ impl Guest {
 
     /// Says goodbye. Without it, the server would have to wait until it hears nothing for too long.
     pub fn leave(self) {
-        self.client.close("bye", LINGER);
+        self.client.close(code::NONE, "bye", LINGER);
     }
 }

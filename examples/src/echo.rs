@@ -2,13 +2,15 @@
 //!
 //! `cargo run -p skipstone-examples --example echo`
 
-use skipstone::{Client, ClientConfig, Event, QueueFull, Server, ServerConfig, code};
-use std::error::Error;
+use skipstone::{Client, ClientConfig, Event, Server, ServerConfig, code};
 use std::thread;
 use std::time::Duration;
 
+/// Each call of the library has an error of its own, with cause and remedy.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// One server on one port, and two clients that reach it in different ways.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<(), Failure> {
     // Port 0: the system chooses a free one. UDP and WebSocket share its number.
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
     // Encrypted, with a certificate made for this run: the URL names its fingerprint.
@@ -21,28 +23,28 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sends every message back, until so many clients have come and gone.
-pub fn serve(mut server: Server, mut visits: u32) -> Result<(), QueueFull> {
+pub fn serve(mut server: Server, mut visits: u32) -> Result<(), Failure> {
     while visits > 0 {
         // A game waits for its next tick here.
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {
                 // Everybody may come in. A game looks at the token first: a name, a password, a ticket.
-                Event::Requested { peer, .. } => server.accept(peer),
+                Event::Requested { peer, .. } => server.accept(peer)?,
                 Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)?),
                 Event::Closed { .. } => visits -= 1,
                 _ => {}
             }
         }
         // Everything that was sent since the last flush leaves now, several messages in one datagram.
-        server.flush();
+        server.flush()?;
     }
     server.shutdown(code::SHUTDOWN, "the example is over", Duration::from_millis(500));
     Ok(())
 }
 
 /// Sends a text and returns the answer.
-pub fn ask(url: &str, text: &str) -> Result<String, Box<dyn Error>> {
+pub fn ask(url: &str, text: &str) -> Result<String, Failure> {
     let mut client = Client::connect(url, b"", ClientConfig::default())?;
     loop {
         client.wait(Duration::from_millis(100));
@@ -51,7 +53,7 @@ pub fn ask(url: &str, text: &str) -> Result<String, Box<dyn Error>> {
                 // Channel 0 is reliable and in order, unless the server's settings say otherwise.
                 Event::Connected { .. } => drop(client.send(0, text.to_owned())?),
                 Event::Message { payload, .. } => {
-                    client.close("thank you", Duration::from_millis(500));
+                    client.close(code::NONE, "thank you", Duration::from_millis(500));
                     return Ok(String::from_utf8(payload.into())?);
                 }
                 // Refused, unreachable or lost: every connection ends in exactly one `Closed`.

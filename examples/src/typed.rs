@@ -6,12 +6,14 @@
 use game::{ChatLine, Player, PlayerInput, Snapshot};
 use prost::Message;
 use skipstone::{
-    ChannelRule, Client, ClientConfig, Event, Group, Mode, PeerId, QueueFull, Server, ServerConfig, Settings,
-    StartError, code,
+    ChannelRule, Client, ClientConfig, DeliveryMode, Event, Group, PeerId, Server, ServerConfig, Settings, StartError,
+    code,
 };
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::time::{Duration, Instant};
+
+/// Each call of the library has an error of its own, with cause and remedy.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The packet types, made by `build.rs`.
 pub mod game {
@@ -23,7 +25,7 @@ pub trait Packet: Message + Default {
     /// Its channel. No other type uses it, so that the channel tells the type.
     const CHANNEL: u16;
     /// How the channel delivers.
-    const MODE: Mode;
+    const MODE: DeliveryMode;
     /// 0 is the most urgent.
     const PRIORITY: u8;
 
@@ -36,21 +38,21 @@ pub trait Packet: Message + Default {
 /// A lost input is not sent again: the next one says more. One that comes late is dropped.
 impl Packet for PlayerInput {
     const CHANNEL: u16 = 0;
-    const MODE: Mode = Mode::UnreliableSequenced;
+    const MODE: DeliveryMode = DeliveryMode::UnreliableSequenced;
     const PRIORITY: u8 = 0;
 }
 
 /// Snapshots are for interpolation: a late one may still be useful, a lost one is not worth waiting for.
 impl Packet for Snapshot {
     const CHANNEL: u16 = 1;
-    const MODE: Mode = Mode::Unreliable;
+    const MODE: DeliveryMode = DeliveryMode::Unreliable;
     const PRIORITY: u8 = 0;
 }
 
 /// What people say arrives, in order; it can wait while the game needs the network.
 impl Packet for ChatLine {
     const CHANNEL: u16 = 2;
-    const MODE: Mode = Mode::ReliableOrdered;
+    const MODE: DeliveryMode = DeliveryMode::ReliableOrdered;
     const PRIORITY: u8 = 1;
 }
 
@@ -67,7 +69,7 @@ const CODE_BAD_PACKET: u64 = 1;
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Plays for two ticks.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<(), Failure> {
     let (snapshot, line) = play()?;
     println!("{snapshot:?}");
     println!("{line:?}");
@@ -75,7 +77,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A server and a player, until the player has seen itself move in two ticks and has heard what it said.
-pub fn play() -> Result<(Snapshot, ChatLine), Box<dyn Error>> {
+pub fn play() -> Result<(Snapshot, ChatLine), Failure> {
     let config = ServerConfig { settings: settings(), ..ServerConfig::new("127.0.0.1:0".parse()?) };
     let mut world = World { server: Server::start(config)?, tick: 0, players: BTreeMap::new() };
     let url = world.server.url();
@@ -108,11 +110,11 @@ struct World {
 
 impl World {
     /// Takes what came, moves everybody, and tells everybody.
-    fn tick(&mut self) -> Result<(), QueueFull> {
+    fn tick(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.server.poll_event() {
             match event {
-                Event::Requested { peer, .. } => self.server.accept(peer),
-                Event::Connected { peer } => {
+                Event::Requested { peer, .. } => self.server.accept(peer)?,
+                Event::Connected { peer, .. } => {
                     let player = Player { id: peer.index, ..Player::default() };
                     self.players.insert(peer, (player, PlayerInput::default()));
                 }
@@ -124,11 +126,11 @@ impl World {
         if !self.players.is_empty() {
             self.simulate()?;
         }
-        self.server.flush();
+        self.server.flush()?;
         Ok(())
     }
 
-    fn simulate(&mut self) -> Result<(), QueueFull> {
+    fn simulate(&mut self) -> Result<(), Failure> {
         self.tick += 1;
         for (player, input) in self.players.values_mut() {
             // A client may claim anything: the server decides how far a step goes.
@@ -139,7 +141,7 @@ impl World {
         self.broadcast(&Snapshot { tick: self.tick, players })
     }
 
-    fn handle_message(&mut self, peer: PeerId, channel: u16, payload: &[u8]) -> Result<(), QueueFull> {
+    fn handle_message(&mut self, peer: PeerId, channel: u16, payload: &[u8]) -> Result<(), Failure> {
         match channel {
             PlayerInput::CHANNEL => {
                 if let (Ok(input), Some((_, newest))) = (PlayerInput::decode(payload), self.players.get_mut(&peer)) {
@@ -148,16 +150,17 @@ impl World {
             }
             ChatLine::CHANNEL => match ChatLine::decode(payload) {
                 Ok(line) => self.broadcast(&line)?,
-                Err(_) => self.server.close(peer, CODE_BAD_PACKET, "that is no chat line", LINGER),
+                Err(_) => drop(self.server.close(peer, CODE_BAD_PACKET, "that is no chat line", LINGER)),
             },
             // Snapshots come from the server only.
-            _ => self.server.close(peer, CODE_BAD_PACKET, "clients do not send this", LINGER),
+            _ => drop(self.server.close(peer, CODE_BAD_PACKET, "clients do not send this", LINGER)),
         }
         Ok(())
     }
 
-    fn broadcast<P: Packet>(&mut self, packet: &P) -> Result<(), QueueFull> {
-        self.server.broadcast(Group::EVERYONE, P::CHANNEL, packet.encode_to_vec()).map(drop)
+    fn broadcast<P: Packet>(&mut self, packet: &P) -> Result<(), Failure> {
+        self.server.broadcast(Group::EVERYONE, P::CHANNEL, packet.encode_to_vec())?;
+        Ok(())
     }
 }
 
@@ -179,7 +182,7 @@ impl Visitor {
     }
 
     /// Takes what came, and holds the stick to the right.
-    fn frame(&mut self) -> Result<(), Box<dyn Error>> {
+    fn frame(&mut self) -> Result<(), Failure> {
         // A game draws here.
         self.client.wait(Duration::from_millis(10));
         self.handle_events()?;
@@ -190,7 +193,7 @@ impl Visitor {
         Ok(())
     }
 
-    fn handle_events(&mut self) -> Result<(), Box<dyn Error>> {
+    fn handle_events(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.client.poll_event() {
             match event {
                 Event::Connected { .. } => {
@@ -214,7 +217,8 @@ impl Visitor {
         Ok(())
     }
 
-    fn send<P: Packet>(&mut self, packet: &P) -> Result<(), QueueFull> {
-        self.client.send(P::CHANNEL, packet.encode_to_vec()).map(drop)
+    fn send<P: Packet>(&mut self, packet: &P) -> Result<(), Failure> {
+        self.client.send(P::CHANNEL, packet.encode_to_vec())?;
+        Ok(())
     }
 }

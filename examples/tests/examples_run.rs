@@ -1,9 +1,9 @@
 //! The examples do what they say, over loopback.
 
-use skipstone::{Mode, Server, ServerConfig};
+use skipstone::{DeliveryMode, Server, ServerConfig};
 use skipstone_examples::typed::Packet;
 use skipstone_examples::typed::game::{ChatLine, PlayerInput, Snapshot};
-use skipstone_examples::{chat, echo, typed};
+use skipstone_examples::{chat, echo, listen_server, query, reconnect, typed};
 
 #[test]
 fn echo_answers_over_both_carriers() {
@@ -41,6 +41,44 @@ fn chat_runs() {
 }
 
 #[test]
+fn a_listen_server_plays_alone_and_with_a_friend() {
+    listen_server::main().expect("the program succeeds");
+    let server = Server::start(ServerConfig::offline()).expect("it needs no port");
+    let players = ["Zoe", "Bob"].map(|name| server.connect_local(name.as_bytes(), Default::default()));
+    let players = players.into_iter().collect::<Result<_, _>>().expect("they need no socket");
+    assert_eq!(listen_server::play(server, players).expect("a score"), 2 * listen_server::TURNS);
+}
+
+#[test]
+fn a_server_browser_lists_the_servers_that_answer() {
+    query::main().expect("the program succeeds");
+    let server = query::serve("one").expect("a port is free");
+    let silent = Server::start(ServerConfig::new("127.0.0.1:0".parse().expect("an address"))).expect("a port is free");
+    let found = query::browse(&[silent.local_addr(), server.local_addr()]).expect("sockets");
+    let listed: Vec<_> = found.iter().map(|server| (server.address, server.text.as_str())).collect();
+    assert_eq!(listed, [(server.local_addr(), "one")]);
+}
+
+#[test]
+fn a_player_comes_back_and_no_order_is_lost_or_taken_twice() {
+    let (orders, connections) = reconnect::play().expect("the program succeeds");
+    assert_eq!(orders, (1..=reconnect::ORDERS).collect::<Vec<_>>());
+    assert_eq!(connections, 3, "it was interrupted twice");
+}
+
+#[test]
+fn pauses_double_up_to_their_limit_and_differ_by_chance() {
+    let pauses = |chance| {
+        let mut back_off = reconnect::BackOff::new();
+        [(); 12].map(|()| back_off.pause(chance))
+    };
+    let (shortest, longest) = (pauses(0), pauses(u32::MAX));
+    assert_eq!((shortest[0] * 2, longest[0]), (reconnect::BackOff::FIRST, reconnect::BackOff::FIRST));
+    assert_eq!((shortest[1] * 2, longest[1]), (2 * reconnect::BackOff::FIRST, 2 * reconnect::BackOff::FIRST));
+    assert_eq!((shortest[11] * 2, longest[11]), (reconnect::BackOff::MAX, reconnect::BackOff::MAX));
+}
+
+#[test]
 fn typed_packets_move_a_player() {
     let (snapshot, line) = typed::play().expect("the program succeeds");
     assert!(snapshot.tick >= 2);
@@ -52,8 +90,8 @@ fn typed_packets_move_a_player() {
 fn each_packet_type_has_a_channel_and_its_rule() {
     let settings = typed::settings();
     let mode = |channel| settings.rule(channel).map(|rule| rule.mode);
-    assert_eq!(mode(PlayerInput::CHANNEL), Some(Mode::UnreliableSequenced));
-    assert_eq!(mode(Snapshot::CHANNEL), Some(Mode::Unreliable));
-    assert_eq!(mode(ChatLine::CHANNEL), Some(Mode::ReliableOrdered));
+    assert_eq!(mode(PlayerInput::CHANNEL), Some(DeliveryMode::UnreliableSequenced));
+    assert_eq!(mode(Snapshot::CHANNEL), Some(DeliveryMode::Unreliable));
+    assert_eq!(mode(ChatLine::CHANNEL), Some(DeliveryMode::ReliableOrdered));
     assert_eq!(mode(3), None);
 }

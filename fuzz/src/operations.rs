@@ -5,18 +5,18 @@ use crate::input::Input;
 use crate::parsing;
 use bytes::Bytes;
 use core::net::SocketAddr;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::security::{Plain, Session};
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::MessageId;
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::number::Truncated;
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
 use skipstone_proto::wire::repair::encode_repair_header;
-use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Overflow, Settings};
+use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Plain, Session};
+use skipstone_proto::{Redundancy, RedundancyMode};
 use std::collections::BTreeSet;
 
 /// One endpoint, and what it has said.
@@ -77,17 +77,21 @@ const OWN_REDUNDANCIES: [Option<RedundancyMode>; 5] = [
 
 fn settings(input: &mut Input<'_>) -> Settings {
     let modes = [
-        Mode::Unreliable,
-        Mode::UnreliableSequenced,
-        Mode::ReliableOrdered,
-        Mode::ReliableUnordered,
-        Mode::ReliableSequenced,
+        DeliveryMode::Unreliable,
+        DeliveryMode::UnreliableSequenced,
+        DeliveryMode::ReliableOrdered,
+        DeliveryMode::ReliableUnordered,
+        DeliveryMode::ReliableSequenced,
     ];
     let choice = input.u8();
     // A mode for each rule, or one for all of them.
     let own = |at: usize| (choice & 0x80 != 0).then(|| OWN_REDUNDANCIES[(usize::from(choice) + at) % 5]).flatten();
-    let rule = |(at, mode): (usize, &Mode)| ChannelRule {
-        redundancy: own(at),
+    // Where a newer message replaces an older one, nothing can be repeated.
+    let can_have = |mode: DeliveryMode, own: &RedundancyMode| {
+        mode != DeliveryMode::ReliableSequenced || !matches!(own, RedundancyMode::Repeat { .. })
+    };
+    let rule = |(at, mode): (usize, &DeliveryMode)| ChannelRule {
+        redundancy: own(at).filter(|own| can_have(*mode, own)),
         priority: at as u8 % 3,
         receipts: at % 2 == 0,
         overflow: [Overflow::Refuse, Overflow::DropOldest, Overflow::Disconnect][at % 3],

@@ -1,14 +1,14 @@
 //! Whatever parses bytes: it never panics, and what it understood it can write and understand again.
 
 use core::ops::RangeInclusive;
+use skipstone_proto::Settings;
 use skipstone_proto::wire::ack::{PacketRanges, encode_ack, encode_repaired};
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
-use skipstone_proto::wire::message::{FragmentHeader, Run, Sequence};
+use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder, Sequence};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::{encode_repair_header, repair_header_len};
-use skipstone_proto::wire::settings::Settings;
 
 /// Any bytes as a datagram, as frames, as settings and as numbers: no panic.
 pub fn decode(bytes: &[u8]) {
@@ -93,6 +93,10 @@ fn encode_datagram(buffer: &mut [u8], datagram: &Datagram<'_>) -> usize {
             datagram::encode_versions(writer, to, nonce, &versions.collect::<Vec<_>>());
         }
         Datagram::Refuse { to, nonce, code, reason } => datagram::encode_refuse(writer, to, nonce, code, reason),
+        Datagram::Query { nonce } => datagram::encode_query(writer, nonce, datagram::QUERY_BYTES_MIN),
+        Datagram::Answer { nonce, versions, payload } => {
+            datagram::encode_answer(writer, nonce, &versions.collect::<Vec<_>>(), payload);
+        }
     }
     writer.len()
 }
@@ -165,7 +169,7 @@ fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
 }
 
 fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
-    let mut run = Run::default();
+    let mut run = MessageEncoder::default();
     for item in items {
         match item {
             Item::Plain(Frame::Padding) => writer.zeros(1),
@@ -176,6 +180,10 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             Item::Plain(Frame::Closed) => frame::encode_closed(writer),
             Item::Plain(Frame::PathChallenge { token }) => frame::encode_path_challenge(writer, *token),
             Item::Plain(Frame::PathResponse { token }) => frame::encode_path_response(writer, *token),
+            Item::Plain(Frame::TimeRequest { sent_us }) => frame::encode_time_request(writer, *sent_us),
+            Item::Plain(Frame::TimeResponse { sent_us, server_us, held_us }) => {
+                frame::encode_time_response(writer, *sent_us, *server_us, *held_us);
+            }
             Item::Plain(Frame::Late { age_ms }) => frame::encode_late(writer, *age_ms as u16),
             Item::Plain(Frame::Ack(_) | Frame::Repaired(_) | Frame::Repair(_) | Frame::Message(_)) => {
                 unreachable!("they have items of their own")

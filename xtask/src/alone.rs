@@ -1,6 +1,6 @@
 //! The project speaks of itself alone: no file names a folder of the machine that it was written on.
 
-use crate::tree::File;
+use crate::files::File;
 
 /// Where files speak of something else, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {

@@ -12,8 +12,8 @@ pub(crate) fn flood(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     check_count(&count)?;
 
     let mut cargo = process::cargo(tree);
-    cargo.args(["test", "--release", "-p", "skipstone-cli", "--test", "a_flood_disturbs_nobody"]);
-    cargo.args(["--", "--nocapture", "--ignored"]);
+    cargo.args(["test", "--release", "-p", "skipstone-cli", "--test", "end_to_end"]);
+    cargo.args(["--", "a_flood_disturbs_nobody", "--nocapture", "--ignored"]);
     cargo.env(COUNT_VARIABLE, &count);
     match process::run(cargo) {
         Ok(()) => Ok(true),

@@ -4,14 +4,13 @@
 
 mod record;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use self::record::Record;
+use self::record::{Counts, Record};
 use crate::arguments::Arguments;
-use crate::steps::Verdict;
 use crate::tree::Tree;
+use crate::verdict::Verdict;
 use crate::{process, system};
 
 /// What a path may cost more than before, in percent.
@@ -61,9 +60,6 @@ const SCENARIOS: &[Scenario] = &[
     Scenario { name: "encode", words: "encode 1000 100", unit: "repair over 20 packets of 1,000 bytes" },
     Scenario { name: "decode", words: "decode 1000 100", unit: "window of 20 packets, 2 of them made again" },
 ];
-
-/// Instructions a unit, by scenario.
-type Counts = BTreeMap<&'static str, f64>;
 
 /// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not hold.
 pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {

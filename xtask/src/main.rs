@@ -4,19 +4,25 @@
 
 mod alone;
 mod arguments;
+mod claims;
+mod features;
+mod files;
 mod flood;
 mod fuzz;
+mod house;
 mod instructions;
 mod layering;
+mod package;
 mod process;
 mod purity;
-mod rust_source;
+mod source;
 mod steps;
 mod swarm;
 mod system;
 mod tally;
 mod tree;
 mod vectors;
+mod verdict;
 
 use std::process::ExitCode;
 
@@ -50,6 +56,8 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "house" => house::house(arguments, tree),
+        "layering" => layering::layering(arguments, tree, &files::files(tree)),
         "flood" => flood::flood(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
@@ -69,6 +77,7 @@ const HELP: &str = "\
 cargo xtask: what continuous integration and contributors run
 
   cargo xtask test                    every check, in order; all run even if one fails
+  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it leaves out
   cargo xtask test --list             the steps of `test`, one line each
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
@@ -76,12 +85,20 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
+  cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
+  cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
+  cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
 `test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind
 it if something was left out: each test counts as one, and so does each step that is not made of tests. `test` may
 install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
 
+`test --fast` leaves out: doc tests; the tests of the tool, the laboratory, the examples and the fuzz targets, end-to-end
+tests among them; the feature matrix; packaging; loom. All lints, the documentation, the tests of the protocol, the model
+network, the arithmetic and the library, the wasm build, the instruction counts and the golden vectors are in it.
+
+While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test
 While you work on the protocol:  cargo xtask test --only fmt,clippy,layering
 To replay seed 4711:             cargo xtask swarm --seeds 4711..4712

@@ -18,6 +18,11 @@ pub(crate) fn cargo(tree: &Tree) -> Command {
     cargo
 }
 
+/// Where cargo builds.
+pub(crate) fn target_dir(tree: &Tree) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tree.root().join("target"), |dir| tree.root().join(dir))
+}
+
 /// Any program, at the root, without standard input and without what `cargo run` told us about ourselves: build
 /// scripts that watch those variables would be built anew each time one calls cargo with and without xtask.
 pub(crate) fn command(program: &str, tree: &Tree) -> Command {

@@ -1,9 +1,8 @@
 //! The protocol takes time, bytes and a seed, and reaches for nothing: no clock, socket, thread or entropy of the
 //! system. And in the whole project, `unsafe` stands in three files.
 
-use crate::layering::PROTOCOL;
-use crate::rust_source::{Placed, Token, tokens};
-use crate::tree::File;
+use crate::files::File;
+use crate::source::tokens::{Placed, Token, tokens};
 
 /// The file that talks to the system below the standard library, and those that say instructions which std has no safe way
 /// to say: of vectors, and to prefetch.
@@ -22,6 +21,9 @@ const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
     ("TcpListener", "sockets belong to the library above: take and give bytes"),
     ("RandomState", "entropy comes from the seed alone"),
 ];
+
+/// Where the protocol's sources lie.
+const PROTOCOL: &str = "crates/skipstone-proto/src/";
 
 /// What breaks these rules, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {

@@ -2,8 +2,8 @@
 //! Whatever is installed is announced first; what cannot be is said, and counted as skipped.
 
 use crate::process;
-use crate::steps::Verdict;
 use crate::tree::Tree;
+use crate::verdict::Verdict;
 
 /// The target that proves that the protocol needs no operating system.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";

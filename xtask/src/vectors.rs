@@ -1,7 +1,7 @@
 //! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder that was written from that page alone.
 
-use crate::steps::Verdict;
 use crate::tree::Tree;
+use crate::verdict::Verdict;
 use crate::{process, system};
 
 /// The command: `Ok(true)` if the decoder agrees with the vectors, and an error if it cannot be asked.

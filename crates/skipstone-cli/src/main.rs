@@ -1,22 +1,16 @@
 //! `skipstone`: the stress test, chat client and server. Each command has a module of its own; this file only reads the
-//! command line.
+//! command line. Imports point down: `serve > stress, chat > console, sharing, trust`, and below them all `skipstone-lab`.
 
-mod bench;
 mod chat;
-mod compare;
 mod console;
-mod measure;
-mod report;
-mod resilience;
 mod serve;
 mod sharing;
 mod stress;
 mod trust;
-mod units;
-mod workload;
 
 use clap::{Parser, Subcommand};
-use report::exit::Exit;
+use skipstone_lab::report::Exit;
+use skipstone_lab::{bench, compare};
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -24,9 +18,9 @@ use std::process::ExitCode;
 /// Without a command: the demonstration, ten seconds of 100 clients against a server of its own.
 #[derive(Debug, Parser)]
 #[command(name = "skipstone", version, after_help = AFTER_HELP)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ToolCommand>,
 }
 
 const AFTER_HELP: &str = "\
@@ -41,40 +35,40 @@ Try:
   skipstone bench fanout --clients 200             what a line to everybody costs, beside ENet, QUIC, TCP and others";
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum ToolCommand {
     /// Run a server: every line that a client sends goes to all of them
-    Serve(Box<serve::Arguments>),
+    Serve(Box<serve::ServeArguments>),
     /// Let hundreds of clients talk at a fixed rate, and prove that every line arrives once, in order, unchanged
-    Stress(Box<stress::Arguments>),
+    Stress(Box<stress::StressArguments>),
     /// Run one plan with every transport, and put them side by side
-    Compare(Box<compare::Arguments>),
+    Compare(Box<compare::CompareArguments>),
     /// Measure what a server costs, beside other transports, over sockets
-    Bench(bench::Arguments),
+    Bench(bench::BenchArguments),
     /// The server's process of a bench
     #[command(hide = true)]
-    BenchServer(bench::server::Arguments),
+    BenchServer { task: String },
     /// The load's process of a bench
     #[command(hide = true)]
-    BenchLoad(bench::load::Arguments),
+    BenchLoad { task: String },
     /// Talk with everybody on a server
-    Chat(chat::Arguments),
+    Chat(chat::ChatArguments),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+    let arguments = CommandLine::try_parse().unwrap_or_else(|error| {
         // Help and version are answers, the rest is bad configuration.
         let code = if error.use_stderr() { Exit::BadConfiguration.code() } else { 0 };
         let _ = error.print();
         std::process::exit(code.into());
     });
     let exit = match arguments.command {
-        Some(Command::Serve(arguments)) => serve::run(&arguments),
-        Some(Command::Stress(arguments)) => stress::run(&arguments),
-        Some(Command::Compare(arguments)) => compare::run(&arguments),
-        Some(Command::Bench(arguments)) => bench::run(&arguments),
-        Some(Command::BenchServer(arguments)) => bench::server::run(&arguments),
-        Some(Command::BenchLoad(arguments)) => bench::load::run(&arguments),
-        Some(Command::Chat(arguments)) => chat::run(&arguments),
+        Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
+        Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
+        Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
+        Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
+        Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),
+        Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
+        Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };
     ExitCode::from(exit.code())

@@ -1,8 +1,7 @@
 //! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
 
-use crate::stress::output;
-use serde::{Deserialize, Serialize};
 use skipstone::net::udp::BufferGrants;
+use skipstone_lab::report::output;
 use std::str::FromStr;
 use std::sync::Once;
 
@@ -65,34 +64,6 @@ impl SharingFlags {
     /// The flags for a server that is started with them.
     pub(crate) fn words(self) -> Vec<String> {
         self.shards.map(|count| format!("--shards={count}")).into_iter().collect()
-    }
-}
-
-/// What one shard carries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Shard {
-    /// Clients that are connected to it.
-    pub(crate) clients: u64,
-    /// Datagrams and WebSocket messages that it sent, since it began.
-    pub(crate) datagrams_sent: u64,
-    /// Those that it opened.
-    pub(crate) datagrams_received: u64,
-    /// Datagrams that came to it and were another shard's, because a client had moved: handed on.
-    pub(crate) handed_on: u64,
-    /// Those that found no room on their way.
-    pub(crate) hand_over_drops: u64,
-}
-
-impl From<&skipstone::ShardOverview> for Shard {
-    fn from(shard: &skipstone::ShardOverview) -> Shard {
-        Shard {
-            clients: shard.clients as u64,
-            datagrams_sent: shard.stats.sent.datagrams,
-            datagrams_received: shard.stats.received.datagrams,
-            handed_on: shard.driver.strays.handed_on,
-            hand_over_drops: shard.driver.strays.dropped,
-        }
     }
 }
 

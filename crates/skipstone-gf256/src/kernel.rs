@@ -2,6 +2,7 @@
 //! multiplication (factors 0 and 1) never gets to them.
 
 use crate::field::Products;
+use crate::portable;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
 #[cfg(target_arch = "x86_64")]
@@ -101,7 +102,7 @@ impl Kernel {
 
     fn mul_add_products(self, target: &mut [u8], source: &[u8], products: &Products) {
         match self.0 {
-            Instructions::Portable => mul_add_portable(target, source, products),
+            Instructions::Portable => portable::mul_add(target, source, products),
             #[cfg(target_arch = "x86_64")]
             Instructions::Ssse3(ssse3) => ssse3.mul_add(target, source, products),
             #[cfg(target_arch = "x86_64")]
@@ -113,7 +114,7 @@ impl Kernel {
 
     fn scale_products(self, target: &mut [u8], products: &Products) {
         match self.0 {
-            Instructions::Portable => scale_portable(target, products),
+            Instructions::Portable => portable::scale(target, products),
             #[cfg(target_arch = "x86_64")]
             Instructions::Ssse3(ssse3) => ssse3.scale(target, products),
             #[cfg(target_arch = "x86_64")]
@@ -128,21 +129,5 @@ impl Kernel {
 fn add(target: &mut [u8], source: &[u8]) {
     for (target, source) in target.iter_mut().zip(source) {
         *target ^= source;
-    }
-}
-
-/// Also what the others do with the bytes that fill no vector.
-#[inline]
-pub(crate) fn mul_add_portable(target: &mut [u8], source: &[u8], products: &Products) {
-    for (target, source) in target.iter_mut().zip(source) {
-        *target ^= products.with(*source);
-    }
-}
-
-/// Also what the others do with the bytes that fill no vector.
-#[inline]
-pub(crate) fn scale_portable(target: &mut [u8], products: &Products) {
-    for target in target {
-        *target = products.with(*target);
     }
 }

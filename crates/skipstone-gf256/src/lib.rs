@@ -43,6 +43,7 @@
 
 mod field;
 mod kernel;
+mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 mod solve;

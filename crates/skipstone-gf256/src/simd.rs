@@ -25,7 +25,7 @@ mod x86 {
     use std::ptr;
 
     use crate::field::Products;
-    use crate::kernel::{mul_add_portable, scale_portable};
+    use crate::portable;
 
     /// The processor has AVX2.
     #[derive(Clone, Copy)]
@@ -128,7 +128,7 @@ mod x86 {
             let product = product_16(load_16(source), low, high);
             store_16(target, _mm_xor_si128(load_16(target), product));
         }
-        mul_add_portable(target_rest, source_rest, products);
+        portable::mul_add(target_rest, source_rest, products);
     }
 
     #[inline]
@@ -139,7 +139,7 @@ mod x86 {
         for target in targets {
             store_16(target, product_16(load_16(target), low, high));
         }
-        scale_portable(rest, products);
+        portable::scale(rest, products);
     }
 
     #[inline]
@@ -172,7 +172,7 @@ mod neon {
     use std::arch::is_aarch64_feature_detected;
 
     use crate::field::Products;
-    use crate::kernel::{mul_add_portable, scale_portable};
+    use crate::portable;
 
     /// The processor has NEON; nearly all have.
     #[derive(Clone, Copy)]
@@ -205,7 +205,7 @@ mod neon {
             let product = product_16(load_16(source), low, high);
             store_16(target, veorq_u8(load_16(target), product));
         }
-        mul_add_portable(target_rest, source_rest, products);
+        portable::mul_add(target_rest, source_rest, products);
     }
 
     #[target_feature(enable = "neon")]
@@ -215,7 +215,7 @@ mod neon {
         for target in targets {
             store_16(target, product_16(load_16(target), low, high));
         }
-        scale_portable(rest, products);
+        portable::scale(rest, products);
     }
 
     #[inline]

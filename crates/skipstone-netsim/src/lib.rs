@@ -79,6 +79,7 @@ mod config;
 mod corrupt;
 pub mod cubic;
 mod duplex;
+mod fate;
 mod flight;
 mod link;
 mod loss;
@@ -89,6 +90,7 @@ mod trace;
 
 pub use config::{ConfigError, LinkConfig, Loss, Outage, QueueLimit};
 pub use duplex::Duplex;
-pub use link::{Arrival, Fate, Link, LossCause};
+pub use fate::{Fate, LossCause};
+pub use link::{Arrival, Link};
 pub use stats::LinkStats;
 pub use trace::{TraceEvent, TraceLine};

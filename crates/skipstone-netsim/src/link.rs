@@ -6,6 +6,7 @@ use crate::{
     bottleneck::Bottleneck,
     config::{ConfigError, LinkConfig},
     corrupt::flip_bits,
+    fate::{Fate, LossCause},
     flight::{Flight, Flights, SendNumber},
     loss::LossProcess,
     rng::Draw,
@@ -32,30 +33,6 @@ pub struct Link {
     delivered_last: Option<SendNumber>,
     stats: LinkStats,
     trace: Trace,
-}
-
-/// What became of a datagram that was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
-    /// It is on its way and will arrive.
-    Queued,
-    /// It will not arrive.
-    Lost(LossCause),
-}
-
-/// Why a datagram was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LossCause {
-    /// [`Loss::Random`](crate::Loss::Random).
-    Random,
-    /// [`Loss::Burst`](crate::Loss::Burst).
-    Burst,
-    /// The queue before the rate was full: [`QueueLimit`](crate::QueueLimit).
-    Queue,
-    /// The link was down: [`Outage`](crate::Outage).
-    Outage,
-    /// Larger than [`LinkConfig::datagram_bytes_max`].
-    TooLarge,
 }
 
 /// A datagram that has arrived.

@@ -7,7 +7,7 @@
 //!                             1 / mean_length
 //! ```
 
-use crate::{config::Loss, link::LossCause, rng::Draw};
+use crate::{config::Loss, fate::LossCause, rng::Draw};
 
 /// The state of the loss: which of the two states the chain is in, once it has begun.
 #[derive(Clone, Debug, Default)]

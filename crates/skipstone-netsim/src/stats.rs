@@ -1,6 +1,6 @@
 //! What a link has done so far.
 
-use crate::link::{Fate, LossCause};
+use crate::fate::{Fate, LossCause};
 
 /// What a [`Link`](crate::Link) has done since it was made. Counts are of datagrams, bytes are without headers.
 ///

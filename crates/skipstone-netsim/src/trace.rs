@@ -3,7 +3,7 @@
 use core::{fmt, time::Duration};
 use std::collections::VecDeque;
 
-use crate::link::{Fate, LossCause};
+use crate::fate::Fate;
 
 /// One line of a [`Link`](crate::Link)'s trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,18 +51,6 @@ impl fmt::Display for TraceEvent {
             Self::Duplicated => write!(f, "duplicated"),
             Self::Arrived { sent } => write!(f, "arrived, sent at {}.{:09} s", sent.as_secs(), sent.subsec_nanos()),
         }
-    }
-}
-
-impl fmt::Display for LossCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Random => "random",
-            Self::Burst => "burst",
-            Self::Queue => "queue full",
-            Self::Outage => "outage",
-            Self::TooLarge => "too large",
-        })
     }
 }
 

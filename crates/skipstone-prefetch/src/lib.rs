@@ -7,10 +7,8 @@
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let begin = core::ptr::from_ref(value).cast::<u8>();
-    let first = begin.addr() % LINE;
-    let end = first + size_of_val(value).clamp(1, BYTES_MAX);
-    for offset in (0..end).step_by(LINE) {
-        fetch_line(begin.wrapping_add(offset).wrapping_sub(first));
+    for offset in lines(begin.addr(), size_of_val(value)) {
+        fetch_line(begin.wrapping_add(offset));
     }
 }
 
@@ -19,6 +17,61 @@ pub const BYTES_MAX: usize = 4_096;
 
 /// Bytes of a line in the caches of the processors that are common.
 const LINE: usize = 64;
+
+/// Where in a value that begins at this address, each of its lines begins: but for the first, which begins before it.
+#[inline]
+fn lines(begin: usize, bytes: usize) -> impl Iterator<Item = usize> {
+    let to_second = LINE - begin % LINE;
+    let bytes = bytes.clamp(1, BYTES_MAX);
+    core::iter::once(0).chain((to_second..bytes).step_by(LINE))
+}
+
+/// What is fetched of somebody, by how soon it is his turn: what he points to is known once he is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// He himself.
+    Itself,
+    /// What he points to.
+    Pointees,
+    /// What that points to.
+    Beyond,
+}
+
+impl Step {
+    /// The first is taken when the others' turns come before, the last when it is his turn next.
+    pub const ALL: [Step; 3] = [Step::Itself, Step::Pointees, Step::Beyond];
+}
+
+/// Whose turn comes next, in a round through many. That somebody in it does not come after all costs nothing.
+#[derive(Debug)]
+pub struct Lookahead<T>([Option<T>; Step::ALL.len()]);
+
+impl<T> Default for Lookahead<T> {
+    fn default() -> Self {
+        Lookahead([const { None }; Step::ALL.len()])
+    }
+}
+
+impl<T: Copy> Lookahead<T> {
+    /// Everybody comes a turn nearer, and this one behind them; for each of them, `fetch` is to take its step. Called as often
+    /// as there are steps before the first turn, and then once in each, it is as far ahead as that.
+    #[inline]
+    pub fn advance(&mut self, last: Option<T>, mut fetch: impl FnMut(T, Step)) {
+        self.0.rotate_right(1);
+        self.0[0] = last;
+        for (item, step) in self.0.iter().zip(Step::ALL) {
+            if let Some(item) = item {
+                fetch(*item, step);
+            }
+        }
+    }
+
+    /// The one whose turn comes last.
+    #[inline]
+    pub fn last(&self) -> Option<T> {
+        self.0[0]
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "std has no safe way to say PREFETCHT0")]
@@ -42,17 +95,44 @@ fn fetch_line(_: *const u8) {}
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
+    use std::vec::Vec;
 
     #[test]
-    fn it_takes_any_value_and_changes_none() {
-        let values = [1_u64; 2_000];
-        for length in [0, 1, 9, values.len()] {
-            prefetch(&values[..length]);
+    fn each_line_of_a_value_is_fetched_once_and_no_other() {
+        for begin in 0..200 {
+            for bytes in [1, 2, 63, 64, 65, 2_144, BYTES_MAX] {
+                let fetched: Vec<usize> = lines(begin, bytes).map(|offset| (begin + offset) / LINE).collect();
+                let expected: Vec<usize> = (begin / LINE..=(begin + bytes - 1) / LINE).collect();
+                assert_eq!(fetched, expected, "{bytes} bytes at {begin}");
+            }
         }
+    }
+
+    #[test]
+    fn of_nothing_one_line_is_fetched_and_of_very_much_a_part() {
+        assert!(lines(70, 0).eq([0]));
+        assert_eq!(lines(0, 1 << 30).count(), BYTES_MAX / LINE);
         prefetch("");
-        prefetch(&());
-        prefetch::<dyn core::fmt::Debug>(&values);
-        assert_eq!(values, [1; 2_000]);
+        prefetch::<dyn core::fmt::Debug>(&[1; 2_000]);
+    }
+
+    #[test]
+    fn everybody_takes_each_step_once_and_in_order_before_the_turn() {
+        let (mut ahead, mut taken) = (Lookahead::default(), Vec::new());
+        let mut coming = 0..5;
+        for _ in Step::ALL {
+            ahead.advance(coming.next(), |item, step| taken.push((item, step)));
+        }
+        for turn in 0..5 {
+            ahead.advance(coming.next(), |item, step| taken.push((item, step)));
+            let steps: Vec<Step> = taken.iter().filter(|(item, _)| *item == turn).map(|(_, step)| *step).collect();
+            assert_eq!(steps, Step::ALL, "{turn}");
+            let nearest = taken.iter().filter(|(_, step)| *step == Step::Beyond).count();
+            assert_eq!(nearest, (turn + 2).min(5), "the next one is there, and nobody after him");
+        }
+        assert_eq!(ahead.last(), None);
     }
 }

@@ -20,15 +20,15 @@
 //! ```
 
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
-use skipstone_proto::fec::{Decoder, Encoder};
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::security::{Plain, Session};
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::MessageId;
+use skipstone_proto::redundancy::fec::{Decoder, Encoder};
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::frame::{Frame, Frames};
-use skipstone_proto::wire::settings::{Merging, Settings};
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Merging, Settings};
+use skipstone_proto::{Plain, Session};
 use std::hint::black_box;
 use std::net::SocketAddr;
 
@@ -157,7 +157,7 @@ impl World {
         while let Some(event) = act(measured == Measured::Server, &mut self.server, |server| server.poll_event(now)) {
             match event {
                 Event::Requested { peer, .. } => drop(self.server.accept(now, peer)),
-                Event::Connected { peer } => self.peers.push(peer),
+                Event::Connected { peer, .. } => self.peers.push(peer),
                 _ => {}
             }
         }
@@ -353,7 +353,7 @@ fn decode(bytes: usize, count: usize) -> u64 {
                     number < first + SOURCES && !is_lost(number)
                 });
             }
-            std::iter::from_fn(|| decoder.poll_repaired()).count()
+            std::iter::from_fn(|| decoder.poll_recovered()).count()
         });
         assert!(at == 0 || again == 2, "window {at}: {again} packets were made again");
     }

@@ -5,10 +5,10 @@
 mod bottleneck;
 
 use bottleneck::{Kind, Load, Network, link, millis, seconds};
-use skipstone_proto::congestion::Algorithm;
+use skipstone_proto::Congestion;
 use std::time::Duration;
 
-const GREEDY: Kind = Kind::Ours(Algorithm::DelayAware, Load::Greedy);
+const GREEDY: Kind = Kind::Ours(Congestion::DelayAware, Load::Greedy);
 
 fn main() {
     println!("kbit/s  RTT queue | alone: share   p95  lost | beside CUBIC: ours  CUBIC");

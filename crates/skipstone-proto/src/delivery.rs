@@ -3,7 +3,7 @@
 
 /// Taken when a packet leaves, given back with its acknowledgement. The default says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct DeliveryStamp {
     /// Bytes delivered so far, modulo 2^32.
     pub delivered: u32,
     /// When the last of them were, in us modulo 2^32.

@@ -1,25 +1,153 @@
 //! The Skipstone protocol, sans-I/O: time and bytes in; datagrams, events and a deadline out.
 //!
-//! There is no socket, clock, thread, randomness or global in this crate. Whoever embeds it calls, in any order,
-//! [`endpoint::Endpoint::handle_datagram`], [`endpoint::Endpoint::handle_timeout`], [`endpoint::Endpoint::send`] and the
-//! `poll_*` methods, always with the present [`time::Time`]. `WIRE.md` specifies what it puts on the wire.
+//! There is no socket, clock, thread, randomness or global in this crate. Its embedder calls, in any order,
+//! [`Endpoint::handle_datagram`], [`Endpoint::handle_timeout`], [`Endpoint::send`] and the `poll_*` methods, always with
+//! the present [`Time`]. `WIRE.md` specifies what it puts on the wire.
+//!
+//! Two endpoints, joined by a [`Vec`] of datagrams in place of a network:
+//!
+//! ```
+//! use bytes::Bytes;
+//! use skipstone_proto::{Carrier, Config, Duration, Endpoint, Event, MessageId, Path, Settings, Time};
+//!
+//! /// Takes all datagrams that are due. An embedder gives them to a socket instead.
+//! fn transmit(endpoint: &mut Endpoint, now: Time) -> Vec<Vec<u8>> {
+//!     let mut datagrams = Vec::new();
+//!     let mut buffer = vec![0; 65_536];
+//!     while let Some(transmit) = endpoint.poll_transmit(now, &mut buffer) {
+//!         let written = &buffer[..transmit.bytes];
+//!         datagrams.extend(written.chunks(transmit.segment_bytes).map(<[u8]>::to_vec));
+//!     }
+//!     datagrams
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let to_server = Path { socket: 0, remote: "192.0.2.1:7777".parse()?, carrier: Carrier::UDP };
+//! let to_client = Path { socket: 0, remote: "192.0.2.2:50000".parse()?, carrier: Carrier::UDP };
+//! // Every random choice follows from the seed: take it from the system's entropy.
+//! let mut server = Endpoint::new(Config::server(Settings::default()), [1; 32])?;
+//! let mut client = Endpoint::new(Config::client(), [2; 32])?;
+//!
+//! let mut now = Time::ZERO;
+//! client.connect(now, to_server, b"a token")?;
+//! let delivered = 'game: loop {
+//!     for mut datagram in transmit(&mut client, now) {
+//!         server.handle_datagram(now, to_client, &mut datagram);
+//!     }
+//!     while let Some(event) = server.poll_event(now) {
+//!         match event {
+//!             Event::Requested { peer, .. } => assert!(server.accept(now, peer)),
+//!             Event::Message { payload, .. } => break 'game payload,
+//!             _ => {}
+//!         }
+//!     }
+//!     for mut datagram in transmit(&mut server, now) {
+//!         client.handle_datagram(now, to_server, &mut datagram);
+//!     }
+//!     while let Some(event) = client.poll_event(now) {
+//!         if let Event::Connected { peer, .. } = event {
+//!             client.send(now, peer, 0, Bytes::from_static(b"hello"), MessageId(1))?;
+//!         }
+//!     }
+//!     // An embedder waits for its socket until the earlier `poll_timeout`.
+//!     now += Duration::from_millis(10);
+//!     client.handle_timeout(now);
+//!     server.handle_timeout(now);
+//! };
+//! assert_eq!(delivered, "hello");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Everything public is at the root. The feature `unstable` opens some modules to fuzzing, benches and tests; no promise
+//! is made about them.
 #![forbid(unsafe_code)]
+#![deny(unnameable_types)]
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+#![cfg_attr(
+    not(feature = "unstable"),
+    expect(
+        unreachable_pub,
+        dead_code,
+        reason = "some items are reached through the modules that `unstable` opens only"
+    )
+)]
 
-pub mod channel;
+mod channel;
+mod connection;
+mod delivery;
+mod endpoint;
+mod mtu;
+mod path;
+mod ranges;
+mod recovery;
+mod rtt;
+mod seq;
+mod shrink_queue;
+mod time;
+
+#[cfg(not(feature = "unstable"))]
+mod congestion;
+#[cfg(feature = "unstable")]
 pub mod congestion;
-pub mod connection;
-pub mod delivery;
-pub mod endpoint;
-pub mod fec;
-pub mod loss;
-pub mod mtu;
-pub mod path;
-pub mod ranges;
-pub mod recovery;
+#[cfg(not(feature = "unstable"))]
+mod redundancy;
+#[cfg(feature = "unstable")]
+pub mod redundancy;
+#[cfg(not(feature = "unstable"))]
+mod rng;
+#[cfg(feature = "unstable")]
 pub mod rng;
-pub mod rtt;
+#[cfg(not(feature = "unstable"))]
+mod security;
+#[cfg(feature = "unstable")]
 pub mod security;
-pub mod seq;
-mod spare;
-pub mod time;
+#[cfg(not(feature = "unstable"))]
+mod wire;
+#[cfg(feature = "unstable")]
 pub mod wire;
+
+/// The endpoint: all connections behind one or more sockets.
+pub use endpoint::{
+    Broadcast, Config, ConfigError, ConnectError, DecodedAnswer, Endpoint, Everyone, Group, QUERY_BYTES_MIN,
+    QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong, Shard, Transmit, Work, encode_question,
+};
+/// Hints about the connections that are next, for a round through many.
+pub use skipstone_prefetch::{Lookahead, Step};
+
+/// Connections: what happens to them, and what they have done.
+pub use connection::event::{Close, ClosedBy, Event, PeerId, code};
+pub use connection::stats::{DropReason, Drops, Flow, RedundancyStats, Stats};
+pub use connection::{Overview, SendError, ServerTime, Side};
+pub use rtt::Rtt;
+
+/// Messages on their way in and out.
+pub use channel::channels::Depth;
+pub use channel::inbound::{Direction, InboundRule, MessageRate, Violation};
+pub use channel::transfers::{IncomingTransfer, OutgoingTransfer, TRANSFERS_MAX, Transfers};
+pub use channel::{GivenUp, MessageId, Submission};
+
+/// Settings: the server chooses them, its clients keep to them.
+pub use congestion::Congestion;
+pub use wire::frame::TOKEN_BYTES_MAX;
+pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
+pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
+
+/// Where datagrams come from and go to, and when.
+pub use path::{Carrier, Path};
+pub use time::{Duration, Time};
+
+/// Encryption is plugged in: its suites, their sessions, and what this crate itself brings.
+pub use security::{Plain, Protection, Session, Suites};
+pub use wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
+
+/// Kinds of datagrams, for embedders that sort them before an endpoint sees them.
+pub use wire::datagram::{KIND_OPEN, KIND_PACKET};
+
+/// Reading and writing integers as WIRE.md section 1 has them, for suites with messages of their own.
+pub mod coding {
+    pub use crate::wire::Malformed;
+    pub use crate::wire::cursor::{Reader, Writer};
+    pub use crate::wire::number::Truncated;
+    pub use crate::wire::varint;
+}

@@ -4,11 +4,11 @@ use core::ops::RangeInclusive;
 
 /// A sorted set of inclusive ranges. Adding at the upper end, the usual case, costs no search.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
-pub struct RangeSet(Vec<(u64, u64)>);
+pub(crate) struct RangeSet(Vec<(u64, u64)>);
 
 impl RangeSet {
     /// Adds one number. False if it was there already.
-    pub fn insert(&mut self, number: u64) -> bool {
+    pub(crate) fn insert(&mut self, number: u64) -> bool {
         if let Some(last) = self.0.last_mut() {
             if number == last.1 + 1 {
                 last.1 = number;
@@ -27,7 +27,7 @@ impl RangeSet {
     }
 
     /// Adds every number of a range.
-    pub fn insert_range(&mut self, range: RangeInclusive<u64>) {
+    pub(crate) fn insert_range(&mut self, range: RangeInclusive<u64>) {
         let (mut first, mut last) = range.into_inner();
         assert!(first <= last, "a range runs upward");
         let begin = self.0.partition_point(|r| r.1.saturating_add(1) < first);
@@ -40,28 +40,28 @@ impl RangeSet {
     }
 
     /// Whether the number is in the set.
-    pub fn contains(&self, number: u64) -> bool {
+    pub(crate) fn contains(&self, number: u64) -> bool {
         let at = self.0.partition_point(|r| r.1 < number);
         self.0.get(at).is_some_and(|r| r.0 <= number)
     }
 
     /// The greatest number.
-    pub fn last(&self) -> Option<u64> {
+    pub(crate) fn last(&self) -> Option<u64> {
         self.0.last().map(|r| r.1)
     }
 
     /// The range with the smallest numbers.
-    pub fn first_range(&self) -> Option<RangeInclusive<u64>> {
+    pub(crate) fn first_range(&self) -> Option<RangeInclusive<u64>> {
         self.0.first().map(|r| r.0..=r.1)
     }
 
     /// Takes the range with the smallest numbers out.
-    pub fn pop_first_range(&mut self) -> Option<RangeInclusive<u64>> {
+    pub(crate) fn pop_first_range(&mut self) -> Option<RangeInclusive<u64>> {
         (!self.0.is_empty()).then(|| self.0.remove(0)).map(|r| r.0..=r.1)
     }
 
     /// Removes every number below `bound`.
-    pub fn remove_below(&mut self, bound: u64) {
+    pub(crate) fn remove_below(&mut self, bound: u64) {
         let gone = self.0.partition_point(|r| r.1 < bound);
         self.0.drain(..gone);
         if let Some(first) = self.0.first_mut() {
@@ -70,7 +70,7 @@ impl RangeSet {
     }
 
     /// Removes every number of a range.
-    pub fn remove_range(&mut self, range: RangeInclusive<u64>) {
+    pub(crate) fn remove_range(&mut self, range: RangeInclusive<u64>) {
         let (first, last) = range.into_inner();
         let begin = self.0.partition_point(|r| r.1 < first);
         let end = self.0.partition_point(|r| r.0 <= last);
@@ -84,28 +84,23 @@ impl RangeSet {
     }
 
     /// The ranges, smallest numbers first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = RangeInclusive<u64>> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = RangeInclusive<u64>> + '_ {
         self.0.iter().map(|r| r.0..=r.1)
     }
 
     /// How many ranges.
-    pub fn range_count(&self) -> usize {
+    pub(crate) fn range_count(&self) -> usize {
         self.0.len()
     }
 
     /// How many numbers.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.0.iter().map(|r| r.1 - r.0 + 1).sum()
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Empties the set and keeps its memory.
-    pub fn clear(&mut self) {
-        self.0.clear();
     }
 }
 

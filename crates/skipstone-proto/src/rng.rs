@@ -1,7 +1,7 @@
 //! Seeded randomness: xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64.
 //!
 //! For simulated runs and tests. Four outputs in a row tell all that follow, so nothing that a peer gets to see comes from
-//! it: ids, nonces and tokens are made by `security::mint`.
+//! it: ids, nonces and tokens are made by `security::secret_rng`.
 
 /// A small, fast generator. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
@@ -40,6 +40,9 @@ impl Rng {
     }
 
     /// A number below `bound`, which must not be 0. (Lemire's multiplication; the bias is below 2^-32 here.)
+    ///
+    /// # Panics
+    /// If `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "a random number needs a range");
         (((self.next_u64() >> 32) * u64::from(bound)) >> 32) as u32

@@ -3,26 +3,26 @@
 /// The sequence of a message in its channel and direction. Comparison is by distance, so only sequences less than 2^31
 /// apart can be compared; windows keep them far closer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Seq(pub u32);
+pub(crate) struct Seq(pub u32);
 
 impl Seq {
     /// The sequence after this one.
-    pub const fn next(self) -> Seq {
+    pub(crate) const fn next(self) -> Seq {
         self.plus(1)
     }
 
     /// The sequence `count` later.
-    pub const fn plus(self, count: u32) -> Seq {
+    pub(crate) const fn plus(self, count: u32) -> Seq {
         Seq(self.0.wrapping_add(count))
     }
 
     /// How many sequences `self` is after `earlier`; negative if it is before.
-    pub const fn distance_from(self, earlier: Seq) -> i32 {
+    pub(crate) const fn distance_from(self, earlier: Seq) -> i32 {
         self.0.wrapping_sub(earlier.0) as i32
     }
 
     /// Whether `self` comes after `other`.
-    pub const fn is_after(self, other: Seq) -> bool {
+    pub(crate) const fn is_after(self, other: Seq) -> bool {
         self.distance_from(other) > 0
     }
 }

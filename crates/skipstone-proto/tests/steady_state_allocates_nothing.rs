@@ -1,13 +1,15 @@
 //! Once connections stand and their queues have their size, a line to everybody needs no memory that was not there before:
 //! neither at the server nor at a client.
+//!
+//! A process of its own: the counter of allocations is the global allocator of its program.
 
 use allocation_counter::measure;
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Endpoint, Event, Group, PeerId};
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::time::{Duration, Time};
-use skipstone_proto::wire::settings::{Merging, Settings};
+use skipstone_proto::MessageId;
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Merging, Settings};
 use std::net::SocketAddr;
 use std::ops::Range;
 

@@ -1,12 +1,13 @@
-//! What sealing, opening and shaking hands cost, in clear, by TLS and by both versions of DTLS. `cargo bench -p skipstone`.
+//! What sealing, opening and shaking hands cost, in clear, by TLS and, with the feature `dtls`, by both of its versions; by
+//! the provider that the build has: `cargo bench -p skipstone --bench sealing`, and with `--no-default-features --features
+//! aws-lc,self-signed`.
 
-use rustls::crypto::aws_lc_rs::cipher_suite;
-use rustls::quic::Version;
-use rustls::{Side, SupportedCipherSuite};
 use skipstone::{Security, Trust};
-use skipstone_proto::security::{Plain, Session};
-use skipstone_proto::time::Time;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
+use skipstone_proto::SUITE_TLS_1_3;
+use skipstone_proto::Time;
+use skipstone_proto::{Plain, Session};
+#[cfg(feature = "dtls")]
+use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::time::Instant;
 
 const NOW: Time = Time::from_micros(1_000_000);
@@ -24,32 +25,10 @@ fn main() {
     println!("ns, medians{}{:>12}{:>26}", columns.concat(), "overhead B", "handshake us, both sides");
     report("plain", plain);
     report("TLS 1.3", || shake_hands(SUITE_TLS_1_3));
+    #[cfg(feature = "dtls")]
     report("DTLS 1.3", || shake_hands(SUITE_DTLS_1_3));
+    #[cfg(feature = "dtls")]
     report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
-    println!("\nciphers of TLS 1.3 alone, by aws-lc; AES above is ring's");
-    report_cipher("AES-128", cipher_suite::TLS13_AES_128_GCM_SHA256);
-    report_cipher("ChaCha20", cipher_suite::TLS13_CHACHA20_POLY1305_SHA256);
-}
-
-fn report_cipher(name: &str, suite: SupportedCipherSuite) {
-    let suite = suite.tls13().and_then(|suite| suite.quic_suite()).expect("rustls has it for QUIC");
-    let [client, server] = [Side::Client, Side::Server].map(|side| suite.keys(b"bench", side, Version::V1));
-    let measured = LENGTHS.map(|length| {
-        let mut datagram = vec![7; length + 16];
-        let (mut sealing, mut opening) = (Vec::new(), Vec::new());
-        for number in 0..u64::from(PACKETS) {
-            let began = Instant::now();
-            let (payload, tag_at) = datagram.split_at_mut(length);
-            let tag = client.local.packet.encrypt_in_place(number, b"head", payload).expect("it seals");
-            tag_at.copy_from_slice(tag.as_ref());
-            let sealed = Instant::now();
-            server.remote.packet.decrypt_in_place(number, b"head", &mut datagram).expect("it is genuine");
-            opening.push(sealed.elapsed().as_nanos() as u64);
-            sealing.push((sealed - began).as_nanos() as u64);
-        }
-        format!("{:>23}", format!("{} + {}", median(sealing), median(opening)))
-    });
-    println!("{name:10} {}", measured.concat());
 }
 
 fn report(name: &str, mut pair: impl FnMut() -> Pair) {

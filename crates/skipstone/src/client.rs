@@ -1,20 +1,28 @@
 //! A client: one connection to one server.
 
 use crate::driver::impair::Impairment;
-use crate::driver::{Driver, DriverStats};
-use crate::handle::{Command, Handle, Mode as Threading, QueueFull, Wake};
+use crate::driver::impairment_error::ImpairmentError;
+use crate::driver::{DialConfig, Driver, DriverStats, LOCAL_ADDRESS};
+use crate::handle::{Handle, HandleConfig, Threading, Wake};
+use crate::net::local::LocalListener;
 use crate::security::{Suite, Trust};
+use crate::send_error::{PeerError, SendError};
+use crate::server_time::ServerTime;
 use crate::start_error::StartError;
-use crate::url::{Scheme, Target, UrlError};
+use crate::statistics::Overview;
+use crate::url::{self, Resolve, Scheme, Target, UrlError};
 use bytes::Bytes;
-use skipstone_proto::channel::{MessageId, Submission};
-use skipstone_proto::congestion::Algorithm;
-use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, code};
-use skipstone_proto::security::Protection;
-use skipstone_proto::time::Duration;
-use skipstone_proto::wire::settings::Merging;
+use skipstone_proto::Congestion;
+use skipstone_proto::Duration;
+use skipstone_proto::Merging;
+use skipstone_proto::Protection;
+use skipstone_proto::Transfers;
+use skipstone_proto::{Config, Event, PeerId};
+use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// How a client connects. Timeouts, limits and channels are the server's to say.
 #[derive(Clone, Debug)]
@@ -25,14 +33,25 @@ pub struct ClientConfig {
     pub handshake_timeout: Duration,
     /// Who drives.
     pub threading: Threading,
-    /// A bad network to play around the socket.
+    /// A bad network to play around the UDP socket; WebSockets and local connections cannot have one.
     pub impairment: Option<Impairment>,
     /// What decides how much this client may have in flight.
-    pub congestion: Algorithm,
+    pub congestion: Congestion,
+    /// Bytes per second that this client sends at most, IP headers included; at least 1,000, `None` without a limit.
+    pub bandwidth_max: Option<u64>,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
     /// The one suite to offer; `None` for all.
     pub suite: Option<Suite>,
+    /// Bytes of messages that may wait in each of the two queues between the application and the driver's thread: those that
+    /// were sent, and events that were not polled. At least 1 MiB.
+    pub queue_bytes_max: u64,
+    /// Whether to ask for the server's time now and then, for [`Client::server_time`]: eight short packets after the handshake,
+    /// then 9 bytes with a packet that leaves anyway, every 3 s at most.
+    pub follows_server_time: bool,
+    /// Messages of so many bytes and more have their progress published, for [`Client::transfers`]; `None` for no message, which
+    /// costs nothing.
+    pub transfer_bytes_min: Option<u32>,
 }
 
 impl Default for ClientConfig {
@@ -42,12 +61,32 @@ impl Default for ClientConfig {
             handshake_timeout: Duration::from_secs(10),
             threading: Threading::default(),
             impairment: None,
-            congestion: Algorithm::default(),
+            congestion: Congestion::default(),
+            bandwidth_max: None,
             trust: Trust::default(),
             suite: None,
+            queue_bytes_max: QUEUE_BYTES_MAX,
+            follows_server_time: true,
+            transfer_bytes_min: None,
         }
     }
 }
+
+impl ClientConfig {
+    fn endpoint(&self) -> Config {
+        Config {
+            merging: self.merging,
+            handshake_timeout: self.handshake_timeout,
+            congestion: self.congestion,
+            bandwidth_max_per_peer: self.bandwidth_max,
+            follows_server_time: self.follows_server_time,
+            ..Config::client()
+        }
+    }
+}
+
+/// Bytes that wait between an application and its driver's thread, if the configuration says nothing else.
+const QUEUE_BYTES_MAX: u64 = 16 << 20;
 
 /// How the URL wants packets to be protected. A fingerprint in it goes before everything else.
 pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -> Result<Protection, StartError> {
@@ -61,36 +100,137 @@ pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -
 }
 
 /// A connection to a server. Dropping it ends the connection without a word; [`Client::close`] says goodbye.
+///
+/// # Reconnecting
+/// A client is one connection and does not connect again by itself. A program that wants that makes a new client after
+/// [`Event::Closed`], with a pause that grows while attempts fail. Where many players lose a server at the same moment,
+/// add a random part to the pause, so that they do not all come back at once.
+///
+/// ```no_run
+/// use skipstone::{Client, ClientConfig, Close, ClosedBy, Event, StartError, code};
+/// use std::time::Duration;
+///
+/// const PAUSE_MIN: Duration = Duration::from_millis(250);
+/// const PAUSE_MAX: Duration = Duration::from_secs(30);
+///
+/// fn play(url: &str, token: &[u8]) -> Result<Close, StartError> {
+///     let mut pause = PAUSE_MIN;
+///     loop {
+///         let mut client = Client::connect(url, token, ClientConfig::default())?;
+///         let close = loop {
+///             client.wait(Duration::from_millis(10));
+///             match client.poll_event() {
+///                 Some(Event::Connected { .. }) => pause = PAUSE_MIN,
+///                 Some(Event::Closed { close, .. }) => break close,
+///                 // The game goes here.
+///                 Some(_) | None => {}
+///             }
+///         };
+///         // Nobody wanted this end, or the server will be back; any other end is meant.
+///         let is_temporary = close.by == ClosedBy::Nobody || matches!(close.code, code::SHUTDOWN | code::FULL);
+///         if !is_temporary {
+///             return Ok(close);
+///         }
+///         std::thread::sleep(pause);
+///         pause = (pause * 2).min(PAUSE_MAX);
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Client {
     handle: Handle,
     peer: PeerId,
-    remote: SocketAddr,
+    /// Empty until one of the server's addresses answered.
+    remote: Arc<OnceLock<SocketAddr>>,
 }
 
 impl Client {
     /// Begins to connect; [`Event::Connected`] or [`Event::Closed`] follows. The token, up to 1,024 bytes, is what the
     /// server decides by.
+    ///
+    /// A host name is resolved in the background. Its addresses are tried in turn, IPv6 and IPv4 by turns: the next one after
+    /// 250 ms, or at once when one fails; the first that answers is the server's. A name that has no address, or none that
+    /// answers within [`ClientConfig::handshake_timeout`], ends in [`Event::Closed`] with a reason that lists what was tried.
+    ///
+    /// # Errors
+    /// The URL cannot be read, a field of the configuration is out of range, nobody can be trusted as asked, the carrier
+    /// cannot have the impairment, the token is too long, or the system refuses a socket or a thread.
     pub fn connect(url: &str, token: &[u8], config: ClientConfig) -> Result<Self, StartError> {
-        let target: Target = url.parse().map_err(StartError::Url)?;
-        let remote = target.resolve().map_err(StartError::Url)?;
-        let client = Config {
-            merging: config.merging,
-            handshake_timeout: config.handshake_timeout,
-            congestion: config.congestion,
-            ..Config::client()
-        };
-        // Its one socket, and the application.
-        let mut driver = Driver::of_clients(client, 2)?;
-        let protection = protection(&target, &config.trust, config.suite)?;
-        let connected = driver.connect(&target, remote, token, config.impairment.as_ref(), protection);
-        let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
-        Ok(Client { handle: Handle::new(driver, config.threading)?, peer, remote })
+        Client::connect_by(Box::new(url::resolve), url, token, config)
     }
 
-    /// The server's address.
-    pub fn remote_addr(&self) -> SocketAddr {
-        self.remote
+    /// As [`Client::connect`], with another resolver than the system's.
+    pub(crate) fn connect_by(
+        resolve: Resolve,
+        url: &str,
+        token: &[u8],
+        config: ClientConfig,
+    ) -> Result<Self, StartError> {
+        StartError::check_token(token)?;
+        StartError::check_queue(config.queue_bytes_max)?;
+        let target: Target = url.parse().map_err(StartError::Url)?;
+        if let Some(impairment) = &config.impairment {
+            impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
+        }
+        // Its one socket, and the application.
+        let mut driver = Driver::of_clients(config.endpoint(), 2)?;
+        let protection = protection(&target, &config.trust, config.suite)?;
+        let remote = Arc::new(OnceLock::new());
+        let connected = match target.address() {
+            Some(address) => {
+                let _ = remote.set(address);
+                driver.connect(&target, address, token, config.impairment.as_ref(), protection)
+            }
+            None => {
+                let (impairment, handshake_timeout) = (config.impairment.clone(), config.handshake_timeout);
+                let remote = Arc::clone(&remote);
+                let dial = DialConfig { target, token, impairment, protection, handshake_timeout, remote };
+                driver.dial(dial, resolve)
+            }
+        };
+        let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
+        Client::start(driver, peer, remote, &config)
+    }
+
+    fn start(
+        mut driver: Driver,
+        peer: PeerId,
+        remote: Arc<OnceLock<SocketAddr>>,
+        config: &ClientConfig,
+    ) -> Result<Self, StartError> {
+        driver.publish_transfers(config.transfer_bytes_min);
+        let handle = HandleConfig {
+            threading: config.threading,
+            queue_bytes_max: config.queue_bytes_max,
+            settings: Arc::default(),
+            inbound: Arc::default(),
+        };
+        let mut handle = Handle::new(driver, &handle)?;
+        handle.connecting(peer);
+        Ok(Client { handle, peer, remote })
+    }
+
+    /// Begins to connect to a server of this process.
+    pub(crate) fn connect_local(
+        server: &Arc<LocalListener>,
+        token: &[u8],
+        config: ClientConfig,
+    ) -> Result<Self, StartError> {
+        if config.impairment.is_some() {
+            return Err(StartError::Impairment(ImpairmentError::Local));
+        }
+        StartError::check_token(token)?;
+        StartError::check_queue(config.queue_bytes_max)?;
+        let mut driver = Driver::of_clients(config.endpoint(), 1)?;
+        let connected = driver.connect_local(server, token);
+        let peer = connected.map_err(|error| StartError::Io("connect locally".into(), io::Error::other(error)))?;
+        Client::start(driver, peer, Arc::new(LOCAL_ADDRESS.into()), &config)
+    }
+
+    /// The server's address; `None` while none of the addresses of its name has answered. A local server's is
+    /// `127.0.0.1:0`.
+    pub fn remote_addr(&self) -> Option<SocketAddr> {
+        self.remote.get().copied()
     }
 
     /// The connection's name in its events.
@@ -116,28 +256,80 @@ impl Client {
         self.handle.drive(wait_max)
     }
 
-    /// Sends a message. What becomes of it says a receipt, if the channel has them.
-    pub fn send(&mut self, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+    /// Sends a message.
+    ///
+    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or the connection ends in
+    /// [`Event::Closed`]. One on an unreliable channel may be lost without a word, unless the channel asks for receipts.
+    ///
+    /// # Errors
+    /// What can be known at once: no such channel, not connected, too long, a full queue, no driver. The message comes back
+    /// with the reason.
+    ///
+    /// # Examples
+    /// On a channel with receipts, each message that was accepted is acknowledged, or given up with the reason:
+    ///
+    /// ```
+    /// use skipstone::{ChannelRule, Client, ClientConfig, DeliveryMode, Event, Server, ServerConfig, Settings};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let trades = ChannelRule { receipts: true, ..ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered) };
+    /// let mut config = ServerConfig::new("127.0.0.1:0".parse()?);
+    /// config.settings = Settings { channels: vec![trades], ..Settings::default() };
+    /// let mut server = Server::start(config)?;
+    /// let mut client = Client::connect(&server.url(), b"", ClientConfig::default())?;
+    /// let mut sent = None;
+    /// let has_arrived = 'game: loop {
+    ///     while let Some(event) = server.poll_event() {
+    ///         if let Event::Requested { peer, .. } = event {
+    ///             server.accept(peer)?;
+    ///         }
+    ///     }
+    ///     client.wait(Duration::from_millis(1));
+    ///     while let Some(event) = client.poll_event() {
+    ///         match event {
+    ///             Event::Connected { .. } => sent = Some(client.send(0, "the sword for the shield")?),
+    ///             Event::Acknowledged { id, .. } if Some(id) == sent => break 'game true,
+    ///             Event::GivenUp { id, why, .. } if Some(id) == sent => {
+    ///                 println!("the trade was not delivered: {why:?}");
+    ///                 break 'game false;
+    ///             }
+    ///             Event::Closed { close, .. } => return Err(close.reason_text().into()),
+    ///             _ => {}
+    ///         }
+    ///     }
+    /// };
+    /// assert!(has_arrived);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send(&mut self, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.send_aged(channel, payload, Duration::ZERO)
     }
 
     /// As [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: what is late
     /// already goes out in copies, so that it is not lost a second time.
+    ///
+    /// # Errors
+    /// As [`Client::send`].
     pub fn send_aged(
         &mut self,
         channel: u16,
         payload: impl Into<Bytes>,
         age: Duration,
-    ) -> Result<MessageId, QueueFull> {
-        let (id, peer) = (self.handle.next_id(), self.peer);
+    ) -> Result<MessageId, SendError> {
+        let id = self.handle.next_id();
         let message = Submission { payload: payload.into(), id, age };
-        self.handle.command(Command::Send { peer, channel, message }, Wake::Now)?;
+        self.handle.send((self.peer, channel), message, Wake::Now)?;
         Ok(id)
     }
 
     /// Lets everything leave that was sent since the last flush; needed only where the server set merging so.
-    pub fn flush(&mut self) {
-        self.handle.insist(Command::Flush);
+    ///
+    /// # Errors
+    /// The driver is gone.
+    pub fn flush(&mut self) -> Result<(), PeerError> {
+        self.handle.flush()
     }
 
     /// Goes on through a new socket, and so from another port or network: for when the system says that the network
@@ -153,15 +345,27 @@ impl Client {
         self.handle.ask(move |driver| driver.rebind(peer)).unwrap_or(Ok(false))
     }
 
-    /// What the connection is doing.
-    pub fn overview(&mut self) -> Option<Overview> {
-        let peer = self.peer;
-        self.handle.ask(move |driver| driver.endpoint.overview(peer)).flatten()
+    /// What the connection is doing; `None` before the driver has published a first snapshot. Like all statistics it is up to
+    /// 50 ms old, and reading it waits for nothing.
+    pub fn overview(&self) -> Option<Overview> {
+        self.handle.board().overview(self.peer)
+    }
+
+    /// What the server's clock says now; `None` until the server has answered, a round trip after the connection stands, and with
+    /// [`ClientConfig::follows_server_time`] off. Reading it waits for nothing.
+    pub fn server_time(&self) -> Option<ServerTime> {
+        self.handle.board().server_time(self.peer)
+    }
+
+    /// How far the long messages have got that are under way, up to 50 ms ago: those of
+    /// [`ClientConfig::transfer_bytes_min`] bytes and more. One that has arrived is no longer there.
+    pub fn transfers(&self) -> Transfers {
+        self.handle.board().transfers(self.peer).unwrap_or_default()
     }
 
     /// What the driver and its socket count.
-    pub fn driver_stats(&mut self) -> Option<DriverStats> {
-        self.handle.ask(|driver| driver.stats())
+    pub fn driver_stats(&self) -> DriverStats {
+        self.handle.board().shard().driver
     }
 
     /// Why the driver gave up, if it did: no event comes any more then.
@@ -169,12 +373,18 @@ impl Client {
         self.handle.failure()
     }
 
-    /// Ends the connection. What is queued and reliable has `linger` to arrive first. Returns when the server knows, or
-    /// soon after `linger`.
-    pub fn close(mut self, reason: &str, linger: Duration) {
-        self.handle.close_all(code::NONE, reason, linger, linger + Duration::from_millis(500));
+    /// Ends the connection. The server is told the code (below 1,000 the application's own) and up to 512 bytes of the reason;
+    /// the rest is cut off.
+    /// Queued reliable messages have `linger` to arrive first. Returns when the server knows, or soon after `linger`.
+    pub fn close(mut self, code: u64, reason: &str, linger: Duration) {
+        let end = Instant::now() + linger + GOODBYE_MAX;
+        self.handle.close_all(code, reason, linger);
+        self.handle.await_goodbyes(end);
     }
 }
+
+/// How long the server has to say that it knows.
+const GOODBYE_MAX: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {

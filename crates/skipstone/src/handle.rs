@@ -1,22 +1,60 @@
-//! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand.
+//! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand. Both
+//! answer alike, because [`Roster`] knows what the application has been told.
 
 use crate::driver::Driver;
+use crate::driver::command::Command;
+use crate::driver::thread::{Shared, run};
+use crate::mailbox::{Consumed, Produced, Wakeup};
+use crate::roster::Roster;
+use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
-use crossbeam_queue::ArrayQueue;
+use crate::statistics::Board;
+use bytes::Bytes;
 use mio::Waker;
-use skipstone_proto::channel::{MessageId, Submission};
-use skipstone_proto::endpoint::{Event, Group, PeerId};
-use skipstone_proto::time::Duration;
-use skipstone_proto::wire::settings::Merging;
+use skipstone_proto::Duration;
+use skipstone_proto::{Close, ClosedBy, Event, Group, InboundRule, PeerId, code};
+use skipstone_proto::{Merging, Settings};
+use skipstone_proto::{MessageId, Submission};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// Who drives.
+///
+/// # Examples
+/// Server and client in one thread, without any other. Nothing is received or sent between two calls of `drive`:
+///
+/// ```
+/// use skipstone::{Client, ClientConfig, Event, Server, ServerConfig, Threading};
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut config = ServerConfig::new("127.0.0.1:0".parse()?);
+/// config.threading = Threading::Stepped;
+/// let mut server = Server::start(config)?;
+/// let config = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+/// let mut client = Client::connect(&server.url(), b"", config)?;
+/// let mut is_connected = false;
+/// while !is_connected {
+///     // Takes what came, does what is due, and sends; waits for the socket no longer than this.
+///     server.drive(Duration::from_millis(1))?;
+///     while let Some(event) = server.poll_event() {
+///         if let Event::Requested { peer, .. } = event {
+///             server.accept(peer)?;
+///         }
+///     }
+///     client.drive(Duration::from_millis(1))?;
+///     while let Some(event) = client.poll_event() {
+///         is_connected |= matches!(event, Event::Connected { .. });
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum Threading {
     /// A thread in the background, so that acknowledgements do not wait for the game's tick.
     #[default]
     Background,
@@ -24,143 +62,74 @@ pub enum Mode {
     Stepped,
 }
 
-/// The queue to the driver is full: it cannot keep up, or was not flushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueFull;
-
-impl std::fmt::Display for QueueFull {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the queue to the driver is full: send less, or flush and try again at the next tick")
-    }
-}
-
-impl std::error::Error for QueueFull {}
-
-/// What an application asks of its driver.
-pub(crate) enum Command {
-    Send {
-        peer: PeerId,
-        channel: u16,
-        message: Submission,
-    },
-    Broadcast {
-        group: Group,
-        channel: u16,
-        payload: bytes::Bytes,
-        id: MessageId,
-    },
-    Accept(PeerId),
-    Close {
-        peer: PeerId,
-        code: u64,
-        reason: String,
-        linger: Duration,
-    },
-    CloseAll {
-        code: u64,
-        reason: String,
-        linger: Duration,
-    },
-    Join(PeerId, Group),
-    Leave(PeerId, Group),
-    Merging(PeerId, Merging),
-    Flush,
-    /// Anything that needs an answer.
-    Ask(Box<dyn FnOnce(&mut Driver) + Send>),
-    Stop,
-}
-
-/// Commands that may wait.
-const COMMANDS_MAX: usize = 1 << 15;
-/// Events that may wait; what comes beyond stays with the protocol, which holds its peers back.
-const EVENTS_MAX: usize = 1 << 15;
-
-/// A command that the driver's queue had no room for.
-pub(crate) struct Refused(Box<Command>);
-
-impl From<Refused> for QueueFull {
-    fn from(_: Refused) -> Self {
-        QueueFull
-    }
-}
-
-/// What both threads see.
-struct Shared {
-    commands: ArrayQueue<Command>,
-    events: ArrayQueue<Event>,
-    /// The driver waits for its sockets and must be woken for a command.
-    is_driver_asleep: AtomicBool,
-    /// The driver has events that had no room.
-    is_driver_stalled: AtomicBool,
-    /// The application's, who may wait for several drivers.
-    bell: Arc<Bell>,
-    /// Why the driver gave up, if it did.
-    failure: Mutex<Option<String>>,
-}
-
-/// Wakes an application that waits for events.
-#[derive(Debug, Default)]
-pub(crate) struct Bell {
-    is_application_asleep: AtomicBool,
-    bell: Condvar,
-    lock: Mutex<()>,
-}
-
-impl Bell {
-    /// Waits until it rings, for `span` at most; not at all if something has happened already.
-    pub(crate) fn wait(&self, span: Duration, has_happened: impl Fn() -> bool) {
-        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_application_asleep.store(true, Ordering::SeqCst);
-        if !has_happened() {
-            drop(self.bell.wait_timeout(lock, span));
-        }
-        self.is_application_asleep.store(false, Ordering::SeqCst);
-    }
-
-    fn ring(&self) {
-        if self.is_application_asleep.load(Ordering::SeqCst) {
-            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.bell.notify_one();
-        }
-    }
+/// How a handle is made.
+#[derive(Clone, Debug)]
+pub(crate) struct HandleConfig {
+    pub(crate) threading: Threading,
+    /// Bytes that may wait in each of the two queues between an application and its driver's thread.
+    pub(crate) queue_bytes_max: u64,
+    /// What a server tells its clients to keep to.
+    pub(crate) settings: Arc<Settings>,
+    /// A server's rules for what clients may send, of which some leave channels to them.
+    pub(crate) inbound: Arc<[InboundRule]>,
 }
 
 /// An application's end of a driver.
 pub(crate) struct Handle {
     inner: Inner,
+    roster: Roster,
+    board: Arc<Board>,
     next_id: u64,
+    /// Messages were sent since the last flush.
+    is_unflushed: bool,
 }
 
 enum Inner {
-    Background { shared: Arc<Shared>, waker: Arc<Waker>, thread: Option<JoinHandle<()>> },
-    Stepped(Box<Driver>),
+    Background(Background),
+    /// Nobody else locks it: the lock makes the handle `Sync`, and is never waited for.
+    Stepped(Mutex<Stepped>),
+}
+
+struct Background {
+    shared: Arc<Shared>,
+    waker: Arc<Waker>,
+    thread: Option<JoinHandle<()>>,
+    produced: Produced,
+    consumed: Consumed,
+}
+
+struct Stepped {
+    driver: Box<Driver>,
+    /// Why driving failed, if it did.
+    failure: Option<String>,
+}
+
+/// Whether a command can wait for the next flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    Now,
+    Later,
 }
 
 impl Handle {
-    pub(crate) fn new(driver: Driver, mode: Mode) -> Result<Self, StartError> {
-        Handle::ringing(&Arc::default(), driver, mode)
+    pub(crate) fn new(driver: Driver, config: &HandleConfig) -> Result<Self, StartError> {
+        Handle::waking(&Arc::default(), driver, config)
     }
 
-    /// As `new`, for one of several drivers, all of which ring the same bell.
-    pub(crate) fn ringing(bell: &Arc<Bell>, driver: Driver, mode: Mode) -> Result<Self, StartError> {
-        let inner = match mode {
-            Mode::Stepped => Inner::Stepped(Box::new(driver)),
-            Mode::Background => {
-                let shared = Arc::new(Shared {
-                    commands: ArrayQueue::new(COMMANDS_MAX),
-                    events: ArrayQueue::new(EVENTS_MAX),
-                    is_driver_asleep: AtomicBool::new(false),
-                    is_driver_stalled: AtomicBool::new(false),
-                    bell: bell.clone(),
-                    failure: Mutex::new(None),
-                });
-                let (waker, theirs) = (driver.waker(), shared.clone());
-                let thread = std::thread::Builder::new().name("skipstone-driver".into());
-                let thread = thread.spawn(move || run(driver, &theirs)).map_err(StartError::io("start a thread"))?;
-                Inner::Background { shared, waker, thread: Some(thread) }
-            }
+    /// As `new`, for one of several drivers, all of which wake the same application.
+    pub(crate) fn waking(wakeup: &Arc<Wakeup>, driver: Driver, config: &HandleConfig) -> Result<Self, StartError> {
+        let board = driver.board();
+        let inner = match config.threading {
+            Threading::Stepped => Inner::Stepped(Mutex::new(Stepped { driver: Box::new(driver), failure: None })),
+            Threading::Background => Inner::Background(Background::spawn(wakeup, driver, config.queue_bytes_max)?),
         };
-        Ok(Handle { inner, next_id: 0 })
+        let roster = Roster::new(Arc::clone(&config.settings), Arc::clone(&config.inbound));
+        Ok(Handle { inner, roster, board, next_id: 0, is_unflushed: false })
+    }
+
+    /// The application has begun to connect to this peer.
+    pub(crate) fn connecting(&mut self, peer: PeerId) {
+        self.roster.connecting(peer);
     }
 
     /// A name for the next message.
@@ -169,137 +138,227 @@ impl Handle {
         MessageId(self.next_id)
     }
 
-    /// Gives a command to the driver, which is woken for it unless that can wait.
-    pub(crate) fn command(&mut self, command: Command, wake: Wake) -> Result<(), Refused> {
+    /// Accepts a message, or gives it back with the reason.
+    pub(crate) fn send(
+        &mut self,
+        (peer, channel): (PeerId, u16),
+        message: Submission,
+        wake: Wake,
+    ) -> Result<(), SendError> {
+        let bytes = message.payload.len();
+        if self.is_gone() {
+            return Err(SendError::new(SendRefusal::DriverGone, message.payload));
+        }
+        let admitted = match self.roster.admit(peer, channel, bytes) {
+            Ok(admitted) => admitted,
+            Err(reason) => return Err(SendError::new(reason, message.payload)),
+        };
         match &mut self.inner {
-            Inner::Stepped(driver) => driver.apply(command),
-            Inner::Background { shared, waker, .. } => {
-                let pushed = shared.commands.push(command);
-                let is_filling = shared.commands.len() > COMMANDS_MAX / 2;
-                if (wake == Wake::Now || is_filling) && shared.is_driver_asleep.swap(false, Ordering::SeqCst) {
-                    // A driver that cannot be woken is gone, and says so through its failure.
-                    let _ = waker.wake();
-                }
-                return pushed.map_err(|command| Refused(Box::new(command)));
+            Inner::Stepped(stepped) => {
+                let payload = message.payload.clone();
+                let sent = owned(stepped).driver.send(peer, channel, message);
+                sent.map_err(|error| SendError::new(reason_of(error, channel, bytes), payload))?;
             }
+            Inner::Background(background) => {
+                if !background.has_room(Command::weight_of(bytes)) {
+                    return Err(SendError::new(SendRefusal::DriverBusy, message.payload));
+                }
+                if let Some(gate) = &admitted.gate {
+                    gate.on_handed(bytes);
+                }
+                background.push(Command::Send { peer, channel, message, gate: admitted.gate }, wake);
+            }
+        }
+        self.is_unflushed = true;
+        Ok(())
+    }
+
+    /// For how many peers this handle can accept a broadcast.
+    pub(crate) fn admit_broadcast(&mut self, group: Group, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
+        if self.is_gone() {
+            return Err(SendRefusal::DriverGone);
+        }
+        let peers = self.roster.admit_broadcast(group, channel, bytes)?;
+        match &mut self.inner {
+            Inner::Background(background) if !background.has_room(Command::weight_of(bytes)) => {
+                Err(SendRefusal::DriverBusy)
+            }
+            _ => Ok(peers),
+        }
+    }
+
+    /// Sends to a group what was admitted.
+    pub(crate) fn broadcast(&mut self, group: Group, channel: u16, payload: Bytes, id: MessageId, wake: Wake) {
+        self.is_unflushed = true;
+        self.push(Command::Broadcast { group, channel, payload, id }, wake);
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), PeerError> {
+        self.check_driver()?;
+        // A flush with nothing to let go would only fill the queue.
+        if core::mem::take(&mut self.is_unflushed) {
+            self.push(Command::Flush, Wake::Now);
         }
         Ok(())
     }
 
-    /// As `command`, for what may not be lost: waits while the queue is full.
-    pub(crate) fn insist(&mut self, mut command: Command) {
-        while let Err(Refused(refused)) = self.command(command, Wake::Now) {
-            if self.is_gone() {
-                return;
-            }
-            command = *refused;
-            std::thread::sleep(Duration::from_millis(1));
-        }
+    pub(crate) fn accept(&mut self, peer: PeerId) -> Result<(), PeerError> {
+        self.check_driver()?;
+        self.roster.accept(peer)?;
+        self.push(Command::Accept(peer), Wake::Now);
+        Ok(())
     }
 
-    /// Whether the next command will be taken: nobody else gives any.
-    pub(crate) fn has_room(&self) -> bool {
-        match &self.inner {
-            Inner::Stepped(_) => true,
-            Inner::Background { shared, .. } => !shared.commands.is_full(),
-        }
+    pub(crate) fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
+        self.check_driver()?;
+        self.roster.close(peer)?;
+        self.push(Command::Close { peer, code, reason: reason.into(), linger }, Wake::Now);
+        Ok(())
     }
 
-    /// Lets the driver's owner look at it and waits for the answer. `None` if the driver is gone.
+    pub(crate) fn join(&mut self, peer: PeerId, group: Group) -> Result<(), PeerError> {
+        self.check_room()?;
+        if self.roster.join(peer, group)? {
+            self.push(Command::Join(peer, group), Wake::Later);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self, peer: PeerId, group: Group) -> Result<(), PeerError> {
+        self.check_room()?;
+        if self.roster.leave(peer, group)? {
+            self.push(Command::Leave(peer, group), Wake::Later);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
+        self.check_room()?;
+        self.roster.check(peer)?;
+        self.push(Command::Merging(peer, merging), Wake::Now);
+        Ok(())
+    }
+
+    pub(crate) fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), PeerError> {
+        self.check_room()?;
+        self.push(Command::QueryAnswer(answer), Wake::Now);
+        Ok(())
+    }
+
+    /// Ends every connection; their `Closed` events follow.
+    pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration) {
+        self.roster.close_all();
+        self.push(Command::CloseAll { code, reason: reason.into(), linger }, Wake::Now);
+    }
+
+    /// Lets the driver do something and waits for the answer. `None` if the driver is gone, or does not answer for 5 s.
     pub(crate) fn ask<T: Send + 'static>(
         &mut self,
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
     ) -> Option<T> {
-        self.pose(question).answer()
-    }
-
-    /// As `ask`, with the waiting left for later.
-    pub(crate) fn pose<T: Send + 'static>(
-        &mut self,
-        question: impl FnOnce(&mut Driver) -> T + Send + 'static,
-    ) -> Posed<T> {
         match &mut self.inner {
-            Inner::Stepped(driver) => {
+            Inner::Stepped(stepped) => {
+                let driver = &mut owned(stepped).driver;
                 driver.queue_broadcasts();
-                Posed::Answered(question(driver))
+                Some(question(driver))
             }
-            Inner::Background { .. } => {
+            Inner::Background(background) => {
                 let (answer, answered) = mpsc::sync_channel(1);
-                self.insist(Command::Ask(Box::new(move |driver| {
-                    // Whoever asked has stopped waiting, if this fails.
+                let ask = Box::new(move |driver: &mut Driver| {
+                    // The application has stopped waiting, if this fails.
                     let _ = answer.send(question(driver));
-                })));
-                Posed::Open(answered)
+                });
+                background.push(Command::Ask(ask), Wake::Now);
+                background.answer(&answered)
             }
         }
+    }
+
+    /// Where the driver publishes its statistics.
+    pub(crate) fn board(&self) -> &Board {
+        &self.board
     }
 
     /// Whether there are events.
     pub(crate) fn has_events(&self) -> bool {
         match &self.inner {
-            Inner::Stepped(driver) => driver.endpoint.event_count() > 0,
-            Inner::Background { shared, .. } => !shared.events.is_empty(),
+            Inner::Stepped(stepped) => lock(stepped).driver.endpoint.event_count() > 0,
+            Inner::Background(background) => {
+                !background.shared.events.is_empty() || self.is_gone() && self.roster.open_peers().next().is_some()
+            }
         }
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        match &mut self.inner {
-            Inner::Stepped(driver) => driver.poll_event(),
-            Inner::Background { shared, waker, .. } => {
-                let event = shared.events.pop();
-                if shared.events.is_empty() && shared.is_driver_stalled.swap(false, Ordering::SeqCst) {
-                    let _ = waker.wake();
-                }
-                event
-            }
+        let event = match &mut self.inner {
+            Inner::Stepped(stepped) => owned(stepped).driver.poll_event(),
+            Inner::Background(background) => background.poll_event(),
+        };
+        let event = event.or_else(|| self.farewell())?;
+        self.roster.on_event(&event);
+        if let Event::Connected { peer, .. } = event {
+            // Here, so that a broadcast reaches those of whom the application has heard, and no others.
+            self.push(Command::Join(peer, Group::EVERYONE), Wake::Later);
         }
+        Some(event)
+    }
+
+    /// The end of a connection whose driver is gone and can tell of it no more.
+    fn farewell(&mut self) -> Option<Event> {
+        let reason = self.failure()?;
+        let late = match &mut self.inner {
+            Inner::Background(background) => background.poll_event(),
+            Inner::Stepped(_) => None,
+        };
+        late.or_else(|| {
+            let peer = self.roster.open_peers().next()?;
+            let close = Close { by: ClosedBy::Nobody, code: code::CARRIER_LOST, reason: reason.into() };
+            Some(Event::Closed { peer, close })
+        })
     }
 
     /// Waits until there is an event, for `span` at most. A stepped driver is driven meanwhile.
     pub(crate) fn wait(&mut self, span: Duration) {
         match &mut self.inner {
-            Inner::Stepped(driver) => {
+            Inner::Stepped(_) => {
                 let end = Instant::now() + span;
-                while driver.endpoint.event_count() == 0 {
+                while !self.has_events() {
                     let left = end.saturating_duration_since(Instant::now());
-                    if driver.drive(left).is_err() || left.is_zero() {
+                    if self.drive(left).is_err() || left.is_zero() {
                         return;
                     }
                 }
             }
-            Inner::Background { shared, .. } => shared.bell.wait(span, || !shared.events.is_empty()),
+            Inner::Background(background) => {
+                let wakeup = Arc::clone(&background.shared.wakeup);
+                wakeup.wait(span, || self.has_events());
+            }
         }
     }
 
     /// One round of a stepped driver, waiting for `wait_max` at most; nothing with a thread in the background.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
-        match &mut self.inner {
-            Inner::Stepped(driver) => driver.drive(wait_max),
-            Inner::Background { .. } => Ok(()),
+        let Inner::Stepped(stepped) = &mut self.inner else { return Ok(()) };
+        let stepped = owned(stepped);
+        if let Some(failure) = &stepped.failure {
+            return Err(io::Error::other(failure.clone()));
         }
-    }
-
-    /// Whether nobody takes commands any more.
-    fn is_gone(&self) -> bool {
-        match &self.inner {
-            Inner::Stepped(_) => false,
-            Inner::Background { thread, .. } => thread.as_ref().is_none_or(JoinHandle::is_finished),
+        let result = stepped.driver.drive(wait_max);
+        if let Err(error) = &result {
+            stepped.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
         }
+        result
     }
 
     /// Why the driver gave up, if it did.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.inner {
-            Inner::Stepped(_) => None,
-            Inner::Background { shared, .. } => shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Inner::Stepped(stepped) => lock(stepped).failure.clone(),
+            Inner::Background(background) => {
+                let is_over = background.shared.is_over.load(Ordering::SeqCst);
+                is_over.then(|| background.shared.failure.get().cloned().unwrap_or_else(|| "it was stopped".into()))
+            }
         }
-    }
-
-    /// Ends every connection, and waits until all peers know or `span` is over.
-    pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) {
-        let end = Instant::now() + span;
-        self.insist(Command::CloseAll { code, reason: reason.into(), linger });
-        self.await_goodbyes(end);
     }
 
     /// Waits until no connection is left, until `end` at most.
@@ -309,47 +368,122 @@ impl Handle {
                 None | Some(0) => return,
                 Some(_) => {}
             }
-            if self.drive(Duration::from_millis(5)).is_err() {
-                return;
+            match &self.inner {
+                Inner::Stepped(_) => {
+                    if self.drive(Duration::from_millis(5)).is_err() {
+                        return;
+                    }
+                }
+                Inner::Background(_) => std::thread::sleep(Duration::from_millis(2)),
             }
-            if let Inner::Background { .. } = self.inner {
-                std::thread::sleep(Duration::from_millis(2));
-            }
+        }
+    }
+
+    /// Gives the driver a command whose number something else bounds.
+    fn push(&mut self, command: Command, wake: Wake) {
+        match &mut self.inner {
+            Inner::Stepped(stepped) => owned(stepped).driver.apply(command),
+            Inner::Background(background) => background.push(command, wake),
+        }
+    }
+
+    /// Whether nobody takes commands any more.
+    fn is_gone(&self) -> bool {
+        match &self.inner {
+            Inner::Stepped(stepped) => lock(stepped).failure.is_some(),
+            Inner::Background(background) => background.shared.is_over.load(Ordering::Acquire),
+        }
+    }
+
+    fn check_driver(&self) -> Result<(), PeerError> {
+        if self.is_gone() { Err(PeerError::DriverGone) } else { Ok(()) }
+    }
+
+    /// For commands that the application can repeat at will.
+    fn check_room(&self) -> Result<(), PeerError> {
+        self.check_driver()?;
+        match &self.inner {
+            Inner::Background(background) if !background.has_room(Command::weight_of(0)) => Err(PeerError::DriverBusy),
+            _ => Ok(()),
         }
     }
 }
 
-/// A question that a driver was asked.
-pub(crate) enum Posed<T> {
-    Answered(T),
-    Open(mpsc::Receiver<T>),
+impl Background {
+    fn spawn(wakeup: &Arc<Wakeup>, driver: Driver, queue_bytes_max: u64) -> Result<Self, StartError> {
+        let shared = Arc::new(Shared::new(queue_bytes_max, wakeup));
+        let (waker, theirs) = (driver.waker(), Arc::clone(&shared));
+        let thread = std::thread::Builder::new().name("skipstone-driver".into());
+        let thread = thread.spawn(move || run(driver, &theirs)).map_err(StartError::io("start a thread"))?;
+        let (produced, consumed) = (Produced::default(), Consumed::default());
+        Ok(Background { shared, waker, thread: Some(thread), produced, consumed })
+    }
+
+    fn has_room(&self, weight: u64) -> bool {
+        self.shared.commands.has_room(&self.produced, weight)
+    }
+
+    fn push(&mut self, command: Command, wake: Wake) {
+        self.shared.commands.push(&mut self.produced, command);
+        let must_hurry = wake == Wake::Now || self.shared.commands.is_filling(&self.produced);
+        if must_hurry && self.shared.driver.must_wake() {
+            // A driver that cannot be woken is gone, and says so through its failure.
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Waits for an answer as long as the driver lives.
+    fn answer<T>(&self, answered: &mpsc::Receiver<T>) -> Option<T> {
+        let end = Instant::now() + ANSWER_MAX;
+        while Instant::now() < end {
+            match answered.recv_timeout(LOOK_SPAN) {
+                Ok(answer) => return Some(answer),
+                Err(mpsc::RecvTimeoutError::Timeout) if !self.shared.is_over.load(Ordering::Acquire) => {}
+                Err(_) => break,
+            }
+        }
+        answered.try_recv().ok()
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        let event = self.shared.events.pop(&mut self.consumed);
+        if self.shared.events.is_empty() && self.shared.is_driver_stalled.swap(false, Ordering::SeqCst) {
+            let _ = self.waker.wake();
+        }
+        event
+    }
 }
 
-impl<T> Posed<T> {
-    /// Waits for the answer. `None` if the driver is gone.
-    pub(crate) fn answer(self) -> Option<T> {
-        match self {
-            Posed::Answered(answer) => Some(answer),
-            Posed::Open(answer) => answer.recv_timeout(ANSWER_MAX).ok(),
-        }
+fn owned(stepped: &mut Mutex<Stepped>) -> &mut Stepped {
+    stepped.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lock(stepped: &Mutex<Stepped>) -> std::sync::MutexGuard<'_, Stepped> {
+    stepped.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The endpoint's answer in the words of a handle.
+pub(crate) fn reason_of(error: skipstone_proto::SendError, channel: u16, bytes: usize) -> SendRefusal {
+    match error {
+        skipstone_proto::SendError::UnknownPeer => SendRefusal::UnknownPeer,
+        skipstone_proto::SendError::NotConnected => SendRefusal::NotConnected,
+        skipstone_proto::SendError::NoSuchChannel => SendRefusal::NoSuchChannel { channel },
+        skipstone_proto::SendError::WrongDirection => SendRefusal::WrongDirection { channel },
+        skipstone_proto::SendError::TooLong { bytes_max } => SendRefusal::TooLong { bytes, bytes_max },
+        skipstone_proto::SendError::QueueFull => SendRefusal::QueueFull,
     }
 }
 
 /// How long an answer of the driver may take; it is stuck or gone otherwise.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-
-/// Whether a command can wait for the next flush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    Now,
-    Later,
-}
+/// How often a handle that waits for an answer looks whether the driver lives.
+const LOOK_SPAN: Duration = Duration::from_millis(20);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.insist(Command::Stop);
-        if let Inner::Background { thread, .. } = &mut self.inner
-            && let Some(thread) = thread.take()
+        self.push(Command::Stop, Wake::Now);
+        if let Inner::Background(background) = &mut self.inner
+            && let Some(thread) = background.thread.take()
         {
             // Had it panicked, it has said so already.
             let _ = thread.join();
@@ -359,77 +493,9 @@ impl Drop for Handle {
 
 impl std::fmt::Debug for Handle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Handle")
+        f.debug_struct("Handle").field("roster", &self.roster).finish_non_exhaustive()
     }
 }
 
-/// The driver's thread.
-fn run(mut driver: Driver, shared: &Shared) {
-    crate::net::wait::sharpen_timers();
-    let failed = loop {
-        let mut must_stop = false;
-        while let Some(command) = shared.commands.pop() {
-            must_stop |= matches!(command, Command::Stop);
-            driver.apply(command);
-        }
-        if must_stop {
-            // What was said last still leaves; should that fail, nobody is left to hear of it.
-            let _ = driver.drive(Duration::ZERO);
-            break None;
-        }
-        hand_events_up(&mut driver, shared);
-        shared.is_driver_asleep.store(true, Ordering::SeqCst);
-        let wait_max = if shared.commands.is_empty() { Duration::MAX } else { Duration::ZERO };
-        let result = driver.drive(wait_max);
-        shared.is_driver_asleep.store(false, Ordering::SeqCst);
-        if let Err(error) = result {
-            break Some(error);
-        }
-    };
-    if let Some(error) = failed {
-        *shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-    }
-}
-
-fn hand_events_up(driver: &mut Driver, shared: &Shared) {
-    let mut handed = false;
-    while !shared.events.is_full() {
-        let Some(event) = driver.poll_event() else { break };
-        handed = true;
-        // There is room, and nobody else pushes.
-        let _ = shared.events.push(event);
-    }
-    shared.is_driver_stalled.store(driver.endpoint.event_count() > 0, Ordering::SeqCst);
-    if handed {
-        shared.bell.ring();
-    }
-}
-
-impl Driver {
-    pub(crate) fn apply(&mut self, command: Command) {
-        if let Command::Broadcast { group, channel, payload, id } = command {
-            return self.broadcast(group, (channel, payload, id));
-        }
-        if matches!(command, Command::Flush) {
-            return self.flush();
-        }
-        self.queue_broadcasts();
-        let now = self.now();
-        let endpoint = &mut self.endpoint;
-        match command {
-            // A message that is refused is counted, and reported where its channel has receipts.
-            Command::Send { peer, channel, message } => drop(endpoint.submit(now, peer, channel, message)),
-            Command::Broadcast { .. } | Command::Flush | Command::Stop => {}
-            Command::Accept(peer) => drop(endpoint.accept(now, peer)),
-            Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
-            Command::CloseAll { code, reason, linger } => {
-                endpoint.stop_listening();
-                endpoint.close_all(now, code, &reason, linger);
-            }
-            Command::Join(peer, group) => drop(endpoint.join(peer, group)),
-            Command::Leave(peer, group) => endpoint.leave(peer, group),
-            Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
-            Command::Ask(question) => question(self),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -10,12 +10,12 @@
 //! let echoed = 'game: loop {
 //!     while let Some(event) = server.poll_event() {
 //!         match event {
-//!             Event::Requested { peer, .. } => server.accept(peer),
+//!             Event::Requested { peer, .. } => server.accept(peer)?,
 //!             Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)?),
 //!             _ => {}
 //!         }
 //!     }
-//!     server.flush();
+//!     server.flush()?;
 //!     while let Some(event) = client.poll_event() {
 //!         match event {
 //!             Event::Connected { .. } => drop(client.send(0, "ping")?),
@@ -33,12 +33,12 @@
 //! Channels have rules: how messages are delivered, who goes first, and what is done against loss.
 //!
 //! ```
-//! use skipstone::{ChannelRule, Mode, RedundancyMode, ServerConfig, Settings};
+//! use skipstone::{ChannelRule, ClientConfig, DeliveryMode, Event, RedundancyMode, Server, ServerConfig, Settings};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let inputs = ChannelRule { priority: 0, ..ChannelRule::new(0..=0, Mode::ReliableOrdered) };
-//! let world = ChannelRule::new(1..=9_999, Mode::ReliableSequenced);
-//! let files = ChannelRule { priority: 9, ..ChannelRule::new(10_000..=10_000, Mode::ReliableOrdered) };
+//! let inputs = ChannelRule { priority: 0, ..ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered) };
+//! let world = ChannelRule::new(1..=9_999, DeliveryMode::ReliableSequenced);
+//! let files = ChannelRule { priority: 9, ..ChannelRule::new(10_000..=10_000, DeliveryMode::ReliableOrdered) };
 //! let channels = vec![
 //!     // A lost input arrives with one of the next two.
 //!     inputs.with_redundancy(RedundancyMode::Repeat { bursts: 2 }),
@@ -47,46 +47,85 @@
 //!     // What is lost is sent again, once.
 //!     files.with_redundancy(RedundancyMode::Off),
 //! ];
-//! let mut config = ServerConfig::new("127.0.0.1:0".parse()?);
+//! let mut config = ServerConfig::offline();
 //! config.settings = Settings { channels, ..Settings::default() };
+//! let mut server = Server::start(config)?;
+//! // Clients have no table of their own: they learn the server's when they are let in.
+//! let mut client = server.connect_local(b"", ClientConfig::default())?;
+//! let settings = loop {
+//!     server.wait(std::time::Duration::from_millis(1));
+//!     if let Some(Event::Requested { peer, .. }) = server.poll_event() {
+//!         server.accept(peer)?;
+//!     }
+//!     if let Some(Event::Connected { settings, .. }) = client.poll_event() {
+//!         break settings;
+//!     }
+//! };
+//! let redundancy_of = |channel| settings.rule(channel).and_then(|rule| rule.redundancy);
+//! assert_eq!(redundancy_of(0), Some(RedundancyMode::Repeat { bursts: 2 }));
+//! assert_eq!(redundancy_of(7), None);
+//! assert_eq!(redundancy_of(10_000), Some(RedundancyMode::Off));
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! More examples: receipts at [`Client::send`], groups at [`Server::broadcast`], single-threaded programs at [`Threading`],
+//! reconnecting at [`Client`].
+//!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
 //! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that one core cannot carry has
 //! several drivers ([`ServerConfig::shards`]). `net` has the sockets, `driver` joins
-//! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and [`Pool`] are what an application sees.
+//! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and `Pool` are what an application sees.
+#![deny(unnameable_types)]
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod client;
 mod driver;
+mod gate;
 mod handle;
+mod mailbox;
 pub mod net;
+#[cfg(feature = "simulate")]
 mod pool;
+mod query;
+mod roster;
 mod security;
+mod send_error;
 mod server;
+mod server_time;
 mod shards;
 mod start_error;
+mod statistics;
 mod url;
+
+/// The type of a message's bytes in this crate's signatures: a reference-counted slice that strings and vectors turn into.
+pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
-pub use driver::{DriverStats, HalfOpenStats, SocketStats, StrayStats};
-pub use handle::{Mode as Threading, QueueFull};
+pub use driver::impairment_error::ImpairmentError;
+pub use driver::{DriverStats, HalfOpenStats, MisroutedStats, SocketStats};
+pub use handle::Threading;
+#[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
-pub use security::{Fingerprint, Identity, IdentityError, Security, Suite, Trust, TrustError};
-pub use server::{Server, ServerConfig, ShardOverview};
+pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
+#[cfg(feature = "__tls")]
+pub use security::Identity;
+pub use security::{Fingerprint, IdentityError, Security, Suite, Trust, TrustError};
+pub use send_error::{PeerError, SendError, SendRefusal};
+pub use server::{BroadcastReceipt, Server, ServerConfig};
+pub use server_time::ServerTime;
+#[cfg(feature = "simulate")]
 pub use skipstone_netsim as netsim;
-pub use skipstone_proto::channel::lanes::Depth;
-pub use skipstone_proto::channel::{GivenUp, MessageId};
-pub use skipstone_proto::congestion::Algorithm as Congestion;
-pub use skipstone_proto::endpoint::{
-    Close, ClosedBy, ConfigError, ConnectError, Drop as DropReason, Drops, Event, Flow, Group, Overview, PeerId, Stats,
-    code,
+pub use skipstone_proto::{
+    Carrier, ChannelRule, Close, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth, Direction,
+    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Merging, MessageId, MessageRate,
+    OutgoingTransfer, Overflow, Path, PeerId, Redundancy, RedundancyMode, RedundancyStats, Rtt, Settings, Stats,
+    Transfers, Violation, code,
 };
-pub use skipstone_proto::path::{Carrier, Path};
-pub use skipstone_proto::rtt::Rtt;
-pub use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
-pub use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings};
 pub use start_error::{ShardsError, StartError};
+pub use statistics::{Overview, ShardOverview, Traffic};
 pub use url::{Scheme, Target, UrlError};
+
+/// Encryption as the protocol calls it, for an endpoint that is embedded without this crate's sockets.
+pub use skipstone_proto::Suites;

@@ -3,18 +3,21 @@
 use crate::client::protection;
 use crate::driver::impair::Impairment;
 use crate::driver::{Driver, DriverStats};
+use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
 use crate::security::{Fingerprint, Suite, Trust};
+use crate::send_error::{PeerError, SendError};
 use crate::start_error::StartError;
+use crate::statistics::Overview;
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::congestion::Algorithm;
-use skipstone_proto::endpoint::{Config, Event, Overview, PeerId, SendError, Stats};
-use skipstone_proto::security::Protection;
-use skipstone_proto::time::Duration;
-use skipstone_proto::wire::settings::Merging;
+use skipstone_proto::Congestion;
+use skipstone_proto::Duration;
+use skipstone_proto::Merging;
+use skipstone_proto::Protection;
+use skipstone_proto::{Config, ConfigError, Event, PeerId, Stats};
+use skipstone_proto::{MessageId, Submission};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -27,12 +30,16 @@ pub struct PoolConfig {
     /// How long a handshake may take.
     pub handshake_timeout: Duration,
     /// What decides how much each client may have in flight.
-    pub congestion: Algorithm,
+    pub congestion: Congestion,
+    /// Bytes per second that each client sends at most, IP headers included; at least 1,000, `None` without a limit.
+    pub bandwidth_max_per_client: Option<u64>,
+    /// The same for all clients of the pool together.
+    pub bandwidth_max: Option<u64>,
     /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
     /// The one suite to offer; `None` for all.
     pub suite: Option<Suite>,
-    /// Clients whose sockets one [`Pool::drive`] takes from at most. With a few dozen, what they get is heard while the
+    /// Clients whose sockets one [`Pool::drive`] takes from at most, 1 or more. With a few dozen, what they get is heard while the
     /// processor's caches still have it; but then one round does not empty all sockets, and more must follow.
     pub sockets_at_once: usize,
 }
@@ -42,7 +49,9 @@ impl Default for PoolConfig {
         PoolConfig {
             merging: None,
             handshake_timeout: Duration::from_secs(10),
-            congestion: Algorithm::default(),
+            congestion: Congestion::default(),
+            bandwidth_max_per_client: None,
+            bandwidth_max: None,
             trust: Trust::default(),
             suite: None,
             sockets_at_once: 1_024,
@@ -63,21 +72,31 @@ pub struct Pool {
 
 impl Pool {
     /// A pool without clients.
+    ///
+    /// # Errors
+    /// A field of the configuration is out of range, or the system refuses a poll, most often because too many files are
+    /// open.
     pub fn new(config: PoolConfig) -> Result<Self, StartError> {
+        if config.sockets_at_once == 0 {
+            return Err(StartError::Config(ConfigError::out_of_range("sockets_at_once", 0, "1 or more")));
+        }
         let clients = Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
             congestion: config.congestion,
+            bandwidth_max_per_peer: config.bandwidth_max_per_client,
+            bandwidth_max: config.bandwidth_max,
             ..Config::client()
         };
-        let driver = Driver::of_clients(clients, config.sockets_at_once.max(1))?;
+        let driver = Driver::of_clients(clients, config.sockets_at_once)?;
         Ok(Pool { driver, next_id: 0, trust: config.trust, suite: config.suite, protections: BTreeMap::new() })
     }
 
     /// Adds a client and begins to connect it. The address was resolved from the target once for all.
     ///
     /// # Errors
-    /// The system has no socket to give, most often because too many files are open; or nobody can be trusted as asked.
+    /// The system has no socket to give, most often because too many files are open; nobody can be trusted as asked; or the
+    /// target's carrier cannot have an impairment.
     pub fn add(
         &mut self,
         target: &Target,
@@ -85,6 +104,10 @@ impl Pool {
         token: &[u8],
         impairment: Option<&Impairment>,
     ) -> Result<PeerId, StartError> {
+        StartError::check_token(token)?;
+        if let Some(impairment) = impairment {
+            impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
+        }
         let wanted = format!("open a socket to {}", target.url);
         let key = (target.scheme, target.host.clone(), target.pin);
         let protection = match self.protections.get(&key) {
@@ -112,11 +135,17 @@ impl Pool {
         self.driver.poll_event()
     }
 
-    /// Sends a message from one client to its server.
+    /// Sends a message from one client to its server. What is accepted is accounted for as with [`Client::send`](crate::Client::send).
+    ///
+    /// # Errors
+    /// No such client or channel, not connected, too long, or the channel's queue is full. The message comes back with the
+    /// reason.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.next_id += 1;
-        let (id, now) = (MessageId(self.next_id), self.driver.now());
-        self.driver.endpoint.send(now, peer, channel, payload.into(), id).map(|()| id)
+        let (id, payload) = (MessageId(self.next_id), payload.into());
+        let message = Submission { payload: payload.clone(), id, age: Duration::ZERO };
+        let sent = self.driver.send(peer, channel, message);
+        sent.map(|()| id).map_err(|error| SendError::new(reason_of(error, channel, payload.len()), payload))
     }
 
     /// Gives one client a new socket, and so another port; its connection stays. False if it does not stand, or is on a
@@ -134,10 +163,13 @@ impl Pool {
         self.driver.endpoint.flush(now);
     }
 
-    /// Ends one client's connection.
-    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) {
+    /// Ends one client's connection. The server is told the code and up to 512 bytes of the reason; the rest is cut off.
+    ///
+    /// # Errors
+    /// There is no such client, or its connection has ended.
+    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
         let now = self.driver.now();
-        self.driver.endpoint.close(now, peer, code, reason, linger);
+        if self.driver.endpoint.close(now, peer, code, reason, linger) { Ok(()) } else { Err(PeerError::Over) }
     }
 
     /// Ends every connection; their `Closed` events follow.
@@ -156,9 +188,9 @@ impl Pool {
         self.driver.endpoint.totals()
     }
 
-    /// What one connection is doing.
-    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
-        self.driver.endpoint.overview(peer)
+    /// What one connection was doing when the driver published it last, up to 50 ms ago.
+    pub fn overview(&self, peer: PeerId) -> Option<Overview> {
+        self.driver.board().overview(peer)
     }
 
     /// What the driver and its sockets count.

@@ -1,27 +1,41 @@
 //! The server: all players, whatever carries them, through one port and one event queue.
 
-use crate::driver::{Driver, DriverStats};
-use crate::handle::{Command, Mode as Threading, QueueFull, Wake};
+use crate::client::{Client, ClientConfig};
+use crate::driver::command::Command;
+use crate::driver::impair::Impairment;
+#[cfg(feature = "simulate")]
+use crate::driver::impair::LinkStats;
+use crate::driver::impairment_error::ImpairmentError;
+use crate::driver::{DriverStats, LOCAL_ADDRESS};
+use crate::handle::{HandleConfig, Threading, Wake};
+use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
-use crate::security::{Fingerprint, Identity, Security};
+use crate::query::answer::{QueryAnswerError, check_answer};
+use crate::security::{Fingerprint, Security};
+use crate::send_error::{PeerError, SendError};
 use crate::shards::{self, Shards};
 use crate::start_error::StartError;
+use crate::statistics::{Overview, ShardOverview};
 use crate::url::{Scheme, Target};
 use bytes::Bytes;
-use skipstone_proto::channel::{MessageId, Submission};
-use skipstone_proto::congestion::Algorithm;
-use skipstone_proto::endpoint::{Config, Event, Group, Overview, PeerId, Stats};
-use skipstone_proto::time::Duration;
-use skipstone_proto::wire::settings::{Merging, Settings};
+use skipstone_proto::Congestion;
+use skipstone_proto::Duration;
+use skipstone_proto::Transfers;
+use skipstone_proto::{Config, Event, Everyone, Group, InboundRule, PeerId, Stats};
+use skipstone_proto::{Merging, Settings};
+use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// How a server listens.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose.
-    pub listen: SocketAddr,
-    /// Whether WebSocket clients are served, on the TCP port of the same number.
+    /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
+    /// sockets, which only [`Server::connect_local`] reaches.
+    pub listen: Option<SocketAddr>,
+    /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
     /// What the server and all its clients keep to.
     pub settings: Settings,
@@ -36,28 +50,64 @@ pub struct ServerConfig {
     /// How many drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores to
     /// carry them. One, or 2 to 256 on Linux in the background.
     pub shards: u32,
+    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread: those that
+    /// were sent, and events that were not polled. Beyond, [`Server::send`] says that the driver is busy, and events stay
+    /// with the protocol, which holds its peers back. At least 1 MiB.
+    pub queue_bytes_max: u64,
     /// What decides how much the server may have in flight towards each native client.
-    pub congestion: Algorithm,
+    pub congestion: Congestion,
+    /// Bytes per second that the server sends to each client at most, IP headers included; at least 1,000, `None` without a
+    /// limit. It holds on every carrier and whatever `congestion` is. Messages wait in their channels' queues;
+    /// acknowledgements, handshakes and probes always leave, and the messages after them wait for longer.
+    pub bandwidth_max_per_peer: Option<u64>,
+    /// The same for all clients together. Clients with messages take turns, so nobody waits for one that gets much. With
+    /// shards, each has an equal part of it.
+    pub bandwidth_max: Option<u64>,
+    /// Limits of what clients may send, per channel: who may send, how long messages may be, and how many may come in a
+    /// second. Clients are not told of them.
+    pub inbound: Vec<InboundRule>,
     /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
     /// [`Server::url`] tells the fingerprint.
     pub security: Option<Security>,
+    /// A bad network to play around the UDP socket: each client's address has links of its own, seeded by the order in
+    /// which the addresses came. `up` is towards the server. WebSocket must be off; clients of [`Server::connect_local`]
+    /// have none of it.
+    pub impairment: Option<Impairment>,
+    /// What to tell server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear and without a
+    /// connection: up to 1,181 bytes of the application's own. `None` for no answer. [`Server::set_query_answer`] changes it.
+    pub query_answer: Option<Bytes>,
+    /// Messages of so many bytes and more have their progress published, for [`Server::transfers`]; `None` for no message, which
+    /// costs nothing.
+    pub transfer_bytes_min: Option<u32>,
 }
 
 impl ServerConfig {
     /// A server at this address, WebSocket included, encrypted, that merges what is sent between two flushes.
     pub fn new(listen: SocketAddr) -> Self {
         ServerConfig {
-            listen,
-            websocket: true,
+            listen: Some(listen),
+            websocket: cfg!(feature = "websocket"),
             settings: Settings::default(),
             merging: Merging::Flush,
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
             threading: Threading::default(),
             shards: 1,
-            congestion: Algorithm::default(),
+            queue_bytes_max: QUEUE_BYTES_MAX,
+            congestion: Congestion::default(),
+            bandwidth_max_per_peer: None,
+            bandwidth_max: None,
+            inbound: Vec::new(),
             security: None,
+            impairment: None,
+            query_answer: None,
+            transfer_bytes_min: None,
         }
+    }
+
+    /// A server without sockets, for a single player: only [`Server::connect_local`] reaches it.
+    pub fn offline() -> Self {
+        ServerConfig { listen: None, websocket: false, security: Some(Security::plain()), ..Self::new(LOCAL_ADDRESS) }
     }
 }
 
@@ -67,17 +117,29 @@ pub struct Server {
     shards: Shards,
     local: SocketAddr,
     merging: Merging,
+    began: Instant,
     fingerprint: Option<Fingerprint>,
     buffers: Option<BufferGrants>,
+    /// Where clients of this process offer their streams: the first shard's.
+    local_listener: Arc<LocalListener>,
 }
 
 impl Server {
     /// Opens the sockets and begins to serve.
+    ///
+    /// # Errors
+    /// A field of the configuration or of the settings is out of range, or they contradict each other; the server cannot
+    /// have so many shards, or the impairment; the certificate cannot be used or made; the address is not one of this
+    /// machine's, or is in use; or the system refuses a socket or a thread.
     pub fn start(config: ServerConfig) -> Result<Self, StartError> {
         shards::check(config.shards, config.threading).map_err(StartError::Shards)?;
+        StartError::check_queue(config.queue_bytes_max)?;
+        if let Some(impairment) = &config.impairment {
+            check(impairment, &config).map_err(StartError::Impairment)?;
+        }
         let security = match config.security {
             Some(security) => security,
-            None => Security::with(Identity::self_signed().map_err(StartError::Identity)?),
+            None => Security::of_this_run().map_err(StartError::Identity)?,
         };
         let endpoint = Config {
             allows_plain: security.allows_plain(),
@@ -85,12 +147,32 @@ impl Server {
             handshake_timeout: config.handshake_timeout,
             connections_max: config.connections_max,
             congestion: config.congestion,
+            bandwidth_max_per_peer: config.bandwidth_max_per_peer,
+            bandwidth_max: config.bandwidth_max,
+            inbound: config.inbound.into(),
+            everyone: Everyone::ByCommand,
             ..Config::server(config.settings)
         };
-        let (drivers, local) = shards::listen(config.shards, config.listen, config.websocket, &security, &endpoint)?;
-        let buffers = drivers[0].buffer_grants();
-        let (shards, fingerprint) = (Shards::start(drivers, config.threading)?, security.fingerprint());
-        Ok(Server { shards, local, merging: config.merging, fingerprint, buffers })
+        check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
+        let (mut drivers, local) =
+            shards::listen(config.shards, config.listen, config.websocket, &security, &endpoint)?;
+        for (shard, driver) in (0..).zip(&mut drivers) {
+            config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
+        }
+        for driver in &mut drivers {
+            driver.publish_transfers(config.transfer_bytes_min);
+            driver.apply(Command::QueryAnswer(config.query_answer.clone()));
+        }
+        let began = drivers[0].began();
+        let (buffers, local_listener) = (drivers[0].buffer_grants(), drivers[0].local_listener());
+        let handles = HandleConfig {
+            threading: config.threading,
+            queue_bytes_max: config.queue_bytes_max,
+            settings: Arc::new(endpoint.settings),
+            inbound: endpoint.inbound,
+        };
+        let (shards, fingerprint) = (Shards::start(drivers, &handles)?, security.fingerprint());
+        Ok(Server { shards, local, merging: config.merging, began, fingerprint, buffers, local_listener })
     }
 
     /// What the kernel granted of the socket buffers that were asked for: [`BufferGrants::remedy`] says what to do if it is
@@ -104,8 +186,22 @@ impl Server {
         self.fingerprint
     }
 
-    /// The URL by which native clients on this machine reach it, fingerprint included.
+    /// Connects a client of this process: a single player, or the host of a listen server. The same events and channels as
+    /// over a network, without a socket and without encryption; this side gets its [`Event::Requested`] from
+    /// `127.0.0.1:0` and decides by the token as ever. With shards, the first one has all local clients.
+    ///
+    /// # Errors
+    /// The token is too long, a field of the configuration is out of range, it has an impairment, which memory cannot have,
+    /// or the system refuses a thread.
+    pub fn connect_local(&self, token: &[u8], config: ClientConfig) -> Result<Client, StartError> {
+        Client::connect_local(&self.local_listener, token, config)
+    }
+
+    /// The URL by which native clients on this machine reach it, fingerprint included; `local:` if it has no sockets.
     pub fn url(&self) -> String {
+        if self.local == LOCAL_ADDRESS {
+            return "local:".into();
+        }
         let host = match self.local.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
@@ -117,9 +213,31 @@ impl Server {
         }
     }
 
-    /// Where it listens.
+    /// Where it listens; `127.0.0.1:0`, which nobody can connect to, if it has no sockets.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
+    }
+
+    /// How long the server has been running: the clock that [`Client::server_time`] estimates.
+    pub fn time(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Answers queries of server browsers with this from the driver's next turn on (in stepped mode the next
+    /// `drive`); `None` for not at all. At most 1,181 bytes: see [`ServerConfig::query_answer`]. To be called whenever
+    /// what it tells has changed.
+    ///
+    /// # Errors
+    /// It is too long, and the answer before stays; the queue to a driver is full, or the driver is gone.
+    pub fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), QueryAnswerError> {
+        check_answer(answer.as_ref()).map_err(QueryAnswerError::TooLong)?;
+        self.shards.set_query_answer(answer.as_ref()).map_err(QueryAnswerError::Driver)
+    }
+
+    /// How far the long messages to and from a peer have got that are under way, up to 50 ms ago: those of
+    /// [`ServerConfig::transfer_bytes_min`] bytes and more. `None` if there is no such connection.
+    pub fn transfers(&self, peer: PeerId) -> Option<Transfers> {
+        self.shards.transfers_of(peer)
     }
 
     /// The next event, if there is one.
@@ -140,113 +258,199 @@ impl Server {
         self.shards.drive(wait_max)
     }
 
-    /// Lets a client in that asked.
-    pub fn accept(&mut self, peer: PeerId) {
+    /// Lets a client in that asked. [`Event::Connected`] follows, or [`Event::Closed`] if it has gone meanwhile.
+    ///
+    /// # Errors
+    /// There is no such client, or it does not wait for an answer (any more); or the driver is gone.
+    pub fn accept(&mut self, peer: PeerId) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
-        shard.insist(Command::Accept(peer));
+        shard.accept(peer)
     }
 
-    /// Turns a client away that asked.
-    pub fn refuse(&mut self, peer: PeerId, code: u64, reason: &str) {
-        self.close(peer, code, reason, Duration::ZERO);
+    /// Turns a client away that asked. It is told the code and up to 512 bytes of the reason; the rest is cut off.
+    ///
+    /// # Errors
+    /// As [`Server::close`].
+    pub fn refuse(&mut self, peer: PeerId, code: u64, reason: &str) -> Result<(), PeerError> {
+        self.close(peer, code, reason, Duration::ZERO)
     }
 
-    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`] follows.
-    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) {
+    /// Ends a connection. Queued reliable messages have `linger` to arrive first; [`Event::Closed`] follows. The peer is told
+    /// the code (below 1,000 the application's own, see [`code`](skipstone_proto::code)) and up to 512 bytes of the
+    /// reason; the rest is cut off.
+    ///
+    /// # Errors
+    /// There is no such peer, or its connection has ended or is closing already; or the driver is gone.
+    pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
-        shard.insist(Command::Close { peer, code, reason: reason.into(), linger });
+        shard.close(peer, code, reason, linger)
     }
 
-    /// Sends a message to one peer. What becomes of it says a receipt, if the channel has them.
-    pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+    /// Sends a message to one peer.
+    ///
+    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or its connection ends in
+    /// [`Event::Closed`]. One on an unreliable channel may be lost without a word, unless the channel asks for receipts.
+    ///
+    /// # Errors
+    /// What can be known at once: no such peer or channel, not connected, too long, a full queue, no driver. The message
+    /// comes back with the reason.
+    pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.send_aged(peer, channel, payload, Duration::ZERO)
     }
 
     /// As [`Server::send`], for a message that answers, or passes on, one that came with this age in
     /// [`Event::Message`]: what is late already goes out in copies, so that it is not lost a second time.
+    ///
+    /// # Errors
+    /// As [`Server::send`].
     pub fn send_aged(
         &mut self,
         peer: PeerId,
         channel: u16,
         payload: impl Into<Bytes>,
         age: Duration,
-    ) -> Result<MessageId, QueueFull> {
+    ) -> Result<MessageId, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
         let message = Submission { payload: payload.into(), id, age };
         let (shard, peer) = self.shards.of(peer);
-        shard.command(Command::Send { peer, channel, message }, wake)?;
+        shard.send((peer, channel), message, wake)?;
         Ok(id)
     }
 
-    /// Sends one message to every member of a group; they share its bytes.
-    pub fn broadcast(&mut self, group: Group, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, QueueFull> {
+    /// Sends one message to every connected member of a group, who share its bytes, and says for how many of them it was
+    /// accepted. For each of those it is as with [`Server::send`]; events that tell of it carry the peer and the id.
+    ///
+    /// A member whose queue is full does not stop the others. On a reliable channel it gets [`Event::GivenUp`], or
+    /// [`Event::Closed`] if that is the channel's rule.
+    ///
+    /// # Errors
+    /// No such channel, too long, the queue to a driver is full, or the driver is gone: nobody gets the message, and it comes
+    /// back.
+    ///
+    /// # Examples
+    /// Teams are groups. A peer can join when it asks to be let in, and counts from its [`Event::Connected`] on:
+    ///
+    /// ```
+    /// use skipstone::{ClientConfig, Event, Group, Server, ServerConfig};
+    /// use std::time::Duration;
+    ///
+    /// const RED: Group = Group(1);
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut server = Server::start(ServerConfig::offline())?;
+    /// let mut clients = Vec::new();
+    /// for team in ["red", "blue", "red"] {
+    ///     clients.push(server.connect_local(team.as_bytes(), ClientConfig::default())?);
+    /// }
+    /// let mut connected = 0;
+    /// while connected < clients.len() {
+    ///     server.wait(Duration::from_millis(10));
+    ///     while let Some(event) = server.poll_event() {
+    ///         match event {
+    ///             Event::Requested { peer, token, .. } => {
+    ///                 server.accept(peer)?;
+    ///                 if token == "red" {
+    ///                     server.join(peer, RED)?;
+    ///                 }
+    ///             }
+    ///             Event::Connected { .. } => connected += 1,
+    ///             _ => {}
+    ///         }
+    ///     }
+    /// }
+    /// let everyone = server.broadcast(Group::EVERYONE, 0, "the match begins")?;
+    /// let red = server.broadcast(RED, 0, "you defend")?;
+    /// assert_eq!((everyone.peers, red.peers), (3, 2));
+    /// server.flush()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn broadcast(
+        &mut self,
+        group: Group,
+        channel: u16,
+        payload: impl Into<Bytes>,
+    ) -> Result<BroadcastReceipt, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
-        self.shards.broadcast(group, channel, payload.into(), id, wake)?;
-        Ok(id)
+        let peers = self.shards.broadcast(group, channel, payload.into(), id, wake)?;
+        Ok(BroadcastReceipt { id, peers })
     }
 
     /// Lets everything leave that was sent since the last flush.
-    pub fn flush(&mut self) {
-        self.shards.insist_all(|| Command::Flush);
+    ///
+    /// # Errors
+    /// A driver is gone.
+    pub fn flush(&mut self) -> Result<(), PeerError> {
+        self.shards.flush()
     }
 
-    /// Adds a peer to a group.
-    pub fn join(&mut self, peer: PeerId, group: Group) {
+    /// Adds a peer to a group. One that is a member already stays one.
+    ///
+    /// # Errors
+    /// There is no such peer, or its connection has ended; the group is [`Group::EVERYONE`]; the queue to the driver is full,
+    /// or the driver is gone.
+    pub fn join(&mut self, peer: PeerId, group: Group) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
-        shard.insist(Command::Join(peer, group));
+        shard.join(peer, group)
     }
 
-    /// Takes a peer out of a group.
-    pub fn leave(&mut self, peer: PeerId, group: Group) {
+    /// Takes a peer out of a group, if it is a member.
+    ///
+    /// # Errors
+    /// As [`Server::join`].
+    pub fn leave(&mut self, peer: PeerId, group: Group) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
-        shard.insist(Command::Leave(peer, group));
+        shard.leave(peer, group)
     }
 
     /// Sets how the messages to one peer are put together.
-    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) {
+    ///
+    /// # Errors
+    /// There is no such peer, or its connection has ended; the queue to the driver is full, or the driver is gone.
+    pub fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
-        shard.insist(Command::Merging(peer, merging));
+        shard.set_merging(peer, merging)
     }
 
-    /// Counters of all connections, past and present. `None` if the driver is gone.
-    pub fn stats(&mut self) -> Option<Stats> {
+    /// Counters of all connections, past and present, up to 50 ms ago. Like all statistics they are snapshots that the
+    /// drivers publish: reading one waits for nothing.
+    pub fn stats(&self) -> Stats {
         let mut totals = Stats::default();
-        self.shards.ask_all(|driver| driver.endpoint.totals())?.iter().for_each(|shard| totals.add(shard));
-        Some(totals)
+        self.shards.overviews().for_each(|shard| totals.add(&shard.stats));
+        totals
     }
 
     /// What the driver and its sockets count; all drivers, if there are shards.
-    pub fn driver_stats(&mut self) -> Option<DriverStats> {
-        let all = self.shards.ask_all(|driver| driver.stats())?;
-        all.into_iter().reduce(|mut sum, shard| {
+    pub fn driver_stats(&self) -> DriverStats {
+        let all = self.shards.overviews().map(|shard| shard.driver);
+        let sum = all.reduce(|mut sum, shard| {
             sum.add(&shard);
             sum
-        })
+        });
+        sum.unwrap_or_default()
     }
 
-    /// What each shard carries, in their order; nothing if a driver is gone. One that carries much more than the others
-    /// is a matter of chance, or of clients behind few addresses.
-    pub fn shards(&mut self) -> Vec<ShardOverview> {
-        let overview = |driver: &mut Driver| ShardOverview {
-            clients: driver.endpoint.peers().count(),
-            stats: driver.endpoint.totals(),
-            driver: driver.stats(),
-        };
-        self.shards.ask_all(overview).unwrap_or_default()
+    /// What the simulated links did, towards the server and towards the clients. Waits for the drivers; `None` if one of
+    /// them is gone.
+    #[cfg(feature = "simulate")]
+    pub fn link_stats(&mut self) -> Option<(LinkStats, LinkStats)> {
+        self.shards.link_stats()
     }
 
-    /// What one connection is doing.
-    pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
-        let (shard, peer) = self.shards.of(peer);
-        shard.ask(move |driver| driver.endpoint.overview(peer)).flatten()
+    /// What each shard carries, in their order. One that carries much more than the others is a matter of chance, or of
+    /// clients behind few addresses.
+    pub fn shards(&self) -> Vec<ShardOverview> {
+        self.shards.overviews().collect()
+    }
+
+    /// What one connection is doing; `None` if there is no such connection, or it is younger than the newest snapshot.
+    pub fn overview(&self, peer: PeerId) -> Option<Overview> {
+        self.shards.overview_of(peer)
     }
 
     /// What every connection is doing. The cost grows with their number: for people, not for every tick.
-    pub fn overviews(&mut self) -> Vec<(PeerId, Overview)> {
-        self.shards.ask_of_peers(|driver| {
-            let peers: Vec<PeerId> = driver.endpoint.peers().collect();
-            peers.into_iter().filter_map(|peer| Some((peer, driver.endpoint.overview(peer)?))).collect()
-        })
+    pub fn overviews(&self) -> Vec<(PeerId, Overview)> {
+        self.shards.overviews_of_peers()
     }
 
     /// Why the driver gave up, if it did.
@@ -254,10 +458,10 @@ impl Server {
         self.shards.failure()
     }
 
-    /// Ends every connection and the server. What is queued and reliable has `linger` to arrive; all together takes
-    /// little longer.
-    pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) {
-        self.shards.close_all(code, reason, linger, linger + GOODBYE_MAX);
+    /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; all together takes little
+    /// longer. Returns what was counted in all, to the last packet.
+    pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) -> Stats {
+        self.shards.close_all(code, reason, linger, linger + GOODBYE_MAX)
     }
 
     fn wake(&self) -> Wake {
@@ -265,16 +469,31 @@ impl Server {
     }
 }
 
-/// What one shard of a server carries.
-#[derive(Clone, Copy, Debug)]
-pub struct ShardOverview {
-    /// Connections that stand.
-    pub clients: usize,
-    /// Counters of its connections, past and present.
-    pub stats: Stats,
-    /// What its driver and its sockets count.
-    pub driver: DriverStats,
+/// Whether a server can have this impairment.
+fn check(impairment: &Impairment, config: &ServerConfig) -> Result<(), ImpairmentError> {
+    if config.listen.is_none() {
+        return Err(ImpairmentError::Local);
+    }
+    if config.websocket {
+        return Err(ImpairmentError::WebSocketServer);
+    }
+    impairment.check().map_err(ImpairmentError::Config)
 }
 
+/// A broadcast that was accepted; [`Server::broadcast`] has an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BroadcastReceipt {
+    /// Its name in the events that tell of it.
+    pub id: MessageId,
+    /// For how many peers it was accepted: the connected members of the group.
+    pub peers: usize,
+}
+
+/// Bytes that wait between an application and its driver's thread, if the configuration says nothing else.
+const QUEUE_BYTES_MAX: u64 = 64 << 20;
 /// How long peers have to say that they know.
 const GOODBYE_MAX: Duration = Duration::from_millis(700);
+
+#[cfg(all(test, feature = "websocket", feature = "self-signed", feature = "__tls"))]
+mod dialing_tests;

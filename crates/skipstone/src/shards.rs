@@ -9,16 +9,22 @@
 //! Nothing that one driver writes another reads, as long as clients stay where they are; so a broadcast has a payload for
 //! each shard, because peers that share one count their copies in one place.
 
-use crate::driver::siblings::{Mailbox, Siblings};
+#[cfg(feature = "simulate")]
+use crate::driver::impair::{LinkStats, add_stats};
+use crate::driver::peer_shards::{Mailbox, PeerShards};
 use crate::driver::sockets::reserve_port;
-use crate::driver::{Driver, Origin, Sharing};
-use crate::handle::{Bell, Command, Handle, Mode, Posed, QueueFull, Wake};
+use crate::driver::{Driver, LOCAL_ADDRESS, Origin, Sharing};
+use crate::handle::{Handle, HandleConfig, Threading, Wake};
+use crate::mailbox::Wakeup;
 use crate::security::Security;
+use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
+use crate::statistics::{Overview, ShardOverview};
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Config, Event, Group, PeerId, Shard};
-use skipstone_proto::time::Duration;
+use skipstone_proto::Duration;
+use skipstone_proto::MessageId;
+use skipstone_proto::Transfers;
+use skipstone_proto::{Config, Event, Group, PeerId, Shard, Stats};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,47 +34,58 @@ use std::time::Instant;
 const SHARDS_MAX: u32 = 256;
 
 /// Whether there can be so many.
-pub(crate) fn check(count: u32, mode: Mode) -> Result<(), ShardsError> {
+pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError> {
     match count {
         1 => Ok(()),
-        2..=SHARDS_MAX if mode == Mode::Stepped => Err(ShardsError::Stepped),
+        2..=SHARDS_MAX if threading == Threading::Stepped => Err(ShardsError::Stepped),
         2..=SHARDS_MAX if cfg!(target_os = "linux") => Ok(()),
         2..=SHARDS_MAX => Err(ShardsError::System),
         _ => Err(ShardsError::Count(count)),
     }
 }
 
-/// Drivers that listen on one port, each with a share of its clients.
+/// Drivers that listen on one port, each with a share of its clients; without an address, on none.
 pub(crate) fn listen(
     count: u32,
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     websocket: bool,
     security: &Security,
     config: &Config,
 ) -> Result<(Vec<Driver>, SocketAddr), StartError> {
-    let refused = || StartError::io(format!("listen on {address}"));
+    let refused = |address| StartError::io(format!("listen on {address}"));
     let origin = Origin::new().map_err(StartError::io("draw a secret"))?;
     let sharing = if count == 1 { Sharing::Nobody } else { Sharing::Shards };
-    let mut local = if count == 1 { address } else { reserve_port(address, websocket).map_err(refused())? };
+    let mut local = match address {
+        Some(address) if count > 1 => Some(reserve_port(address, websocket).map_err(refused(address))?),
+        address => address,
+    };
     let bits = bits_for(count);
     let mut drivers = Vec::new();
     for index in 0..count {
         // Suites of its own: sessions share what they have in common, and count who does.
-        let own = Config { shard: Shard { index, bits }, suites: security.suites(), ..config.clone() };
+        let bandwidth_max = config.bandwidth_max.map(|all| all / u64::from(count));
+        let own = Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, ..config.clone() };
         let mut driver = Driver::born_of(&origin, own)?;
+        #[cfg(all(feature = "dtls", feature = "__tls"))]
         if let Some(identity) = security.identity() {
             driver.shake_hands_as(identity);
         }
-        local = driver.listen(local, websocket, sharing).map_err(refused())?;
+        if let Some(address) = local {
+            local = Some(driver.listen(address, websocket, sharing).map_err(refused(address))?);
+        }
         drivers.push(driver);
     }
     if count > 1 {
-        let mailboxes: Vec<Arc<Mailbox>> = drivers.iter().map(Mailbox::of).collect();
+        let mailboxes: Vec<Arc<Mailbox>> = drivers.iter().map(|driver| Mailbox::new(driver.waker())).collect();
         for (index, driver) in drivers.iter_mut().enumerate() {
-            driver.meet(Siblings::new(Shard { index: index as u32, bits }, mailboxes.clone(), config.connections_max));
+            driver.meet(PeerShards::new(
+                Shard { index: index as u32, bits },
+                mailboxes.clone(),
+                config.connections_max,
+            ));
         }
     }
-    Ok((drivers, local))
+    Ok((drivers, local.unwrap_or(LOCAL_ADDRESS)))
 }
 
 /// How many top bits of an id name one of so many shards.
@@ -83,14 +100,14 @@ pub(crate) struct Shards {
     handles: Vec<Handle>,
     /// Whose event is next.
     turn: usize,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
 }
 
 impl Shards {
-    pub(crate) fn start(drivers: Vec<Driver>, mode: Mode) -> Result<Self, StartError> {
-        let bell = Arc::default();
-        let handles = drivers.into_iter().map(|driver| Handle::ringing(&bell, driver, mode));
-        Ok(Shards { handles: handles.collect::<Result<_, _>>()?, turn: 0, bell })
+    pub(crate) fn start(drivers: Vec<Driver>, config: &HandleConfig) -> Result<Self, StartError> {
+        let wakeup = Arc::default();
+        let handles = drivers.into_iter().map(|driver| Handle::waking(&wakeup, driver, config));
+        Ok(Shards { handles: handles.collect::<Result<_, _>>()?, turn: 0, wakeup })
     }
 
     /// A name for the next message.
@@ -113,12 +130,13 @@ impl Shards {
         PeerId { index: peer.index * self.handles.len() as u32 + shard as u32, ..peer }
     }
 
-    /// Gives a command to every shard; it is not lost.
-    pub(crate) fn insist_all(&mut self, command: impl Fn() -> Command) {
-        self.handles.iter_mut().for_each(|handle| handle.insist(command()));
+    /// The shard of a peer, to be looked at, and what the peer is called there.
+    fn shard_of(&self, peer: PeerId) -> (&Handle, PeerId) {
+        let count = self.handles.len() as u32;
+        (&self.handles[(peer.index % count) as usize], PeerId { index: peer.index / count, ..peer })
     }
 
-    /// Sends to a group: in all shards, or in none if the queue to one of them is full.
+    /// Sends to a group, in all shards or in none, and returns for how many peers it was accepted.
     pub(crate) fn broadcast(
         &mut self,
         group: Group,
@@ -126,39 +144,61 @@ impl Shards {
         payload: Bytes,
         id: MessageId,
         wake: Wake,
-    ) -> Result<(), QueueFull> {
-        if let [only] = &mut self.handles[..] {
-            return Ok(only.command(Command::Broadcast { group, channel, payload, id }, wake)?);
+    ) -> Result<usize, SendError> {
+        let mut peers = 0;
+        for handle in &mut self.handles {
+            match handle.admit_broadcast(group, channel, payload.len()) {
+                Ok(admitted) => peers += admitted,
+                Err(reason) => return Err(SendError::new(reason, payload)),
+            }
         }
-        if self.handles.iter().any(|handle| !handle.has_room()) {
-            return Err(QueueFull);
+        if let [only] = &mut self.handles[..] {
+            only.broadcast(group, channel, payload, id, wake);
+            return Ok(peers);
         }
         for handle in &mut self.handles {
             // Also for the last: the application may pass on what came to another shard, and lies there in a larger piece.
-            let payload = Bytes::copy_from_slice(&payload);
-            handle.command(Command::Broadcast { group, channel, payload, id }, wake)?;
+            handle.broadcast(group, channel, Bytes::copy_from_slice(&payload), id, wake);
         }
-        Ok(())
+        Ok(peers)
     }
 
-    /// Lets every shard answer; `None` if one of them is gone. They are asked at once.
-    pub(crate) fn ask_all<T: Send + 'static>(
-        &mut self,
-        question: impl Fn(&mut Driver) -> T + Clone + Send + 'static,
-    ) -> Option<Vec<T>> {
-        let posed: Vec<Posed<T>> = self.handles.iter_mut().map(|handle| handle.pose(question.clone())).collect();
-        posed.into_iter().map(Posed::answer).collect()
+    /// Lets everything leave that was sent since the last flush.
+    pub(crate) fn flush(&mut self) -> Result<(), PeerError> {
+        // Every shard flushes, even if one of them is gone.
+        let flushed: Vec<_> = self.handles.iter_mut().map(Handle::flush).collect();
+        flushed.into_iter().collect()
     }
 
-    /// As `ask_all`, for answers about peers, of whom each shard knows its own.
-    pub(crate) fn ask_of_peers<T: Send + 'static>(
-        &mut self,
-        question: impl Fn(&mut Driver) -> Vec<(PeerId, T)> + Clone + Send + 'static,
-    ) -> Vec<(PeerId, T)> {
-        let answers = self.ask_all(question).unwrap_or_default();
+    /// Sets what every shard answers queries with.
+    pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
+        let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
+        set.into_iter().collect()
+    }
+
+    /// The long messages of one connection.
+    pub(crate) fn transfers_of(&self, peer: PeerId) -> Option<Transfers> {
+        let (handle, peer) = self.shard_of(peer);
+        handle.board().transfers(peer)
+    }
+
+    /// What each shard carries.
+    pub(crate) fn overviews(&self) -> impl Iterator<Item = ShardOverview> + '_ {
+        self.handles.iter().map(|handle| handle.board().shard())
+    }
+
+    /// What one connection is doing.
+    pub(crate) fn overview_of(&self, peer: PeerId) -> Option<Overview> {
+        let (handle, peer) = self.shard_of(peer);
+        handle.board().overview(peer)
+    }
+
+    /// What every connection is doing.
+    pub(crate) fn overviews_of_peers(&self) -> Vec<(PeerId, Overview)> {
         let mut all = Vec::new();
-        for (shard, answer) in answers.into_iter().enumerate() {
-            all.extend(answer.into_iter().map(|(peer, told)| (self.outside(shard, peer), told)));
+        for (shard, handle) in self.handles.iter().enumerate() {
+            let overviews = handle.board().overviews();
+            all.extend(overviews.into_iter().map(|(peer, overview)| (self.outside(shard, peer), overview)));
         }
         all
     }
@@ -184,7 +224,7 @@ impl Shards {
     pub(crate) fn wait(&mut self, span: Duration) {
         match &mut self.handles[..] {
             [only] => only.wait(span),
-            handles => self.bell.wait(span, || handles.iter().any(Handle::has_events)),
+            handles => self.wakeup.wait(span, || handles.iter().any(Handle::has_events)),
         }
     }
 
@@ -193,16 +233,29 @@ impl Shards {
         self.handles[0].drive(wait_max)
     }
 
+    /// What the simulated links of all shards did; `None` if a driver is gone.
+    #[cfg(feature = "simulate")]
+    pub(crate) fn link_stats(&mut self) -> Option<(LinkStats, LinkStats)> {
+        let shards = self.handles.iter_mut().map(|handle| handle.ask(|driver| driver.link_stats()));
+        shards.collect::<Option<Vec<_>>>()?.into_iter().reduce(add_stats)
+    }
+
     /// Why a driver gave up, if one did.
     pub(crate) fn failure(&self) -> Option<String> {
         self.handles.iter().find_map(Handle::failure)
     }
 
-    /// Ends every connection, and waits until all peers know or `span` is over.
-    pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) {
+    /// Ends every connection, and waits until all peers know or `span` is over. Returns what was counted in all.
+    pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) -> Stats {
         let end = Instant::now() + span;
         // All hear of it before any is waited for.
-        self.insist_all(|| Command::CloseAll { code, reason: reason.into(), linger });
-        self.handles.iter_mut().for_each(|handle| handle.await_goodbyes(end));
+        self.handles.iter_mut().for_each(|handle| handle.close_all(code, reason, linger));
+        let mut totals = Stats::default();
+        for handle in &mut self.handles {
+            handle.await_goodbyes(end);
+            let told = handle.ask(|driver| driver.endpoint.totals());
+            totals.add(&told.unwrap_or_else(|| handle.board().shard().stats));
+        }
+        totals
     }
 }

@@ -1,14 +1,25 @@
 //! Why a server or a client could not be started, in words that say what to do.
 
 use crate::driver::DriverError;
-use skipstone_proto::endpoint::ConfigError;
+use crate::driver::impairment_error::ImpairmentError;
+use skipstone_proto::TOKEN_BYTES_MAX;
+use skipstone_proto::{ConfigError, QueryPayloadTooLong};
 use std::io;
+
+/// The queues between an application and a driver hold at least so many bytes.
+const QUEUE_BYTES_MIN: u64 = 1 << 20;
 
 /// Why a server or a client could not be started.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StartError {
-    /// The settings contradict each other.
+    /// A field of the configuration or of the settings is out of its range, or they contradict each other.
     Config(ConfigError),
+    /// The client's token is longer than [`TOKEN_BYTES_MAX`].
+    TokenTooLong {
+        /// Bytes of the token.
+        bytes: usize,
+    },
     /// The system refused a socket or a thread: what was wanted, and its answer.
     Io(String, io::Error),
     /// The URL makes no sense, or its name has no address.
@@ -19,9 +30,14 @@ pub enum StartError {
     Trust(crate::security::TrustError),
     /// There cannot be so many shards, or not so.
     Shards(ShardsError),
+    /// The impairment contradicts itself, or the carrier cannot have one.
+    Impairment(ImpairmentError),
+    /// The answer to queries is too long.
+    QueryAnswer(QueryPayloadTooLong),
 }
 
 /// Why a server cannot have the shards that it was to have.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardsError {
     /// So many: it is 1 to 256.
@@ -51,6 +67,10 @@ impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StartError::Config(error) => error.fmt(f),
+            StartError::TokenTooLong { bytes } => write!(
+                f,
+                "the token has {bytes} bytes, of at most {TOKEN_BYTES_MAX}: send the rest as a message, or a reference to it"
+            ),
             StartError::Io(wanted, error) if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "cannot {wanted}: the port is in use; stop the other program or choose another port")
             }
@@ -62,6 +82,8 @@ impl std::fmt::Display for StartError {
             StartError::Identity(error) => error.fmt(f),
             StartError::Trust(error) => error.fmt(f),
             StartError::Shards(error) => error.fmt(f),
+            StartError::Impairment(error) => error.fmt(f),
+            StartError::QueryAnswer(error) => error.fmt(f),
         }
     }
 }
@@ -69,6 +91,20 @@ impl std::fmt::Display for StartError {
 impl std::error::Error for StartError {}
 
 impl StartError {
+    /// Refuses a token that no handshake can carry.
+    pub(crate) fn check_token(token: &[u8]) -> Result<(), StartError> {
+        if token.len() > TOKEN_BYTES_MAX { Err(StartError::TokenTooLong { bytes: token.len() }) } else { Ok(()) }
+    }
+
+    /// Refuses queues between the application and a driver that are too small to work with.
+    pub(crate) fn check_queue(queue_bytes_max: u64) -> Result<(), StartError> {
+        if queue_bytes_max >= QUEUE_BYTES_MIN {
+            return Ok(());
+        }
+        let range = "1,048,576 bytes (1 MiB) or more";
+        Err(StartError::Config(ConfigError::out_of_range("queue_bytes_max", queue_bytes_max, range)))
+    }
+
     pub(crate) fn io(wanted: impl Into<String>) -> impl FnOnce(io::Error) -> StartError {
         let wanted = wanted.into();
         move |error| StartError::Io(wanted, error)

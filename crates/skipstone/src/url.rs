@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// A server's address as a user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What carries the connection.
+    /// The carrier, and whether it is encrypted.
     pub scheme: Scheme,
     /// Name or address, without brackets.
     pub host: String,
@@ -29,18 +29,45 @@ pub enum Scheme {
     WebSocket,
 }
 
+impl Scheme {
+    /// The feature of this crate that the scheme needs and this build is without.
+    fn missing_feature(self) -> Option<&'static str> {
+        match self {
+            Scheme::Encrypted if !cfg!(feature = "__tls") => Some("ring or aws-lc"),
+            Scheme::WebSocket if !cfg!(feature = "websocket") => Some("websocket"),
+            Scheme::Encrypted | Scheme::Plain | Scheme::WebSocket => None,
+        }
+    }
+}
+
+/// Finds the addresses of a name. It may take long, and runs in a thread of its own.
+pub(crate) type Resolve = Box<dyn FnOnce(&str, u16) -> Result<Vec<SocketAddr>, UrlError> + Send>;
+
+/// Asks the system for the addresses of a name, one at least, in the order in which it would try them.
+pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UrlError> {
+    let unresolved = |why: String| UrlError::Unresolved(host.into(), why);
+    let found: Vec<SocketAddr> =
+        (host, port).to_socket_addrs().map_err(|error| unresolved(error.to_string()))?.collect();
+    if found.is_empty() { Err(unresolved("the name server knows none".into())) } else { Ok(found) }
+}
+
 /// The port where none is written.
 const PORT_DEFAULT: u16 = 7777;
 
-/// What is wrong with a URL.
+/// A fault of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UrlError {
     /// It has no scheme, or one that this version does not speak.
     Scheme(String),
+    /// A scheme that this program was built without: the URL, and the feature that it needs.
+    NotBuilt(String, &'static str),
     /// No host, or a port that is no number.
     Address(String),
-    /// What stands behind `#` is no fingerprint, or there is nothing that it could be checked against.
+    /// The text behind `#` is no fingerprint, or the scheme has no certificate to compare it with.
     Pin(String),
+    /// `local:`, which is a server without sockets.
+    Local(String),
     /// The name has no address.
     Unresolved(String, String),
 }
@@ -52,11 +79,21 @@ impl std::fmt::Display for UrlError {
                 f,
                 "'{url}' begins with none of skip:// (encrypted), skip+plain:// and ws:// (example: skip://127.0.0.1:7777)"
             ),
+            UrlError::NotBuilt(url, feature) => {
+                write!(
+                    f,
+                    "'{url}': this program was built without that; build the crate skipstone with its feature {feature}"
+                )
+            }
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
                 f,
                 "'{url}': behind # only a skip:// URL has something, the fingerprint that the server prints: #sha256= and \
                  64 hexadecimal digits"
+            ),
+            UrlError::Local(url) => write!(
+                f,
+                "'{url}' is a server without sockets: only its own process reaches it, by Server::connect_local"
             ),
             UrlError::Unresolved(host, why) => write!(f, "'{host}' has no address: {why}"),
         }
@@ -73,8 +110,12 @@ impl std::str::FromStr for Target {
             Some(("skip", rest)) => (Scheme::Encrypted, rest),
             Some(("skip+plain", rest)) => (Scheme::Plain, rest),
             Some(("ws", rest)) => (Scheme::WebSocket, rest),
+            _ if url == "local:" => return Err(UrlError::Local(url.into())),
             _ => return Err(UrlError::Scheme(url.into())),
         };
+        if let Some(feature) = scheme.missing_feature() {
+            return Err(UrlError::NotBuilt(url.into(), feature));
+        }
         let bad = || UrlError::Address(url.into());
         let (rest, pin) = match rest.split_once('#') {
             Some((rest, pin)) if scheme == Scheme::Encrypted => {
@@ -133,12 +174,17 @@ impl Target {
         Target { pin: Some(pin), url, ..self }
     }
 
-    /// The address to send to; the first if the name has several.
+    /// The address to send to; the first if the name has several. This waits for the name server.
+    ///
+    /// # Errors
+    /// The name has no address, or the name server does not answer.
     pub fn resolve(&self) -> Result<SocketAddr, UrlError> {
-        let unresolved = |why: String| UrlError::Unresolved(self.host.clone(), why);
-        let mut found =
-            (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| unresolved(error.to_string()))?;
-        found.next().ok_or_else(|| unresolved("the name server knows none".into()))
+        resolve(&self.host, self.port).map(|addresses| addresses[0])
+    }
+
+    /// The address, if the URL has one in place of a name.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.host.parse().ok()?, self.port))
     }
 }
 
@@ -147,6 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(all(feature = "__tls", feature = "websocket"))]
     fn urls_with_names_and_both_kinds_of_addresses_are_read() {
         let target = |url: &str| url.parse::<Target>().map(|target| (target.scheme, target.host, target.port));
         assert_eq!(target("skip://localhost:1"), Ok((Scheme::Encrypted, "localhost".into(), 1)));
@@ -156,6 +203,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "websocket")]
     fn a_bad_url_is_answered_with_a_good_example() {
         for bad in [
             "127.0.0.1:7777",
@@ -172,6 +220,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(all(feature = "__tls", feature = "websocket"))]
     fn a_fingerprint_stands_behind_the_url_and_only_whole() {
         let target = Target::new(Scheme::Encrypted, "::1", 7777).pinned([0xAB; 32]);
         assert_eq!(target.url, format!("skip://[::1]:7777#sha256={}", "ab".repeat(32)));
@@ -183,5 +232,18 @@ mod tests {
         }
         let odd = format!("skip://a#sha256={}x", "ab".repeat(31));
         assert_eq!(odd.parse::<Target>(), Err(UrlError::Pin(odd)));
+    }
+
+    #[test]
+    fn a_scheme_without_its_feature_is_refused_by_the_name_of_the_feature() {
+        for (url, feature, is_built) in [
+            ("skip://a:1", "ring or aws-lc", cfg!(feature = "__tls")),
+            ("ws://a:1", "websocket", cfg!(feature = "websocket")),
+            ("skip+plain://a:1", "", true),
+        ] {
+            let refused = url.parse::<Target>().err().map(|error| error.to_string());
+            assert_eq!(refused.is_none(), is_built, "{refused:?}");
+            assert!(refused.is_none_or(|words| words.contains(feature) && words.contains(url)));
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! Once the keys of TLS stand, a packet needs no memory but its own.
+//!
+//! A process of its own: the counter of allocations is the global allocator of its program.
+
+#![cfg(all(feature = "__tls", feature = "self-signed"))]
 
 use allocation_counter::measure;
 use skipstone::{Security, Suite, Trust};
-use skipstone_proto::security::Session;
-use skipstone_proto::time::Time;
-use skipstone_proto::wire::datagram::SUITE_TLS_1_3;
+use skipstone_proto::SUITE_TLS_1_3;
+use skipstone_proto::Session;
+use skipstone_proto::Time;
 
 const NOW: Time = Time::from_micros(1_000_000);
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Counts;
 use crate::tree::Tree;
 
 pub(super) const FILE: &str = "crates/skipstone-proto/benches/instructions.toml";
@@ -12,6 +11,9 @@ const HEAD: &str = "\
 # Instructions that each scenario of instructions.rs costs, a unit of its work, by processor.
 # `cargo xtask instructions --update` writes it; `cargo xtask test` fails when one costs 10% more.
 ";
+
+/// Instructions a unit, by scenario.
+pub(super) type Counts = BTreeMap<&'static str, f64>;
 
 /// The file, read.
 #[derive(Debug, Default)]

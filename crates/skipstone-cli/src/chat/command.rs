@@ -1,4 +1,4 @@
-//! What a line that the user enters asks for. Only reading; [`crate::chat::session`] does it.
+//! The commands in a line that the user enters. Only reading; [`crate::chat::session`] carries them out.
 
 /// An entered line.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub(super) enum Input<'a> {
     Text(&'a str),
     /// How long a round trip takes.
     Ping,
-    /// Who is there.
+    /// The list of guests.
     Who,
     /// Leave.
     Quit,
-    /// What can be asked.
+    /// The list of commands.
     Help,
     /// No command of ours.
     Unknown(&'a str),
@@ -40,7 +40,7 @@ pub(super) fn parse(line: &str) -> Input<'_> {
     }
 }
 
-/// What `/help` answers.
+/// The answer to `/help`.
 pub(super) const HELP: [&str; 6] = [
     "/ping  how long a round trip to the server takes",
     "/who   who is there",

@@ -15,7 +15,7 @@ pub(super) struct Editor {
     browsing: Option<(usize, Vec<char>)>,
 }
 
-/// What changes a line.
+/// The edits of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
     /// A letter at the cursor.

@@ -1,8 +1,8 @@
 //! How a chat ends: the sentence that its user reads, and the exit code that a script reads.
 
 use crate::chat::text;
-use crate::report::exit::Exit;
 use skipstone::{Close, ClosedBy, code};
+use skipstone_lab::report::Exit;
 use std::io;
 
 /// Why it is over.
@@ -16,7 +16,7 @@ pub(super) enum Ending {
     Closed {
         /// Whether it ever stood.
         was_connected: bool,
-        /// Who ended it, and why.
+        /// The side that ended it, and its reason.
         close: Close,
     },
     /// Input or output broke.
@@ -38,7 +38,7 @@ impl Ending {
         }
     }
 
-    /// What happened, and what to do about it, in one line; `None` if the user knows.
+    /// The event and its remedy, in one line; `None` if the user knows.
     pub(super) fn sentence(&self, url: &str) -> Option<String> {
         match self {
             Ending::Quit | Ending::Interrupted => None,

@@ -14,17 +14,17 @@ mod view;
 mod wrap;
 
 use crate::chat::session::Session;
-use crate::report::exit::Exit;
-use crate::workload::Guest;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use skipstone::StartError;
+use skipstone_lab::report::Exit;
+use skipstone_lab::workload::Guest;
 use std::io::{self, BufReader, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Where to chat, and as whom.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ChatArguments {
     /// The server: skip://HOST:PORT#sha256=... as it prints, skip+plain://HOST:PORT in clear if it allows that,
     /// ws://HOST:PORT over WebSocket
     url: String,
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 }
 
 /// Chats until the user, the server or a signal ends it.
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &ChatArguments) -> Exit {
     let Some(guest) = arguments.guest() else {
         eprintln!("the name is empty: choose one with --name NAME");
         return Exit::BadConfiguration;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     ending.exit()
 }
 
-impl Arguments {
+impl ChatArguments {
     /// `None` if nothing printable is left of the name.
     fn guest(&self) -> Option<Guest> {
         let name = self.name.clone().or_else(|| std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok());

@@ -3,17 +3,17 @@
 use crate::chat::command::{self, HELP, Input};
 use crate::chat::ending::Ending;
 use crate::chat::text;
-use crate::report::format::milliseconds;
-use crate::workload::{CONTROL, Guest, LINES, WHO, Word};
 use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
-use std::time::Duration;
+use skipstone_lab::report::format::milliseconds;
+use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word};
+use std::time::{Duration, Instant};
 
 /// A line to be shown, harmless already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     /// Where it comes from.
     pub(super) source: Source,
-    /// What it says.
+    /// The text.
     pub(super) text: String,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Source {
     Here,
 }
 
-/// What became of an entered line.
+/// The outcome of an entered line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entered {
     /// Done.
@@ -49,15 +49,15 @@ pub(super) struct Session {
     lines: u64,
     /// Lines sent since the queue was last looked at.
     unchecked: u32,
-    /// How often a standing connection had no overview.
-    blanks: u32,
+    /// When the last line was sent.
+    sent_at: Option<Instant>,
 }
 
 impl Session {
     /// Begins to connect.
     pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Session, StartError> {
         let client = Client::connect(url, &guest.token(), ClientConfig { trust, ..ClientConfig::default() })?;
-        Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, blanks: 0 })
+        Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 
     /// The server as the user wrote it.
@@ -90,7 +90,7 @@ impl Session {
                         return Some(ending);
                     }
                 }
-                None => return (self.blanks >= BLANKS_MAX).then_some(Ending::DriverGone),
+                None => return self.client.failure().map(|_| Ending::DriverGone),
             }
         }
         None
@@ -138,12 +138,13 @@ impl Session {
             return Entered::NotNow;
         }
         self.unchecked += 1;
-        if let Err(full) = self.client.send(channel, message) {
-            heard.push(here(format!("not sent: {full}")));
+        self.sent_at = Some(Instant::now());
+        if let Err(error) = self.client.send(channel, message) {
+            heard.push(here(format!("not sent: {error}")));
             return Entered::NotNow;
         }
         // The server may have chosen that its clients send when they flush.
-        self.client.flush();
+        let _ = self.client.flush();
         Entered::Done
     }
 
@@ -160,11 +161,9 @@ impl Session {
         }
     }
 
-    /// What the connection is doing.
-    pub(super) fn overview(&mut self) -> Option<Overview> {
-        let overview = self.client.overview();
-        self.blanks = if overview.is_some() || !self.is_connected { 0 } else { self.blanks + 1 };
-        overview
+    /// The state of the connection.
+    pub(super) fn overview(&self) -> Option<Overview> {
+        self.client.overview()
     }
 
     /// Whether more can be sent without letting the queue grow: what a channel's queue cannot hold ends the connection.
@@ -176,15 +175,19 @@ impl Session {
     }
 
     /// Whether the server has everything that was sent.
-    pub(super) fn is_all_sent(&mut self) -> bool {
-        self.overview().is_none_or(|overview| overview.depth.messages == 0)
+    pub(super) fn is_all_sent(&self) -> bool {
+        let is_seen = self.sent_at.is_none_or(|at| at.elapsed() > SNAPSHOT_AGE_MAX);
+        is_seen && self.overview().is_none_or(|overview| overview.depth.messages == 0)
     }
 
     /// Leaves, and gives the server a moment to know.
     pub(super) fn goodbye(self) {
-        self.client.close("bye", LINGER);
+        self.client.close(0, "bye", LINGER);
     }
 }
+
+/// Statistics may be as old as this: what was sent since is not in them.
+const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
 /// A line of this program's own.
 pub(super) fn here(text: String) -> Line {
@@ -203,8 +206,6 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
 
 /// Events between two looks at the user.
 const EVENTS_MAX: usize = 2_048;
-/// A connection that has ended has no overview for a moment; longer, and its thread is gone.
-const BLANKS_MAX: u32 = 2;
 /// Lines that are sent without looking at the queue.
 const UNCHECKED_MAX: u32 = 64;
 /// Far below what any server lets wait, and enough to keep a fast link busy.

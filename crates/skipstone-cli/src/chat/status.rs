@@ -1,8 +1,8 @@
 //! The status bar: what the connection is doing, in one row that gives up its least important parts when it is narrow.
 
-use crate::report::format::{bytes, counted, milliseconds, percent, three_digits};
 use ratatui::buffer::CellWidth;
 use skipstone::Overview;
+use skipstone_lab::report::format::{bytes, counted, milliseconds, percent, three_digits};
 use std::time::{Duration, Instant};
 
 /// Figures, taken from time to time.
@@ -15,7 +15,7 @@ pub(super) struct Status {
     figures: Option<Figures>,
 }
 
-/// What an overview says, as far as it is shown.
+/// The part of an overview that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Figures {
     rtt: Option<Duration>,

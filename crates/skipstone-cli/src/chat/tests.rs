@@ -3,9 +3,9 @@
 use crate::chat::ending::Ending;
 use crate::chat::plain;
 use crate::chat::session::Session;
-use crate::report::exit::Exit;
-use crate::workload::{self, CONTROL, Guest, LINES, WHO, Word};
 use skipstone::{Event, Group, PeerId, Redundancy, Server, ServerConfig, Trust, code};
+use skipstone_lab::report::Exit;
+use skipstone_lab::workload::{self, CONTROL, Guest, LINES, WHO, Word};
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -34,7 +34,7 @@ fn chat(
                 while let Some(event) = server.poll_event() {
                     serve(&mut server, event, &mut on_line);
                 }
-                server.flush();
+                server.flush().expect("it runs");
             }
         });
         let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");
@@ -47,10 +47,10 @@ fn chat(
 
 fn serve(server: &mut Server, event: Event, on_line: &mut impl FnMut(&mut Server, PeerId, &str)) {
     match event {
-        Event::Requested { peer, token } if Guest::from_token(&token) == Some(Guest::Chat("zoe".into())) => {
-            server.accept(peer);
+        Event::Requested { peer, token, .. } if Guest::from_token(&token) == Some(Guest::Chat("zoe".into())) => {
+            server.accept(peer).expect("it waits");
         }
-        Event::Requested { peer, .. } => server.refuse(peer, code::REFUSED, "who?"),
+        Event::Requested { peer, .. } => server.refuse(peer, code::REFUSED, "who?").expect("it waits"),
         Event::Message { peer, channel: LINES, payload, .. } => {
             let line = String::from_utf8(payload.to_vec()).expect("lines are UTF-8");
             server.broadcast(Group::EVERYONE, LINES, format!("zoe: {line}")).expect("room");
@@ -141,7 +141,7 @@ fn when_the_server_closes_it_says_why() {
     for (number, exit) in [(code::SHUTDOWN, Exit::Pass), (code::KICKED, Exit::Fail)] {
         let (_keep_open, input) = typing("go\n");
         let (ending, output) = chat("skip", &NOBODY, input, move |server, peer, _| {
-            server.close(peer, number, "enough", Duration::from_millis(500));
+            server.close(peer, number, "enough", Duration::from_millis(500)).expect("it stands");
         });
         let sentence = ending.sentence("").expect("it says why");
         assert!(

@@ -7,7 +7,7 @@ use crate::chat::wrap;
 
 /// A window on the scrollback.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ScrollView {
     lines: Scrollback,
     /// The row at the top; `None` while the view follows the newest line.
     top: Option<Place>,
@@ -29,14 +29,14 @@ struct Place {
 pub(super) struct Row<'a> {
     /// Of its line.
     pub(super) source: Source,
-    /// What fits the width.
+    /// The text that fits the width.
     pub(super) text: &'a str,
 }
 
-impl View {
+impl ScrollView {
     /// An empty view of a usual terminal.
-    pub(super) fn new() -> View {
-        View { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
+    pub(super) fn new() -> ScrollView {
+        ScrollView { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
     }
 
     /// Adds a line.
@@ -156,14 +156,14 @@ mod tests {
     use crate::chat::session::here;
     use std::time::Instant;
 
-    fn view(lines: u64, width: u16, height: u16) -> View {
-        let mut view = View::new();
+    fn view(lines: u64, width: u16, height: u16) -> ScrollView {
+        let mut view = ScrollView::new();
         view.resize(width, height);
         (0..lines).for_each(|number| view.push(here(format!("line {number}"))));
         view
     }
 
-    fn shown(view: &mut View) -> Vec<String> {
+    fn shown(view: &mut ScrollView) -> Vec<String> {
         view.rows().into_iter().map(|row| row.text.trim_end().into()).collect()
     }
 

@@ -1,5 +1,5 @@
-//! The thread that accepts clients, and owns the sessions' threads: it starts them, buries them, and at the end waits
-//! for them.
+//! The thread that accepts clients, and owns the sessions' threads: it starts them, joins those that have ended, and at
+//! the end waits for the rest.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::console::SessionId;
 use crate::console::driver;
+use crate::console::handler::SessionId;
 use crate::console::log_queue::LogQueue;
-use crate::console::session::{Session, Settings};
+use crate::console::session::{ConsoleSession, Settings};
 
-/// What the console and its acceptor share.
+/// The state that the console and its acceptor share.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Why the server ends; set once.
@@ -53,7 +53,7 @@ impl Acceptor {
     pub(super) fn run(mut self) {
         let mut next_id = 1;
         while self.shared.ending.get().is_none() {
-            self.bury();
+            self.join_ended();
             self.turned_away.close_old();
             match self.listener.accept() {
                 Ok((stream, _)) if self.sessions.len() < self.sessions_max => {
@@ -70,7 +70,7 @@ impl Acceptor {
         wait_for(sessions, settings.limits.handler_grace);
     }
 
-    fn bury(&mut self) {
+    fn join_ended(&mut self) {
         for ended in self.sessions.extract_if(.., |session| session.thread.is_finished()) {
             self.shared.lock_logs().retain(|log| !Arc::ptr_eq(log, &ended.log));
             join(ended.thread);
@@ -79,7 +79,7 @@ impl Acceptor {
 
     fn start(&mut self, id: SessionId, stream: TcpStream) {
         let log = Arc::new(LogQueue::default());
-        let session = Session::new(id, Arc::clone(&self.settings), Arc::clone(&log), Instant::now());
+        let session = ConsoleSession::new(id, Arc::clone(&self.settings), Arc::clone(&log), Instant::now());
         let shared = Arc::clone(&self.shared);
         let stall = self.settings.limits.stall;
         let thread = thread::Builder::new()

@@ -3,9 +3,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What became of a try.
+/// The outcome of a try.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TokenAnswer {
     /// The right token.
     Welcome,
     /// Wrong; there are tries left.
@@ -29,13 +29,13 @@ impl Gate {
     }
 
     /// Compares what was given with `token`. After a wrong one the gate pauses.
-    pub(super) fn try_token(&mut self, now: Instant, token: &str, given: &str) -> Verdict {
+    pub(super) fn try_token(&mut self, now: Instant, token: &str, given: &str) -> TokenAnswer {
         if same_in_constant_time(token.as_bytes(), given.as_bytes()) {
-            return Verdict::Welcome;
+            return TokenAnswer::Welcome;
         }
         self.paused_until = Some(now + PAUSE);
         self.tries_left = self.tries_left.saturating_sub(1);
-        if self.tries_left == 0 { Verdict::Closed } else { Verdict::Again }
+        if self.tries_left == 0 { TokenAnswer::Closed } else { TokenAnswer::Again }
     }
 
     /// Whether the next try has to wait.
@@ -93,10 +93,10 @@ mod tests {
     fn the_third_wrong_try_is_the_last() {
         let now = Instant::now();
         let mut gate = Gate::new(now + Duration::from_secs(10));
-        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Again);
+        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Again);
         assert!(gate.is_paused(now) && !gate.is_paused(now + PAUSE));
-        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Again);
-        assert_eq!(gate.try_token(now, "a", "b"), Verdict::Closed);
+        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Again);
+        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Closed);
     }
 
     #[test]

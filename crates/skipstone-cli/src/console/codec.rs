@@ -1,5 +1,6 @@
 //! The telnet byte stream of one client (RFC 854), without I/O: received bytes in, events out, and the bytes to answer
-//! with. A client that is no telnet at all passes through it unchanged. What the options mean is in `options`.
+//! with. The client keeps its own line editing and echo: every option that it names is refused (RFC 855), and none is
+//! offered. A client that is no telnet at all passes through unchanged.
 //!
 //! ```text
 //!          CR               IAC            WILL WONT DO DONT
@@ -9,50 +10,40 @@
 //!    LF or NUL)                      └──────  ^ <── IAC IAC ────┘
 //! ```
 
-use crate::console::options::{DO, DONT, IAC, NAWS, Options, Verb, WILL, WONT};
-
-/// What received bytes mean. At most one for each byte.
+/// The meaning of received bytes. At most one for each byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// A byte that is no telnet command and ends no line.
     Byte(u8),
     /// CR LF, CR NUL, CR or LF.
     LineEnd,
-    /// The client wants us to echo, and takes character mode.
-    EchoAgreed,
-    /// The client echoes itself.
-    EchoRefused,
-    /// The width of the client's window; never 0.
-    Columns(u16),
-    /// Interrupt process, or break.
-    Interrupt,
     /// The client's user ends the input.
     EndOfInput,
     /// Erase the last character.
     EraseCharacter,
-    /// Erase the line typed so far.
+    /// Erase the line typed so far; interrupt and break mean the same here.
     EraseLine,
     /// "Are you there?": any visible answer will do.
     AreYouThere,
 }
 
-/// Decodes what a client sends, and negotiates.
+/// Decodes what a client sends, and refuses what it asks for.
 #[derive(Debug)]
 pub(super) struct Codec {
-    state: State,
-    options: Options,
-    /// The option and data of the subnegotiation being received, `SUBNEGOTIATION_BYTES_MAX` + 1 bytes at most.
-    subnegotiation: Vec<u8>,
+    state: DecoderState,
+    answers_left: u32,
     transmit: Vec<u8>,
     spoke_telnet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum DecoderState {
     Data,
     AfterCr,
     Command,
-    Option(Verb),
+    /// The next byte is an option, which is answered by this verb; `None` where no answer is due.
+    Option(Option<u8>),
+    /// In a subnegotiation, all of which is skipped.
     Inside,
     InsideCommand,
 }
@@ -60,13 +51,7 @@ enum State {
 impl Codec {
     /// A codec that has heard nothing yet.
     pub(super) const fn new() -> Codec {
-        Codec {
-            state: State::Data,
-            options: Options::new(),
-            subnegotiation: Vec::new(),
-            transmit: Vec::new(),
-            spoke_telnet: false,
-        }
+        Codec { state: DecoderState::Data, answers_left: ANSWERS_MAX, transmit: Vec::new(), spoke_telnet: false }
     }
 
     /// Takes received bytes, cut anywhere.
@@ -74,61 +59,41 @@ impl Codec {
         events.extend(bytes.iter().filter_map(|&byte| self.handle_byte(byte)));
     }
 
-    /// Offers to echo: a plain client ignores it, a telnet client answers.
-    pub(super) fn offer_echo(&mut self) {
-        self.options.offer_echo(&mut self.transmit);
-    }
-
-    /// Offers the other options of character mode.
-    pub(super) fn offer_rest(&mut self) {
-        self.options.offer_rest(&mut self.transmit);
-    }
-
     /// Whether any telnet command was received.
     pub(super) const fn spoke_telnet(&self) -> bool {
         self.spoke_telnet
     }
 
-    /// Moves what negotiation has to send to the end of `out`.
+    /// Moves the answers to the end of `out`.
     pub(super) fn poll_transmit(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.transmit);
     }
 
     fn handle_byte(&mut self, byte: u8) -> Option<Event> {
-        match self.state {
-            State::Data => self.on_data(byte),
-            State::AfterCr => {
-                self.state = State::Data;
-                match byte {
-                    b'\n' | 0 => None,
-                    _ => self.on_data(byte),
-                }
-            }
-            State::Command => self.on_command(byte),
-            State::Option(verb) => {
-                self.state = State::Data;
-                self.options.handle(verb, byte, &mut self.transmit)
-            }
-            State::Inside if byte == IAC => {
-                self.state = State::InsideCommand;
+        match std::mem::replace(&mut self.state, DecoderState::Data) {
+            DecoderState::AfterCr if matches!(byte, b'\n' | 0) => None,
+            DecoderState::Data | DecoderState::AfterCr => self.on_data(byte),
+            DecoderState::Command => self.on_command(byte),
+            DecoderState::Option(answer) => {
+                self.refuse(answer, byte);
                 None
             }
-            State::Inside => {
-                self.on_subnegotiation_byte(byte);
+            DecoderState::Inside => {
+                self.state = if byte == IAC { DecoderState::InsideCommand } else { DecoderState::Inside };
                 None
             }
-            State::InsideCommand => self.on_command_inside(byte),
+            DecoderState::InsideCommand => self.on_command_inside(byte),
         }
     }
 
     fn on_data(&mut self, byte: u8) -> Option<Event> {
         match byte {
             IAC => {
-                self.state = State::Command;
+                self.state = DecoderState::Command;
                 None
             }
             b'\r' => {
-                self.state = State::AfterCr;
+                self.state = DecoderState::AfterCr;
                 Some(Event::LineEnd)
             }
             b'\n' => Some(Event::LineEnd),
@@ -137,80 +102,67 @@ impl Codec {
     }
 
     fn on_command(&mut self, byte: u8) -> Option<Event> {
-        self.state = State::Data;
         if byte == IAC {
             return Some(Event::Byte(IAC));
         }
         self.spoke_telnet = true;
         match byte {
-            WILL => self.state = State::Option(Verb::Will),
-            WONT => self.state = State::Option(Verb::Wont),
-            DO => self.state = State::Option(Verb::Do),
-            DONT => self.state = State::Option(Verb::Dont),
-            SUBNEGOTIATION => {
-                self.subnegotiation.clear();
-                self.state = State::Inside;
-            }
+            WILL => self.state = DecoderState::Option(Some(DONT)),
+            DO => self.state = DecoderState::Option(Some(WONT)),
+            // All options are off already: nothing changes, and nothing is answered (RFC 1143).
+            WONT | DONT => self.state = DecoderState::Option(None),
+            SUBNEGOTIATION => self.state = DecoderState::Inside,
             END_OF_FILE => return Some(Event::EndOfInput),
-            BREAK | INTERRUPT_PROCESS => return Some(Event::Interrupt),
             ARE_YOU_THERE => return Some(Event::AreYouThere),
             ERASE_CHARACTER => return Some(Event::EraseCharacter),
-            ERASE_LINE => return Some(Event::EraseLine),
+            ERASE_LINE | BREAK | INTERRUPT_PROCESS => return Some(Event::EraseLine),
             _ => {}
         }
         None
     }
 
-    fn on_subnegotiation_byte(&mut self, byte: u8) {
-        if self.subnegotiation.len() <= SUBNEGOTIATION_BYTES_MAX {
-            self.subnegotiation.push(byte);
-        }
-    }
-
     /// Any command but IAC SE and IAC IAC means that the end was lost: the subnegotiation is dropped, the command kept.
     fn on_command_inside(&mut self, byte: u8) -> Option<Event> {
         match byte {
-            IAC => {
-                self.on_subnegotiation_byte(IAC);
-                self.state = State::Inside;
-                None
-            }
-            SUBNEGOTIATION_END => {
-                self.state = State::Data;
-                self.columns().map(Event::Columns)
-            }
-            _ => self.on_command(byte),
+            IAC => self.state = DecoderState::Inside,
+            SUBNEGOTIATION_END => {}
+            _ => return self.on_command(byte),
         }
+        None
     }
 
-    /// RFC 1073: width and height, 16 bits each; a width of 0 means unknown. The height is of no use to us.
-    fn columns(&self) -> Option<u16> {
-        let [NAWS, high, low, _, _] = self.subnegotiation[..] else {
-            return None;
-        };
-        Some(u16::from_be_bytes([high, low])).filter(|&columns| columns > 0)
+    fn refuse(&mut self, answer: Option<u8>, option: u8) {
+        if let (Some(verb), Some(left)) = (answer, self.answers_left.checked_sub(1)) {
+            self.answers_left = left;
+            self.transmit.extend_from_slice(&[IAC, verb, option]);
+        }
     }
 }
 
-/// What a client is sent now and then, and ignores: it is how a vanished client is found out.
+/// Sent to a client now and then, which ignores it: so a vanished client is found out.
 pub(super) const NO_OPERATION: [u8; 2] = [IAC, 241];
 
-const END_OF_FILE: u8 = 236;
-const SUBNEGOTIATION_END: u8 = 240;
-const BREAK: u8 = 243;
-const INTERRUPT_PROCESS: u8 = 244;
-const ARE_YOU_THERE: u8 = 246;
-const ERASE_CHARACTER: u8 = 247;
-const ERASE_LINE: u8 = 248;
+/// "Interpret as command": begins every telnet command.
+const IAC: u8 = 255;
+const DONT: u8 = 254;
+const DO: u8 = 253;
+const WONT: u8 = 252;
+const WILL: u8 = 251;
 const SUBNEGOTIATION: u8 = 250;
+const ERASE_LINE: u8 = 248;
+const ERASE_CHARACTER: u8 = 247;
+const ARE_YOU_THERE: u8 = 246;
+const INTERRUPT_PROCESS: u8 = 244;
+const BREAK: u8 = 243;
+const SUBNEGOTIATION_END: u8 = 240;
+const END_OF_FILE: u8 = 236;
 
-/// NAWS, the only one we ask for, has 5 with its option; a longer one is cut here, and so fits no known one.
-const SUBNEGOTIATION_BYTES_MAX: usize = 16;
+/// A client that asks more than this is not negotiating, and is no longer answered.
+const ANSWERS_MAX: u32 = 1024;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::options::{ECHO, SUPPRESS_GO_AHEAD};
     use crate::console::tests::random::Random;
 
     fn decode(codec: &mut Codec, bytes: &[u8]) -> Vec<Event> {
@@ -237,7 +189,7 @@ mod tests {
     #[test]
     fn commands_cut_at_any_byte_decode_alike() {
         let whole = decode(&mut Codec::new(), MIXED);
-        assert!(whole.contains(&Event::Columns(0x84)) && whole.contains(&Event::Byte(IAC)));
+        assert!(whole.contains(&Event::EraseLine) && whole.contains(&Event::Byte(IAC)));
         for cut in 0..=MIXED.len() {
             let mut codec = Codec::new();
             let mut events = decode(&mut codec, &MIXED[..cut]);
@@ -249,67 +201,39 @@ mod tests {
     #[test]
     fn plain_text_passes_unchanged_and_is_not_telnet() {
         let mut codec = Codec::new();
-        let text = "grüße 1 2".as_bytes();
-        let bytes = text.iter().map(|&byte| Event::Byte(byte));
-        assert_eq!(decode(&mut codec, text), bytes.collect::<Vec<_>>());
+        let text = "zoë says «hi»".as_bytes();
+        let bytes: Vec<Event> = text.iter().map(|&byte| Event::Byte(byte)).collect();
+        assert_eq!(decode(&mut codec, text), bytes);
         assert!(!codec.spoke_telnet() && transmit(&mut codec).is_empty());
     }
 
     #[test]
-    fn a_window_width_of_255_is_sent_doubled_and_understood() {
-        let events = decode(&mut Codec::new(), b"\xff\xfa\x1f\x00\xff\xff\x00\x18\xff\xf0");
-        assert_eq!(events, [Event::Columns(255)]);
-    }
-
-    #[test]
-    fn an_unknown_width_or_a_wrong_length_is_ignored() {
+    fn every_option_is_refused_and_a_refusal_is_not_answered() {
         let mut codec = Codec::new();
-        assert_eq!(decode(&mut codec, b"\xff\xfa\x1f\x00\x00\x00\x18\xff\xf0"), []);
-        assert_eq!(decode(&mut codec, b"\xff\xfa\x1f\x00\x50\xff\xf0"), []);
-        assert_eq!(decode(&mut codec, b"\xff\xfa\xff\xf0"), []);
+        decode(&mut codec, b"\xff\xfd\x01\xff\xfb\x1f\xff\xfe\x01\xff\xfc\x1f");
+        assert_eq!(transmit(&mut codec), b"\xff\xfc\x01\xff\xfe\x1f");
+        assert!(codec.spoke_telnet());
     }
 
     #[test]
-    fn an_endless_subnegotiation_takes_no_memory_and_ends_where_it_ends() {
+    fn a_subnegotiation_without_end_gives_way_to_the_next_command() {
         let mut codec = Codec::new();
-        decode(&mut codec, b"\xff\xfa\x1f");
-        assert_eq!(decode(&mut codec, &[7; 100_000]), []);
-        assert!(codec.subnegotiation.len() <= SUBNEGOTIATION_BYTES_MAX + 1);
-        assert_eq!(decode(&mut codec, b"\xff\xf0x"), [Event::Byte(b'x')]);
+        assert_eq!(
+            decode(&mut codec, b"\xff\xfa\x1fabc\xff\xffd\xff\xf7e"),
+            [Event::EraseCharacter, Event::Byte(b'e')]
+        );
     }
 
     #[test]
-    fn a_command_inside_a_subnegotiation_drops_it_and_counts() {
-        let events = decode(&mut Codec::new(), b"\xff\xfa\x1f\x00\x50\xff\xf4x");
-        assert_eq!(events, [Event::Interrupt, Event::Byte(b'x')]);
-    }
-
-    #[test]
-    fn the_negotiation_of_the_linux_client_ends_in_character_mode_and_silence() {
-        let mut codec = Codec::new();
-        codec.offer_echo();
-        assert_eq!(transmit(&mut codec), [IAC, WILL, ECHO]);
-        assert_eq!(decode(&mut codec, &[IAC, DO, ECHO]), [Event::EchoAgreed]);
-        codec.offer_rest();
-        let rest = [IAC, WILL, SUPPRESS_GO_AHEAD, IAC, DO, SUPPRESS_GO_AHEAD, IAC, DO, NAWS];
-        assert_eq!(transmit(&mut codec), rest);
-        let answers = [IAC, DO, SUPPRESS_GO_AHEAD, IAC, WILL, SUPPRESS_GO_AHEAD, IAC, WILL, NAWS];
-        assert_eq!(decode(&mut codec, &answers), []);
-        assert!(transmit(&mut codec).is_empty());
-    }
-
-    #[test]
-    fn random_bytes_neither_panic_nor_pile_up() {
-        for seed in 0..200 {
-            let mut random = Random::new(seed);
+    fn answers_are_bounded_whatever_is_asked() {
+        for seed in 0..50 {
             let mut codec = Codec::new();
-            for _ in 0..50 {
-                let bytes = random.telnet_bytes(200);
-                let events = decode(&mut codec, &bytes);
-                assert!(events.len() <= bytes.len(), "seed {seed}");
-                assert!(transmit(&mut codec).len() <= bytes.len() * 3, "seed {seed}");
-                assert!(codec.subnegotiation.len() <= SUBNEGOTIATION_BYTES_MAX + 1, "seed {seed}");
+            let mut random = Random::new(seed);
+            for _ in 0..100 {
+                decode(&mut codec, &random.telnet_bytes(200));
             }
+            decode(&mut codec, &b"\xff\xfd\x01".repeat(2_000));
+            assert!(transmit(&mut codec).len() <= 3 * ANSWERS_MAX as usize, "seed {seed}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The thread of one session: moves bytes between its socket and the [`Session`]. It waits in short steps, one for
+//! The thread of one session: moves bytes between its socket and the [`ConsoleSession`]. It waits in short steps, one for
 //! reading and one for writing, so it notices soon that the server ends, and a client that does not read holds up
 //! nobody else.
 
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::console::limits::POLL;
-use crate::console::session::Session;
+use crate::console::session::ConsoleSession;
 
 /// Runs `session` to its end, over `stream`. Once `ending` holds a reason, it ends within a few [`POLL`]s.
-pub(super) fn drive(mut stream: TcpStream, mut session: Session, stall: Duration, ending: &OnceLock<String>) {
+pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: Duration, ending: &OnceLock<String>) {
     if prepare(&stream).is_err() {
         return;
     }
@@ -55,7 +55,7 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
 }
 
 /// One write. Breaks if the client is gone, or has taken nothing for too long.
-fn send(stream: &mut TcpStream, session: &mut Session, patience: &mut Patience) -> ControlFlow<()> {
+fn send(stream: &mut TcpStream, session: &mut ConsoleSession, patience: &mut Patience) -> ControlFlow<()> {
     let waiting = session.transmit();
     if waiting.is_empty() {
         return ControlFlow::Continue(());
@@ -74,7 +74,7 @@ fn send(stream: &mut TcpStream, session: &mut Session, patience: &mut Patience) 
 }
 
 /// One read. Breaks if the client is gone without a word.
-fn receive(stream: &mut TcpStream, session: &mut Session) -> ControlFlow<()> {
+fn receive(stream: &mut TcpStream, session: &mut ConsoleSession) -> ControlFlow<()> {
     let mut buffer = [0; READ_BYTES_MAX];
     match stream.read(&mut buffer) {
         Ok(0) => session.handle_end_of_input(),

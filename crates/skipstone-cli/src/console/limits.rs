@@ -2,13 +2,9 @@
 
 use std::time::Duration;
 
-/// What a session may take.
+/// The limits of a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// How long a new client has to speak first, as scripts do, before it is offered character mode.
-    pub(super) silence: Duration,
-    /// How long to wait for an answer to the offer before the banner goes out. Later answers count too.
-    pub(super) answer: Duration,
     /// From the connection to the right token.
     pub(super) login: Duration,
     /// How long a client may take nothing of what waits for it.
@@ -22,8 +18,6 @@ pub(super) struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            silence: Duration::from_millis(100),
-            answer: Duration::from_millis(200),
             login: Duration::from_secs(10),
             stall: Duration::from_secs(5),
             handler_grace: Duration::from_secs(1),

@@ -1,90 +1,82 @@
 //! One session, without I/O: bytes, log lines and time in; bytes to send out. Knows what is being talked about; how
-//! the bytes travel is in `driver`.
-//!
-//! ```text
-//! Detecting ──> Login ──> Open ──> Over
-//!     └───(no token)───────^
-//! ```
-//!
-//! A client that speaks first without telnet commands, as `printf … | nc` does, stays in line mode and never sees a
-//! byte of negotiation. A silent one is offered echo: three bytes and a carriage return, which the banner overwrites on
-//! the screen of a waiting `nc`. Only a client that takes the offer, then or at any later time, gets character mode.
+//! the bytes travel is in `driver`. With a token a session begins at [`Phase::Login`], without one at [`Phase::Open`].
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::console::auth::{Gate, Verdict};
-use crate::console::codec::{Event, NO_OPERATION};
-use crate::console::commands::{self, Command, Switch};
-use crate::console::completion;
-use crate::console::editor::Display;
-use crate::console::history::History;
-use crate::console::input::{Input, Mode, Typed};
+use crate::console::auth::{Gate, TokenAnswer};
+use crate::console::codec::{Codec, Event, NO_OPERATION};
+use crate::console::commands::{self, EngineCommand, Switch};
+use crate::console::handler::{Handler, Reply, SessionId};
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
+use crate::console::line::{LineAssembler, ReceivedLine};
 use crate::console::log_queue::LogQueue;
-use crate::console::row::CARRIAGE_RETURN;
-use crate::console::{Handler, Reply, SessionId};
+use crate::console::text::push_lines;
 
-/// What all sessions of a console share.
+/// The settings that all sessions of a console share.
 pub(super) struct Settings {
     pub(super) token: Option<String>,
     pub(super) banner: String,
-    pub(super) prompt: String,
     pub(super) limits: Limits,
     pub(super) handler: Arc<dyn Handler>,
 }
 
 /// The conversation with one client.
-pub(super) struct Session {
+pub(super) struct ConsoleSession {
     id: SessionId,
     settings: Arc<Settings>,
     log: Arc<LogQueue>,
-    opened: Instant,
     phase: Phase,
-    input: Input,
-    history: History,
+    codec: Codec,
+    /// Events that were received and are not yet handled; no more than one read gives.
+    events: VecDeque<Event>,
+    has_ended: bool,
+    line: LineAssembler,
     transmit: Vec<u8>,
     last_sent: Instant,
 }
 
 enum Phase {
-    Detecting(Detecting),
     Login(Gate),
     Open,
     Over,
 }
 
-enum Detecting {
-    Listening { until: Instant },
-    Offered { until: Instant },
-}
-
-impl Session {
+impl ConsoleSession {
     /// A session that begins `now`; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, log: Arc<LogQueue>, now: Instant) -> Session {
-        let until = now + settings.limits.silence;
-        Session {
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, log: Arc<LogQueue>, now: Instant) -> ConsoleSession {
+        let mut session = ConsoleSession {
             id,
             settings,
             log,
-            opened: now,
-            phase: Phase::Detecting(Detecting::Listening { until }),
-            input: Input::new(),
-            history: History::default(),
+            phase: Phase::Open,
+            codec: Codec::new(),
+            events: VecDeque::new(),
+            has_ended: false,
+            line: LineAssembler::default(),
             transmit: Vec::new(),
             last_sent: now,
+        };
+        if session.settings.token.is_some() {
+            session.phase = Phase::Login(Gate::new(now + session.settings.limits.login));
+            session.say("token: ");
+        } else {
+            session.open();
         }
+        session
     }
 
     /// Takes received bytes.
     pub(super) fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.input.handle_bytes(bytes);
+        self.codec.handle_bytes(bytes, &mut self.events);
     }
 
-    /// Nothing more will be received. What has been is still answered.
+    /// Nothing more will be received. What has been is still answered; a last line without an end gets one.
     pub(super) fn handle_end_of_input(&mut self) {
-        self.input.handle_end();
+        self.has_ended = true;
+        self.events.push_back(Event::LineEnd);
     }
 
     /// The server ends: the last thing a session hears.
@@ -96,29 +88,25 @@ impl Session {
     pub(super) fn process(&mut self, now: Instant) {
         self.on_time(now);
         while self.takes_input(now) {
-            match self.input.poll_event() {
+            match self.events.pop_front() {
                 Some(event) => self.on_event(now, event),
-                None if self.input.has_ended() => self.over(),
+                None if self.has_ended => self.over(),
                 None => break,
             }
         }
-        while self.transmit.len() < TRANSMIT_BYTES_HIGH && self.is_open() {
+        while self.transmit.len() < TRANSMIT_BYTES_HIGH && matches!(self.phase, Phase::Open) {
             let Some(line) = self.log.pop() else { break };
             self.say(&line);
         }
-        self.input.codec.poll_transmit(&mut self.transmit);
-        let drawn = matches!(self.phase, Phase::Login(_) | Phase::Open);
-        if drawn && self.input.mode() == Mode::Character {
-            self.input.editor.refresh(&mut self.transmit);
-        }
+        self.codec.poll_transmit(&mut self.transmit);
     }
 
     /// Whether more bytes may be received.
     pub(super) fn wants_bytes(&self) -> bool {
-        self.input.wants_bytes() && !self.is_over()
+        self.events.is_empty() && !self.has_ended && !self.is_over()
     }
 
-    /// What is to be sent.
+    /// The bytes to be sent.
     pub(super) fn transmit(&self) -> &[u8] {
         &self.transmit
     }
@@ -134,90 +122,54 @@ impl Session {
         matches!(self.phase, Phase::Over)
     }
 
-    fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open)
-    }
-
     fn takes_input(&self, now: Instant) -> bool {
         let paused = matches!(&self.phase, Phase::Login(gate) if gate.is_paused(now));
         !self.is_over() && !paused && self.transmit.len() < TRANSMIT_BYTES_HIGH
     }
 
     fn on_time(&mut self, now: Instant) {
+        let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
-            Phase::Detecting(Detecting::Listening { until }) if now >= *until => {
-                self.input.codec.offer_echo();
-                self.input.codec.poll_transmit(&mut self.transmit);
-                self.transmit.extend_from_slice(CARRIAGE_RETURN);
-                let until = now + self.settings.limits.answer;
-                self.phase = Phase::Detecting(Detecting::Offered { until });
-            }
-            Phase::Detecting(Detecting::Offered { until }) if now >= *until => self.begin(),
-            Phase::Login(gate) if gate.is_late(now) => {
-                self.end("the token took too long: connect again");
-            }
-            Phase::Open if self.input.codec.spoke_telnet() => self.keep_alive(now),
+            Phase::Login(gate) if gate.is_late(now) => self.end("the token took too long: connect again"),
+            Phase::Open if is_quiet && self.codec.spoke_telnet() => self.transmit.extend_from_slice(&NO_OPERATION),
             _ => {}
-        }
-    }
-
-    fn keep_alive(&mut self, now: Instant) {
-        if self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive {
-            self.transmit.extend_from_slice(&NO_OPERATION);
-        }
-    }
-
-    /// Ends detection: the client's kind is known, or taken to be plain.
-    fn begin(&mut self) {
-        if self.settings.token.is_none() {
-            return self.open();
-        }
-        self.phase = Phase::Login(Gate::new(self.opened + self.settings.limits.login));
-        self.input.editor.set_prompt(TOKEN_PROMPT, Display::Hidden);
-        if self.input.mode() == Mode::Line {
-            self.say(TOKEN_PROMPT);
         }
     }
 
     fn open(&mut self) {
         self.phase = Phase::Open;
         let settings = Arc::clone(&self.settings);
-        self.input.editor.set_prompt(&settings.prompt, Display::Shown);
         self.say(&settings.banner);
     }
 
     fn on_event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::EchoAgreed => self.input.take_character_mode(),
-            Event::EchoRefused => self.input.take_line_mode(&mut self.transmit),
-            _ => {}
-        }
-        let settled = !matches!(event, Event::Columns(_) | Event::AreYouThere);
-        if settled && matches!(self.phase, Phase::Detecting(_)) {
-            self.begin();
-        }
-        match self.input.handle_event(event, &self.history, &mut self.transmit) {
-            None => {}
-            Some(Typed::Line(line)) => self.on_line(now, &line),
-            Some(Typed::TooLong) => self.say("error: the line is longer than 4096 bytes, and was ignored"),
-            Some(Typed::Complete) => self.complete(),
-            Some(Typed::End) => self.end(FAREWELL),
-            Some(Typed::AreYouThere) => self.say("[yes]"),
+            Event::Byte(byte) => self.line.handle_byte(byte),
+            Event::LineEnd => match self.line.take() {
+                ReceivedLine::Text(line) => self.on_line(now, &line),
+                ReceivedLine::TooLong => self.say("error: the line is longer than 4096 bytes, and was ignored"),
+            },
+            Event::EraseLine => drop(self.line.take()),
+            Event::EraseCharacter => self.line.erase_character(),
+            Event::EndOfInput => self.end(FAREWELL),
+            Event::AreYouThere => self.say("[yes]"),
         }
     }
 
     fn on_line(&mut self, now: Instant, line: &str) {
         match &mut self.phase {
+            // The end of the input is no try.
+            Phase::Login(_) if line.is_empty() && self.has_ended => {}
             Phase::Login(gate) => {
                 let token = self.settings.token.as_deref().unwrap_or_default();
                 match gate.try_token(now, token, line) {
-                    Verdict::Welcome => self.open(),
-                    Verdict::Again => self.say("wrong token, try again"),
-                    Verdict::Closed => self.end("wrong token: no tries left"),
+                    TokenAnswer::Welcome => self.open(),
+                    TokenAnswer::Again => self.say("wrong token, try again"),
+                    TokenAnswer::Closed => self.end("wrong token: no tries left"),
                 }
             }
             Phase::Open => self.run(line.trim()),
-            Phase::Detecting(_) | Phase::Over => {}
+            Phase::Over => {}
         }
     }
 
@@ -228,12 +180,10 @@ impl Session {
         if is_http_request(line) {
             return self.end("error: this is a console, not a web server");
         }
-        self.history.push(line);
         match commands::parse(line) {
-            Some(Command::Quit) => self.end(FAREWELL),
-            Some(Command::History) => self.say(&self.history.listing()),
-            Some(Command::Log(switch)) => self.switch_log(switch),
-            Some(Command::LogMisused) => self.say("error: log takes on, off, or nothing to toggle"),
+            Some(EngineCommand::Quit) => self.end(FAREWELL),
+            Some(EngineCommand::Log(switch)) => self.switch_log(switch),
+            Some(EngineCommand::LogMisused) => self.say("error: log takes on, off, or nothing to toggle"),
             None => self.ask_handler(line),
         }
     }
@@ -258,24 +208,9 @@ impl Session {
         }
     }
 
-    fn complete(&mut self) {
-        let before = self.input.editor.before_cursor();
-        let handler = &self.settings.handler;
-        let mut candidates = catch_unwind(AssertUnwindSafe(|| handler.complete(&before))).unwrap_or_default();
-        candidates.extend(commands::candidates(&before).iter().map(|&word| word.to_owned()));
-        let completion = completion::complete(&before, candidates);
-        if !completion.choices.is_empty() {
-            return self.say(&completion.choices.join("  "));
-        }
-        if completion.insert.is_empty() {
-            self.input.editor.ring();
-        }
-        self.input.editor.insert_text(&completion.insert);
-    }
-
-    /// Says whole lines, above the line being edited if there is one.
+    /// Says whole lines.
     fn say(&mut self, text: &str) {
-        self.input.editor.print_above(text, &mut self.transmit);
+        push_lines(text, &mut self.transmit);
     }
 
     fn end(&mut self, last_words: &str) {
@@ -297,5 +232,4 @@ fn is_http_request(line: &str) -> bool {
     line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0")
 }
 
-const TOKEN_PROMPT: &str = "token: ";
 const FAREWELL: &str = "bye";

@@ -14,9 +14,9 @@ pub(crate) struct Admin {
 /// A line that somebody typed, and where the answer goes.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// Who asks; `None` is the parent process.
+    /// The session that asks; `None` is the parent process.
     pub(crate) session: Option<SessionId>,
-    /// What was typed.
+    /// The line that was typed.
     pub(crate) line: String,
     answer: mpsc::SyncSender<Reply>,
 }
@@ -50,9 +50,5 @@ impl Admin {
 impl Handler for Admin {
     fn run(&self, session: SessionId, line: &str) -> Reply {
         self.ask(Some(session), line)
-    }
-
-    fn complete(&self, line: &str) -> Vec<String> {
-        super::commands::complete(line)
     }
 }

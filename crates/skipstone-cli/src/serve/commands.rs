@@ -2,24 +2,16 @@
 
 use super::admin::Question;
 use super::game::Game;
+use super::rates::Rates;
 use super::ticks::Ticks;
-use crate::console::{Reply, engine_help};
-use crate::report::format::{bytes, milliseconds, seconds, thousands};
-use crate::report::result::protocol::Side;
-use crate::sharing::Shard;
-use crate::units::rate::Rate;
-use crate::workload::{Guest, Word};
-use skipstone::{DropReason, Overview, PeerId, ShardOverview, Stats, code};
+use crate::console::{ENGINE_HELP, Reply};
+use skipstone::{DriverStats, DropReason, Overview, PeerId, ShardOverview, Stats, code};
+use skipstone_lab::report::format::{bytes, milliseconds, seconds, thousands};
+use skipstone_lab::report::stress::result::protocol::Side;
+use skipstone_lab::report::stress::result::shard::Shard;
+use skipstone_lab::units::Rate;
+use skipstone_lab::workload::{Guest, Word};
 use std::time::{Duration, Instant};
-
-/// Counters at one session's last `stats`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rates {
-    at: Instant,
-    stats: Stats,
-    lines: u64,
-    ticks: u64,
-}
 
 /// Sessions whose last `stats` is remembered: more than there can be at once; older ones have ended.
 const RATES_MAX: usize = 64;
@@ -34,19 +26,7 @@ const HELP: &[&str] = &[
     "stress on [RATE] | off        let waiting stress clients begin (1/s) or stop",
     "stop                          end the server",
 ];
-const WORDS: &[&str] = &["help", "stats", "clients", "client", "say", "kick", "stress", "stop"];
 const KEYS: &[&str] = &["id", "name", "rtt", "loss", "queue", "sent", "received"];
-
-/// Words that could come next.
-pub(super) fn complete(line: &str) -> Vec<String> {
-    let words: &[&str] = match line.split_once(' ') {
-        None => WORDS,
-        Some(("clients", _)) => KEYS,
-        Some(("stress", _)) => &["on", "off"],
-        Some(_) => &[],
-    };
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
 
 impl Game {
     /// Answers one line.
@@ -55,7 +35,7 @@ impl Game {
         let rest = rest.trim();
         match (word, question.session) {
             ("help", _) => {
-                let lines = HELP.iter().chain(engine_help());
+                let lines = HELP.iter().chain(ENGINE_HELP);
                 Reply::Text(lines.copied().collect::<Vec<_>>().join("\n"))
             }
             ("stats", Some(_)) => self.stats_text(question, ticks),
@@ -82,7 +62,7 @@ impl Game {
     }
 
     fn stats_text(&mut self, question: &Question, ticks: &Ticks) -> Reply {
-        let Some(stats) = self.server.stats() else { return Reply::Error("the driver is gone".into()) };
+        let stats = self.server.stats();
         let figures = ticks.figures();
         let now = Rates { at: Instant::now(), stats, lines: self.lines, ticks: figures.total };
         let first = Rates { at: self.began, stats: Stats::default(), lines: 0, ticks: 0 };
@@ -116,8 +96,12 @@ impl Game {
             row("repairs sent", stats.redundancy.repairs_sent, before.stats.redundancy.repairs_sent),
             row("copies sent", stats.redundancy.copies_sent, before.stats.redundancy.copies_sent),
             row("redundancy, IP bytes", stats.redundancy.bytes_sent, before.stats.redundancy.bytes_sent),
-            row("lost, repaired there", stats.redundancy.packets_saved, before.stats.redundancy.packets_saved),
-            row("lost, repaired here", stats.redundancy.packets_repaired, before.stats.redundancy.packets_repaired),
+            row(
+                "lost, repaired there",
+                stats.redundancy.packets_recovered_by_peer,
+                before.stats.redundancy.packets_recovered_by_peer,
+            ),
+            row("lost, repaired here", stats.redundancy.packets_recovered, before.stats.redundancy.packets_recovered),
             row("addresses changed", stats.paths_changed, before.stats.paths_changed),
             row("queue overflows", stats.queue_overflows, before.stats.queue_overflows),
         ];
@@ -126,23 +110,7 @@ impl Game {
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
         lines.push(drops(&stats));
         lines.extend(shards(&self.server.shards()));
-        if let Some(driver) = self.server.driver_stats() {
-            let half_open = &driver.half_open;
-            lines.push(format!(
-                "other DTLS handshakes: begun {}, established {}, displaced {}, datagrams dropped {}",
-                thousands(half_open.begun),
-                thousands(half_open.established),
-                thousands(half_open.displaced),
-                thousands(half_open.dropped)
-            ));
-            lines.push(format!(
-                "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
-                thousands(driver.rounds),
-                thousands(driver.send_calls),
-                thousands(driver.send_errors),
-                thousands(driver.sockets.receive_drops)
-            ));
-        }
+        lines.extend(driver(&self.server.driver_stats()));
         Reply::Text(lines.join("\n"))
     }
 
@@ -247,8 +215,8 @@ impl Game {
                 thousands(stats.redundancy.repairs_sent),
                 thousands(stats.redundancy.copies_sent),
                 bytes(stats.redundancy.bytes_sent),
-                thousands(stats.redundancy.packets_saved),
-                thousands(stats.redundancy.packets_repaired)
+                thousands(stats.redundancy.packets_recovered_by_peer),
+                thousands(stats.redundancy.packets_recovered)
             ),
             format!("addresses changed {}, refused {}", stats.paths_changed, stats.paths_refused),
             drops(stats),
@@ -260,8 +228,10 @@ impl Game {
         let (id, reason) = words.split_once(' ').unwrap_or((words, ""));
         let Some(peer) = parse_peer(id).filter(|peer| self.guests.contains_key(peer)) else { return unknown(id) };
         let reason = if reason.trim().is_empty() { "kicked from the console" } else { reason.trim() };
-        self.server.close(peer, code::KICKED, reason, Duration::ZERO);
-        Reply::Text(format!("{peer} is told: {reason}"))
+        match self.server.close(peer, code::KICKED, reason, Duration::ZERO) {
+            Ok(()) => Reply::Text(format!("{peer} is told: {reason}")),
+            Err(error) => Reply::Error(format!("{peer} is not kicked: {error}")),
+        }
     }
 
     fn stress(&mut self, words: &str) -> Reply {
@@ -279,6 +249,27 @@ impl Game {
         peers.iter().for_each(|peer| self.say_to(*peer, &word));
         Reply::Text(format!("told {} stress clients: {}", peers.len(), word.encode()))
     }
+}
+
+/// The last lines of `stats`: the driver's own counters.
+fn driver(driver: &DriverStats) -> [String; 2] {
+    let half_open = &driver.half_open;
+    [
+        format!(
+            "other DTLS handshakes: begun {}, established {}, displaced {}, datagrams dropped {}",
+            thousands(half_open.begun),
+            thousands(half_open.established),
+            thousands(half_open.displaced),
+            thousands(half_open.dropped)
+        ),
+        format!(
+            "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
+            thousands(driver.rounds),
+            thousands(driver.send_calls),
+            thousands(driver.send_errors),
+            thousands(driver.sockets.receive_drops)
+        ),
+    ]
 }
 
 fn shares(name: &str, flow: &skipstone::Flow) -> String {

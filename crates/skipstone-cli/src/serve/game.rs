@@ -1,12 +1,11 @@
 //! The game that the tool's server plays: who is there, and that every line goes to everybody.
 
-use super::Workload;
-use super::commands::Rates;
+use super::rates::Rates;
 use super::ticks::Ticks;
 use crate::console::{Console, SessionId};
-use crate::workload::{CONTROL, Guest, LINES, WHO, Word};
 use bytes::Bytes;
-use skipstone::{ClosedBy, Event, Group, PeerId, QueueFull, Server, code};
+use skipstone::{ClosedBy, Event, Group, PeerId, SendError, SendRefusal, Server, code};
+use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word, Workload};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -15,6 +14,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Game {
     pub(super) server: Server,
     workload: Workload,
+    /// Clients that were let in and are not connected yet: nothing can be sent to them.
+    arriving: BTreeMap<PeerId, Guest>,
     pub(super) guests: BTreeMap<PeerId, Visit>,
     pub(super) lines: u64,
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
@@ -38,6 +39,7 @@ impl Game {
         Game {
             server,
             workload,
+            arriving: BTreeMap::new(),
             guests: BTreeMap::new(),
             lines: 0,
             rates: BTreeMap::new(),
@@ -80,7 +82,8 @@ impl Game {
                 console.log(&line);
             }
         }
-        self.server.flush();
+        // A driver that is gone says so by its failure, which ends the server.
+        let _ = self.server.flush();
     }
 
     /// Ends everything.
@@ -91,7 +94,7 @@ impl Game {
     /// Plays one event; returns what is worth a line in the log.
     fn on_event(&mut self, event: Event) -> Option<String> {
         match event {
-            Event::Requested { peer, token } => self.on_request(peer, &token),
+            Event::Requested { peer, token, .. } => self.on_request(peer, &token),
             Event::Message { peer, channel: LINES, payload, age } => {
                 self.on_line(peer, payload, age);
                 None
@@ -103,7 +106,9 @@ impl Game {
                 }
                 None
             }
+            Event::Connected { peer, .. } => self.on_connected(peer),
             Event::Closed { peer, close } => {
+                self.arriving.remove(&peer);
                 let visit = self.guests.remove(&peer)?;
                 let by = match close.by {
                     ClosedBy::Local => "closed",
@@ -118,14 +123,22 @@ impl Game {
 
     fn on_request(&mut self, peer: PeerId, token: &[u8]) -> Option<String> {
         let Some(guest) = Guest::from_token(token) else {
-            self.server.refuse(peer, code::REFUSED, "the token names neither a chat guest nor a stress client");
+            self.refuse(peer, "the token names neither a chat guest nor a stress client");
             return Some(format!("{peer} refused: its token makes no sense"));
         };
         if let (Guest::Stress(_), Workload::Echo) = (&guest, self.workload) {
-            self.server.refuse(peer, code::REFUSED, "this server echoes: a stress run needs --workload broadcast");
+            self.refuse(peer, "this server echoes: a stress run needs --workload broadcast");
             return Some(format!("{peer} refused: a stress client, and this server echoes"));
         }
-        self.server.accept(peer);
+        if let Err(error) = self.server.accept(peer) {
+            return Some(format!("{peer} is not let in: {error}"));
+        }
+        self.arriving.insert(peer, guest);
+        None
+    }
+
+    fn on_connected(&mut self, peer: PeerId) -> Option<String> {
+        let guest = self.arriving.remove(&peer)?;
         let visit = Visit { guest, since: Instant::now(), lines: 0 };
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
@@ -142,28 +155,34 @@ impl Game {
         };
         match self.workload {
             Workload::Broadcast => {
-                self.insist(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop))
+                self.send_blocking(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop))
             }
-            Workload::Echo => self.insist(|server| server.send_aged(peer, LINES, line.clone(), age).map(drop)),
+            Workload::Echo => self.send_blocking(|server| server.send_aged(peer, LINES, line.clone(), age).map(drop)),
         }
     }
 
     /// Sends a word to one client.
     pub(super) fn say_to(&mut self, peer: PeerId, word: &Word) {
         let text = Bytes::from(word.encode());
-        self.insist(|server| server.send(peer, CONTROL, text.clone()).map(drop));
+        self.send_blocking(|server| server.send(peer, CONTROL, text.clone()).map(drop));
     }
 
-    /// Gives a command to the driver; if its queue is full, the driver is behind, and the game waits for it.
-    fn insist(&mut self, mut command: impl FnMut(&mut Server) -> Result<(), QueueFull>) {
+    fn refuse(&mut self, peer: PeerId, reason: &str) {
+        // A client that has gone meanwhile need not be told.
+        let _ = self.server.refuse(peer, code::REFUSED, reason);
+    }
+
+    /// Sends, and waits while the driver is behind. A peer that has left, or is about to, gets nothing.
+    fn send_blocking(&mut self, mut send: impl FnMut(&mut Server) -> Result<(), SendError>) {
         let end = Instant::now() + ROOM_MAX;
-        while command(&mut self.server).is_err() && Instant::now() < end {
-            self.server.flush();
+        while send(&mut self.server).is_err_and(|error| error.reason == SendRefusal::DriverBusy) && Instant::now() < end
+        {
+            let _ = self.server.flush();
             std::thread::sleep(Duration::from_micros(200));
         }
     }
 
-    /// Who is there, in a sentence.
+    /// The guests, in a sentence.
     pub(super) fn who(&self) -> String {
         let chatting = self.guests.values().filter_map(|visit| match &visit.guest {
             Guest::Chat(name) => Some(name.as_str()),

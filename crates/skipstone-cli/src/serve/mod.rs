@@ -10,22 +10,21 @@ mod commands;
 pub(crate) mod game;
 mod piped;
 mod protection;
+mod rates;
 mod ticks;
 
 use crate::console::{Console, ConsoleConfig};
-use crate::report::exit::Exit;
-use crate::report::format::{counted, seconds};
-use crate::resilience;
 use crate::sharing;
-use crate::stress::output;
-use crate::stress::signals::Signals;
-use crate::units::rate::Rate;
-use crate::units::size::Size;
-use crate::units::span::Span;
-use crate::workload;
 use admin::{Admin, Question};
 use game::Game;
 use skipstone::{Server, ServerConfig, code};
+use skipstone_lab::report::Exit;
+use skipstone_lab::report::format::{counted, seconds};
+use skipstone_lab::report::output;
+use skipstone_lab::resilience;
+use skipstone_lab::signals::Signals;
+use skipstone_lab::units::{Rate, Size, Span};
+use skipstone_lab::workload::{self, Workload};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -34,7 +33,7 @@ use ticks::Ticks;
 
 /// Flags of `serve`.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ServeArguments {
     /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
@@ -65,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) no_websocket: bool,
     #[command(flatten)]
-    pub(crate) protection: protection::Flags,
+    pub(crate) protection: protection::ProtectionFlags,
     /// Stop after this time
     #[arg(short, long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
@@ -80,20 +79,11 @@ pub(crate) struct Arguments {
     pub(crate) piped: bool,
 }
 
-/// What becomes of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Workload {
-    /// It goes to every client, the sender included.
-    Broadcast,
-    /// It goes back to its sender.
-    Echo,
-}
-
 /// How long queued reliable lines have to leave when the server ends.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs a server until it is told to stop.
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &ServeArguments) -> Exit {
     match start(arguments) {
         Ok(serving) => serving.run(arguments),
         Err(sentence) => {
@@ -112,7 +102,7 @@ struct Serving {
     admin: Admin,
 }
 
-fn start(arguments: &Arguments) -> Result<Serving, String> {
+fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let Size::Bytes(queue_bytes_max) = arguments.queue else {
         return Err("--queue is a number of bytes, such as 4MiB".into());
     };
@@ -141,7 +131,7 @@ fn start(arguments: &Arguments) -> Result<Serving, String> {
     Ok(Serving { game, console, questions, signals, admin })
 }
 
-fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
+fn listen_console(arguments: &ServeArguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
     if arguments.console == "off" {
         return Ok(None);
     }
@@ -153,7 +143,6 @@ fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> R
         listen,
         token: arguments.console_token.clone(),
         banner: format!("skipstone {} on {server}; `help` lists the commands", env!("CARGO_PKG_VERSION")),
-        prompt: "skipstone> ".into(),
         ..ConsoleConfig::default()
     };
     let console = Console::listen(config, Arc::new(admin.clone()));
@@ -161,7 +150,7 @@ fn listen_console(arguments: &Arguments, admin: &Admin, server: SocketAddr) -> R
 }
 
 impl Serving {
-    fn run(mut self, arguments: &Arguments) -> Exit {
+    fn run(mut self, arguments: &ServeArguments) -> Exit {
         self.announce(arguments);
         if arguments.piped {
             piped::listen(&self.admin);
@@ -199,7 +188,7 @@ impl Serving {
         }
     }
 
-    fn announce(&self, arguments: &Arguments) {
+    fn announce(&self, arguments: &ServeArguments) {
         sharing::warn_of_small_buffers(self.game.server.buffer_grants());
         let address = self.game.local_addr();
         if arguments.piped {
@@ -234,7 +223,7 @@ impl Serving {
         }
     }
 
-    fn end(mut self, arguments: &Arguments, reason: Result<&str, String>, began: Instant) -> Exit {
+    fn end(mut self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
         let (text, exit) = match &reason {
             Ok(text) => (*text, Exit::Pass),
             Err(failure) => {

@@ -3,7 +3,7 @@
 
 use super::admin::Admin;
 use crate::console::Reply;
-use crate::stress::output;
+use skipstone_lab::report::output;
 use std::io::BufRead;
 
 /// Serves the parent from a thread of its own.

@@ -1,12 +1,12 @@
 //! How a server's native clients are protected: which certificate, and whether some may go without.
 
-use crate::stress::output;
 use skipstone::{Identity, Security};
+use skipstone_lab::report::output;
 use std::path::{Path, PathBuf};
 
 /// Flags of `serve` about certificates.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Flags {
+pub(crate) struct ProtectionFlags {
     /// The certificate as a PEM file; ECDSA on P-256 or P-384
     #[arg(long, value_name = "FILE")]
     pub(crate) cert: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(crate) struct Flags {
     pub(crate) allow_plain: bool,
 }
 
-impl Flags {
+impl ProtectionFlags {
     /// The error is one sentence with the remedy.
     pub(crate) fn security(&self) -> Result<Security, String> {
         let identity = self.own().map_err(|error| error.to_string())?;

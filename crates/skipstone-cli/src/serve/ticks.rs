@@ -13,7 +13,7 @@ pub(crate) struct Ticks {
     total: u64,
 }
 
-/// What [`Ticks`] measured.
+/// The figures of [`Ticks`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickFigures {
     /// Ticks a second.

@@ -6,11 +6,10 @@
 
 use super::plan::Plan;
 use super::proof::Proof;
-use crate::report::judge::LATE_SEND;
-use crate::units::mix::Carrier;
-use crate::units::rate::Rate;
-use crate::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
+use skipstone_lab::report::stress::judge::LATE_SEND;
+use skipstone_lab::units::{Carrier, Rate};
+use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -30,7 +29,7 @@ pub(crate) struct Generator<'p> {
     /// Lines sent, by client.
     pub(crate) sent: Vec<u32>,
     pub(crate) schedule: Schedule,
-    /// What the server told stress clients last.
+    /// The server's last control message to stress clients.
     told: Option<Word>,
     /// When the server's last message came.
     heard: Instant,
@@ -56,7 +55,7 @@ pub(crate) struct Client {
     /// Its number among those of its carrier.
     place: u32,
     peer: Option<PeerId>,
-    pub(crate) state: State,
+    pub(crate) state: ClientState,
     began: Instant,
     /// It was connected, and the connection ended before the run did.
     pub(crate) was_dropped: bool,
@@ -66,14 +65,14 @@ pub(crate) struct Client {
 
 /// Where a client stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ClientState {
     Waiting,
     Connecting,
     Connected,
     Gone,
 }
 
-/// What was due, and how it was kept.
+/// The schedule of lines, and how it was kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     /// Which round of lines, and which client's turn in it.
@@ -119,7 +118,7 @@ impl<'p> Generator<'p> {
                 carrier,
                 place,
                 peer: None,
-                state: State::Waiting,
+                state: ClientState::Waiting,
                 began: now,
                 was_dropped: false,
                 connected_in: None,
@@ -149,7 +148,7 @@ impl<'p> Generator<'p> {
     }
 
     /// How many clients are in this state.
-    pub(crate) fn count(&self, state: State) -> usize {
+    pub(crate) fn count(&self, state: ClientState) -> usize {
         self.clients.iter().filter(|client| client.state == state).count()
     }
 
@@ -160,9 +159,9 @@ impl<'p> Generator<'p> {
             Duration::ZERO => total,
             ramp => ((total as f64 * elapsed.as_secs_f64() / ramp.as_secs_f64()).ceil() as usize).min(total),
         };
-        let mut connecting = self.count(State::Connecting);
+        let mut connecting = self.count(ClientState::Connecting);
         for number in 0..due {
-            if self.clients[number].state != State::Waiting {
+            if self.clients[number].state != ClientState::Waiting {
                 continue;
             }
             if connecting >= CONNECTING_MAX {
@@ -185,7 +184,7 @@ impl<'p> Generator<'p> {
         }
         self.by_place[place] = number as u32;
         let client = &mut self.clients[number];
-        (client.peer, client.state, client.began) = (Some(peer), State::Connecting, Instant::now());
+        (client.peer, client.state, client.began) = (Some(peer), ClientState::Connecting, Instant::now());
         Ok(())
     }
 
@@ -196,7 +195,7 @@ impl<'p> Generator<'p> {
         self.schedule = Schedule::default();
         (self.next_move, self.moves, self.reconnects) = ((1, 0), 0, 0);
         for (number, client) in self.clients.iter().enumerate() {
-            if client.state != State::Connected {
+            if client.state != ClientState::Connected {
                 self.proof.exclude(client.carrier, client.place, number as u32);
             }
         }
@@ -238,7 +237,7 @@ impl<'p> Generator<'p> {
             }
             self.next_move = if number + 1 < count { (round, number + 1) } else { (round + 1, 0) };
             let client = &self.clients[number as usize];
-            if let (State::Connected, Some(peer)) = (client.state, client.peer) {
+            if let (ClientState::Connected, Some(peer)) = (client.state, client.peer) {
                 let moved = self.pool.rebind(peer).map_err(|error| format!("no socket for a new port: {error}"))?;
                 self.moves += u64::from(moved);
             }
@@ -247,7 +246,7 @@ impl<'p> Generator<'p> {
 
     fn send_line(&mut self, number: u32, due: Duration, now: Duration) {
         let client = &self.clients[number as usize];
-        let (State::Connected, Some(peer)) = (client.state, client.peer) else { return };
+        let (ClientState::Connected, Some(peer)) = (client.state, client.peer) else { return };
         self.schedule.planned += 1;
         let sequence = self.sent[number as usize];
         self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
@@ -287,13 +286,13 @@ impl<'p> Generator<'p> {
                 }
             }
             Event::Connected { .. } => {
-                client.state = State::Connected;
+                client.state = ClientState::Connected;
                 self.reconnects += u64::from(client.connected_in.is_some());
                 client.connected_in = Some(client.began.elapsed());
             }
             Event::Closed { close, .. } => {
-                let was_connected = client.state == State::Connected;
-                client.state = State::Gone;
+                let was_connected = client.state == ClientState::Connected;
+                client.state = ClientState::Gone;
                 if !self.is_closing {
                     client.was_dropped = was_connected;
                     let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
@@ -309,10 +308,10 @@ impl<'p> Generator<'p> {
 
     /// Every client hears each word of the server; that of the first one counts, so that it counts once.
     fn is_spokesman(&self, number: u32) -> bool {
-        self.clients.iter().position(|client| client.state == State::Connected) == Some(number as usize)
+        self.clients.iter().position(|client| client.state == ClientState::Connected) == Some(number as usize)
     }
 
-    /// What the server told since the last call.
+    /// The server's control message since the last call.
     pub(crate) fn told(&mut self) -> Option<Word> {
         self.told.take()
     }
@@ -324,15 +323,17 @@ impl<'p> Generator<'p> {
 
     /// Whether any client ever had an answer: a connection or a refusal.
     pub(crate) fn was_answered(&self) -> bool {
-        self.clients.iter().any(|client| client.connected_in.is_some() || client.state == State::Gone)
+        self.clients.iter().any(|client| client.connected_in.is_some() || client.state == ClientState::Gone)
     }
 
     /// Nobody waits for a connection any more.
     pub(crate) fn give_up(&mut self, reason: &str) {
-        let pending =
-            self.clients.iter_mut().filter(|client| matches!(client.state, State::Waiting | State::Connecting));
+        let pending = self
+            .clients
+            .iter_mut()
+            .filter(|client| matches!(client.state, ClientState::Waiting | ClientState::Connecting));
         for client in pending {
-            client.state = State::Gone;
+            client.state = ClientState::Gone;
             *self.drops.entry(reason.into()).or_default() += 1;
         }
     }

@@ -1,18 +1,16 @@
 //! The flags of the played network: the same for both directions, or for one of them alone.
 
-use crate::report::result;
-use crate::units::bit_rate::BitRate;
-use crate::units::burst::Burst;
-use crate::units::percent::Percent;
-use crate::units::span::Span;
+use serde::{Deserialize, Serialize};
 use skipstone::Impairment;
 use skipstone::netsim::{LinkConfig, LinkStats, Loss, QueueLimit};
+use skipstone_lab::report::stress::result;
+use skipstone_lab::units::{BitRate, Burst, Percent, Span};
 use std::collections::BTreeMap;
 
 /// A network of its own around each UDP client. Without a prefix, a flag holds for both directions.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "A bad network around each UDP client, in each direction")]
-pub(crate) struct Flags {
+pub(crate) struct ImpairmentFlags {
     /// Datagrams lost at random
     #[arg(long, value_name = "PERCENT")]
     loss: Option<Percent>,
@@ -57,7 +55,7 @@ const QUEUE: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Impairments {
     /// `None` if no flag was given.
-    pub(super) fn from(flags: &Flags, seed: u64) -> Result<Option<Self>, String> {
+    pub(super) fn from(flags: &ImpairmentFlags, seed: u64) -> Result<Option<Self>, String> {
         let settings = flags.settings();
         if settings.is_empty() {
             return Ok(None);
@@ -80,25 +78,21 @@ impl Impairments {
     }
 }
 
-impl Flags {
+impl ImpairmentFlags {
+    /// Sets one value, by its flag's name.
     fn set(&mut self, part: &str) -> Result<(), String> {
         let (name, value) = part.trim().split_once('=').ok_or("it is written name=value, as in loss=5%")?;
-        fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(value: &str) -> Result<Option<T>, String> {
-            value.parse().map(Some).map_err(|error: T::Err| error.to_string())
+        if !NAMES.contains(&name) {
+            return Err(format!("the names are {}", NAMES.join(", ")));
         }
-        match name {
-            "loss" => (self.loss, self.burst) = (parse(value)?, None),
-            "burst" => (self.burst, self.loss) = (parse(value)?, None),
-            "delay" => self.delay = parse(value)?,
-            "jitter" => self.jitter = parse(value)?,
-            "reorder" => self.reorder = parse(value)?,
-            "duplicate" => self.duplicate = parse(value)?,
-            "corrupt" => self.corrupt = parse(value)?,
-            "link-rate" => self.link_rate = parse(value)?,
-            _ => {
-                return Err("the names are loss, burst, delay, jitter, reorder, duplicate, corrupt, link-rate".into());
-            }
+        // One kind of loss takes the place of the other.
+        if matches!(name, "loss" | "burst") {
+            (self.loss, self.burst) = (None, None);
         }
+        let mut all = self.settings();
+        all.insert(name.replace('-', "_"), value.to_owned());
+        let all = serde_json::to_value(all).expect("texts by their names");
+        *self = serde_json::from_value(all).map_err(|error| error.to_string())?;
         Ok(())
     }
 
@@ -122,28 +116,18 @@ impl Flags {
         }
     }
 
+    /// The flags that were given, as text.
     fn settings(&self) -> BTreeMap<String, String> {
-        fn text<T: std::fmt::Display>(value: &Option<T>) -> Option<String> {
-            value.as_ref().map(ToString::to_string)
-        }
-        let all = [
-            ("loss", text(&self.loss)),
-            ("burst", text(&self.burst)),
-            ("delay", text(&self.delay)),
-            ("jitter", text(&self.jitter)),
-            ("reorder", text(&self.reorder)),
-            ("duplicate", text(&self.duplicate)),
-            ("corrupt", text(&self.corrupt)),
-            ("link_rate", text(&self.link_rate)),
-            ("up", text(&self.up)),
-            ("down", text(&self.down)),
-        ];
-        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        let all = serde_json::to_value(self).and_then(serde_json::from_value::<BTreeMap<String, Option<String>>>);
+        let all = all.expect("every flag is a text");
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 
-fn link(stats: &LinkStats) -> result::Link {
-    result::Link {
+const NAMES: [&str; 8] = ["loss", "burst", "delay", "jitter", "reorder", "duplicate", "corrupt", "link-rate"];
+
+fn link(stats: &LinkStats) -> result::LinkCounts {
+    result::LinkCounts {
         sent: stats.sent,
         delivered: stats.delivered,
         lost_random: stats.lost_random,

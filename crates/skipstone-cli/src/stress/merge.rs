@@ -1,7 +1,7 @@
 //! How clients put messages together: `immediate`, or a time to wait for company.
 
-use crate::units::span::Span;
 use skipstone::Merging;
+use skipstone_lab::units::Span;
 
 /// A merging setting as it is written.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,21 @@
 //! From what the clients, the server's process and the machine have shown to the result.
 
 use super::child::ServerFigures;
-use super::generator::{Generator, State};
+use super::generator::{ClientState, Generator};
 use super::plan::Plan;
-use crate::measure::machine::this_machine;
-use crate::measure::process::{Probe, Usage};
-use crate::measure::stalls::StallLog;
-use crate::report::format::{counted, rfc3339, seconds};
-use crate::report::result::protocol::{Protocol, Side};
-use crate::report::result::{
-    CarrierResult, Clients, Generator as GeneratorFigures, Messages, Roaming, Server, SpreadMs, Stalls, StressResult,
-    Timing, Transport, Wire,
-};
 use skipstone::{Flow, Scheme, Stats, Suite};
+use skipstone_lab::measure::machine::this_machine;
+use skipstone_lab::measure::process::{Probe, Usage};
+use skipstone_lab::measure::stalls::StallLog;
+use skipstone_lab::report::format::{counted, rfc3339, seconds};
+use skipstone_lab::report::stress::result::protocol::{Protocol, Side};
+use skipstone_lab::report::stress::result::{
+    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Roaming, ServerResult, SpreadMs, Stalls,
+    StressResult, StressTransport, Timing, Wire,
+};
 use std::time::{Duration, SystemTime};
 
-/// What was measured beside the lines.
+/// The measurements beside the lines.
 pub(crate) struct Measured {
     pub(crate) started: SystemTime,
     /// From the first line due to the last one arrived.
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
     pub(crate) stalls: StallLog,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
-    /// What the clients' protocol did meanwhile.
+    /// The counters of the clients' protocol meanwhile.
     pub(crate) protocol: Side,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Measured {
 pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
     let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
     let mut result = StressResult::blank(&carriers);
-    if result.transport == Transport::UdpTls {
+    if result.transport == StressTransport::UdpTls {
         result.transport = match plan.suite {
-            _ if plan.native == Scheme::Plain => Transport::UdpPlain,
-            None | Some(Suite::Tls13) => Transport::UdpTls,
-            Some(Suite::Dtls13 | Suite::Dtls12) => Transport::UdpDtls,
+            _ if plan.native == Scheme::Plain => StressTransport::UdpPlain,
+            None | Some(Suite::Tls13) => StressTransport::UdpTls,
+            Some(Suite::Dtls13 | Suite::Dtls12) => StressTransport::UdpDtls,
         };
     }
     let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
@@ -87,7 +87,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result
 }
 
-/// What a reader of the verdict asks next: why clients did not connect, since when the server is silent.
+/// Answers to a reader's next questions: why clients did not connect, since when the server is silent.
 pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> Vec<String> {
     let drops = &result.clients.drops_by_reason;
     // The reasons why clients were dropped stand in the verdict.
@@ -118,7 +118,7 @@ pub(crate) fn since(mut now: Vec<Stats>, before: &[Stats]) -> Vec<Stats> {
     now
 }
 
-/// What the protocol of all carriers' clients did.
+/// The counters of the protocol over all carriers' clients.
 pub(crate) fn protocol(stats: &[Stats]) -> Side {
     let mut sum = Stats::default();
     stats.iter().for_each(|one| sum.add(one));
@@ -136,9 +136,9 @@ fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &M
     one.connect_ms = spread(generator, Some(carrier));
 }
 
-fn clients(generator: &Generator<'_>, carrier: Option<usize>) -> Clients {
+fn clients(generator: &Generator<'_>, carrier: Option<usize>) -> ClientCounts {
     let own = generator.clients.iter().filter(|client| carrier.is_none_or(|carrier| client.carrier == carrier));
-    let mut clients = Clients::default();
+    let mut clients = ClientCounts::default();
     for client in own {
         clients.asked += 1;
         clients.connected += u64::from(client.connected_in.is_some());
@@ -159,8 +159,8 @@ fn wire(stats: &Stats) -> Wire {
     .with_overhead()
 }
 
-fn server(usage: Option<Usage>, figures: Option<&ServerFigures>, delivered: u64) -> Server {
-    Server {
+fn server(usage: Option<Usage>, figures: Option<&ServerFigures>, delivered: u64) -> ServerResult {
+    ServerResult {
         cpu_percent: usage.map(|usage| usage.cpu_percent),
         cpu_us_per_delivery: usage
             .filter(|_| delivered > 0)
@@ -203,5 +203,5 @@ fn ms(span: Duration) -> f64 {
 
 /// Whether any client is connected.
 pub(crate) fn has_clients(generator: &Generator<'_>) -> bool {
-    generator.count(State::Connected) > 0
+    generator.count(ClientState::Connected) > 0
 }

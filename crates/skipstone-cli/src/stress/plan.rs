@@ -1,16 +1,15 @@
-//! What a stress run is asked to do, checked before anything starts.
+//! The plan of a stress run, checked before anything starts.
 
-use super::Arguments;
+use super::arguments::StressArguments;
 use super::impairment::Impairments;
-use crate::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
-use crate::report::judge::check_thresholds;
-use crate::resilience;
 use crate::sharing::SharingFlags;
-use crate::units::mix::Carrier;
-use crate::units::rate::Rate;
-use crate::units::threshold::Threshold;
 use skipstone::{Merging, Scheme, Suite, Target, Trust};
-use std::fs::File;
+use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
+use skipstone_lab::report::Sink;
+use skipstone_lab::report::stress::judge::check_thresholds;
+use skipstone_lab::report::stress::result::StressPlan;
+use skipstone_lab::resilience;
+use skipstone_lab::units::{Carrier, Rate, Threshold};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
@@ -40,9 +39,9 @@ pub(crate) struct Plan {
     pub(crate) impairments: Option<Impairments>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) waits: bool,
-    pub(crate) json: Option<(String, File)>,
+    pub(crate) sink: Sink,
     /// As text, for the result.
-    pub(crate) words: crate::report::result::Plan,
+    pub(crate) words: StressPlan,
 }
 
 /// A shorter time between two changes of the port is asked for by mistake.
@@ -52,7 +51,7 @@ const FILES_BESIDE: u64 = 32;
 
 impl Plan {
     /// Checks the flags. The error is one sentence with the remedy.
-    pub(crate) fn from(arguments: &Arguments) -> Result<Self, String> {
+    pub(crate) fn from(arguments: &StressArguments) -> Result<Self, String> {
         let target: Option<Target> = arguments.url.as_ref().map(|url| url.parse()).transpose().map_err(text)?;
         let native = native(arguments, target.as_ref())?;
         let trust = arguments.protection.trust.trust()?;
@@ -73,39 +72,13 @@ impl Plan {
         let carriers: Vec<Carrier> = mix.iter().map(|(carrier, _)| *carrier).collect();
         check_thresholds(&arguments.threshold, &carriers).map_err(text)?;
         let impairments = Impairments::from(&arguments.network, seed)?;
-        if impairments.is_some() && carriers.contains(&Carrier::Ws) {
-            return Err(
-                "a bad network is played around UDP sockets only, since TCP would have to suffer it below its own \
-                        retransmission: use --mix udp"
-                    .into(),
-            );
-        }
-        if arguments.roam.is_some_and(|span| span.0 < ROAM_MIN) {
-            return Err(
-                "--roam: a client can change its port every 10ms at most, since the new one must prove itself".into()
-            );
-        }
-        if arguments.roam.is_some() && !carriers.contains(&Carrier::Udp) {
-            return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
-        }
+        check_network(arguments, impairments.as_ref(), &carriers)?;
         check_resilience(arguments)?;
         if arguments.sharing.shards.is_some() && arguments.url.is_some() {
             return Err("--shards is a flag of the server: give it to `serve`, or leave out the URL".into());
         }
-        let json = arguments.json.as_ref().map(|path| open(path)).transpose()?;
-        let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{}={count}", carrier.name())).collect();
-        let words = crate::report::result::Plan {
-            url: arguments.url.clone(),
-            rate: arguments.rate.to_string(),
-            size: arguments.size.to_string(),
-            mix: mix_text.join(","),
-            duration_s: arguments.duration.0.as_secs_f64(),
-            ramp_s: arguments.ramp.0.as_secs_f64(),
-            merge: arguments.merge.map(|merge| merge.to_string()),
-            redundancy: arguments.resilience.redundancy.map(|mode| mode.to_string()),
-            redundancy_budget: arguments.resilience.redundancy_budget.map(|budget| budget.to_string()),
-            congestion: arguments.resilience.congestion.map(|congestion| congestion.name().to_owned()),
-        };
+        let sink = Sink::file(arguments.json.as_deref())?;
+        let words = words(arguments, &mix);
         Ok(Plan {
             target,
             native,
@@ -126,13 +99,54 @@ impl Plan {
             resilience: arguments.resilience.clone(),
             sharing: arguments.sharing,
             waits: arguments.wait,
-            json,
+            sink,
             words,
         })
     }
 }
 
-fn native(arguments: &Arguments, target: Option<&Target>) -> Result<Scheme, String> {
+/// The plan as text, for the result.
+fn words(arguments: &StressArguments, mix: &[(Carrier, u32)]) -> StressPlan {
+    let mix_text: Vec<String> = mix.iter().map(|(carrier, count)| format!("{carrier}={count}")).collect();
+    StressPlan {
+        url: arguments.url.clone(),
+        rate: arguments.rate.to_string(),
+        size: arguments.size.to_string(),
+        mix: mix_text.join(","),
+        duration_s: arguments.duration.0.as_secs_f64(),
+        ramp_s: arguments.ramp.0.as_secs_f64(),
+        merge: arguments.merge.map(|merge| merge.to_string()),
+        redundancy: arguments.resilience.redundancy.map(|mode| mode.to_string()),
+        redundancy_budget: arguments.resilience.redundancy_budget.map(|budget| budget.to_string()),
+        congestion: arguments.resilience.congestion.map(|congestion| congestion.to_string()),
+    }
+}
+
+/// A bad network and changes of the port are for UDP alone.
+fn check_network(
+    arguments: &StressArguments,
+    impairments: Option<&Impairments>,
+    carriers: &[Carrier],
+) -> Result<(), String> {
+    if impairments.is_some() && carriers.contains(&Carrier::Ws) {
+        return Err(
+            "a bad network is played around UDP sockets only, since TCP would have to suffer it below its own \
+                    retransmission: use --mix udp"
+                .into(),
+        );
+    }
+    if arguments.roam.is_some_and(|span| span.0 < ROAM_MIN) {
+        return Err(
+            "--roam: a client can change its port every 10ms at most, since the new one must prove itself".into()
+        );
+    }
+    if arguments.roam.is_some() && !carriers.contains(&Carrier::Udp) {
+        return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
+    }
+    Ok(())
+}
+
+fn native(arguments: &StressArguments, target: Option<&Target>) -> Result<Scheme, String> {
     match target.map(|target| target.scheme) {
         Some(Scheme::Encrypted) if arguments.protection.plain => {
             Err("--plain contradicts a URL that begins with skip://: write skip+plain://".into())
@@ -144,7 +158,7 @@ fn native(arguments: &Arguments, target: Option<&Target>) -> Result<Scheme, Stri
 }
 
 /// Redundancy is the server's to say; congestion control is each side's own.
-fn check_resilience(arguments: &Arguments) -> Result<(), String> {
+fn check_resilience(arguments: &StressArguments) -> Result<(), String> {
     let flags = &arguments.resilience;
     let given =
         [("--redundancy", flags.redundancy.is_some()), ("--redundancy-budget", flags.redundancy_budget.is_some())];
@@ -156,7 +170,7 @@ fn check_resilience(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-fn share_out(arguments: &Arguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
+fn share_out(arguments: &StressArguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
     let from_url = target.map_or(Carrier::Udp, |target| match target.scheme {
         Scheme::Encrypted | Scheme::Plain => Carrier::Udp,
         Scheme::WebSocket => Carrier::Ws,
@@ -186,11 +200,6 @@ fn check_files(clients: u32, has_server: bool) -> Result<(), String> {
         "{clients} clients need {needed} open files, and this system allows {limit}{also}: raise it with `ulimit -n \
          {needed}`{fewer}"
     ))
-}
-
-fn open(path: &str) -> Result<(String, File), String> {
-    let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
-    Ok((path.into(), file))
 }
 
 fn fresh_seed() -> u64 {

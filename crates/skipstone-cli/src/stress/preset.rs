@@ -1,10 +1,11 @@
 //! Runs whose flags are the tool's own: the demonstration, and the clients beside a server in one process.
 
-use super::{Arguments, output, run};
-use crate::report::exit::Exit;
-use crate::units::rate::Rate;
-use crate::units::span::Span;
+use super::arguments::StressArguments;
+use super::run::run;
 use clap::Parser;
+use skipstone_lab::report::Exit;
+use skipstone_lab::report::output;
+use skipstone_lab::units::{Rate, Span};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -40,11 +41,11 @@ impl Beside {
     }
 }
 
-fn parse(words: &[&str]) -> Arguments {
+fn parse(words: &[&str]) -> StressArguments {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        arguments: Arguments,
+        arguments: StressArguments,
     }
     Line::parse_from(std::iter::once("stress").chain(words.iter().copied())).arguments
 }

@@ -1,8 +1,8 @@
-//! What the clients of a run have seen: who got what, how late, by carrier.
+//! The proof of a run: which client got which line, how late, by carrier.
 
-use crate::measure::latency::Latency;
-use crate::measure::ledger::{Ledger, Tally, Verdict};
-use crate::measure::sentence::{Parsed, RunId, parse};
+use skipstone_lab::measure::latency::Latency;
+use skipstone_lab::measure::ledger::{Ledger, LineOutcome, Tally};
+use skipstone_lab::measure::sentence::{Parsed, RunId, parse};
 
 /// The evidence of one run.
 pub(crate) struct Proof {
@@ -23,9 +23,11 @@ struct Evidence {
 impl Proof {
     /// For so many receivers of each carrier, and so many senders in all.
     pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32) -> Self {
-        let evidence =
-            |count: &u32| Evidence { ledger: Ledger::new(*count as usize, senders as usize), latency: Latency::new() };
-        Proof { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::new() }
+        let evidence = |count: &u32| Evidence {
+            ledger: Ledger::new(*count as usize, senders as usize),
+            latency: Latency::default(),
+        };
+        Proof { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
     }
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.
@@ -33,7 +35,7 @@ impl Proof {
         let Evidence { ledger, latency } = &mut self.carriers[carrier];
         match parse(payload, self.run) {
             Parsed::Line { client, sequence, scheduled_us } => {
-                if matches!(ledger.on_line(receiver, client, sequence), Verdict::InOrder | Verdict::Reordered) {
+                if matches!(ledger.on_line(receiver, client, sequence), LineOutcome::InOrder | LineOutcome::Reordered) {
                     let took = now_us.saturating_sub(scheduled_us);
                     latency.record(took);
                     self.recent.record(took);
@@ -51,12 +53,12 @@ impl Proof {
         self.carriers.iter_mut().for_each(|evidence| evidence.ledger.exclude_sender(sender));
     }
 
-    /// What one carrier's clients received of what was sent.
+    /// The tally of one carrier's clients, given how many lines were sent.
     pub(crate) fn tally(&self, carrier: usize, sent: &[u32]) -> Tally {
         self.carriers[carrier].ledger.finish(sent)
     }
 
-    /// What all received of what was sent.
+    /// The tally of all clients, given how many lines were sent.
     pub(crate) fn tally_all(&self, sent: &[u32]) -> Tally {
         let mut sum = Tally::default();
         (0..self.carriers.len()).for_each(|carrier| sum += self.tally(carrier, sent));
@@ -75,7 +77,7 @@ impl Proof {
 
     /// Latencies at all clients.
     pub(crate) fn latency_all(&self) -> Latency {
-        let mut sum = Latency::new();
+        let mut sum = Latency::default();
         self.carriers.iter().for_each(|evidence| sum.merge(&evidence.latency));
         sum
     }

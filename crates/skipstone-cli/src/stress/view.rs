@@ -1,18 +1,18 @@
-//! What a run shows while it runs: a block that is redrawn on a terminal, a line a second elsewhere.
+//! The view of a run under way: a block that is redrawn on a terminal, a line a second elsewhere.
 
 use super::child::{ServerFigures, ServerProcess};
-use super::generator::{Generator, State};
+use super::generator::{ClientState, Generator};
 use super::outcome;
-use super::output;
-use crate::measure::process::{Probe, Sample};
-use crate::report::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
-use crate::report::paint::Style;
-use crate::report::result::protocol::{Protocol, Side};
+use skipstone_lab::measure::process::{Probe, Sample};
+use skipstone_lab::report::output;
+use skipstone_lab::report::paint::{Style, style};
+use skipstone_lab::report::stress::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
+use skipstone_lab::report::stress::result::protocol::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// The live view.
-pub(crate) struct View {
+pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
     is_silent: bool,
@@ -27,7 +27,7 @@ pub(crate) struct View {
     own_before: Option<Sample>,
     server_before: Option<(Instant, Sample)>,
     server: Option<RecentServer>,
-    /// What the server's protocol did, as it said last.
+    /// The counters of the server's protocol, from its last answer.
     server_side: Option<Side>,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct View {
 const REDRAW: Duration = Duration::from_millis(500);
 const LINE: Duration = Duration::from_secs(1);
 
-impl View {
+impl LiveView {
     /// Draws to standard output, if that is a terminal; else prints lines; nothing if silent.
     pub(crate) fn new(is_silent: bool) -> Self {
         let is_live = std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let now = Instant::now();
-        View {
+        LiveView {
             style: style(),
             is_live,
             is_silent,
@@ -151,7 +151,7 @@ impl View {
             elapsed: now - self.phase_began,
             duration,
             clients_asked: generator.clients.len() as u64,
-            clients_connected: generator.count(State::Connected) as u64,
+            clients_connected: generator.count(ClientState::Connected) as u64,
             clients_dropped: generator.drops.values().sum(),
             offered_per_second: if self.phase == Phase::Running { offered } else { 0.0 },
             sent_per_second: sent.saturating_sub(self.sent) as f64 / span,
@@ -172,19 +172,13 @@ impl View {
     }
 }
 
-/// What both sides dropped.
+/// Arrivals that both sides dropped, by reason.
 fn drops(protocol: &Protocol) -> Vec<(String, u64)> {
     let mut all = protocol.clients.clone();
     for (reason, count) in protocol.server.iter().flat_map(|server| &server.drops_by_reason) {
         *all.drops_by_reason.entry(reason.clone()).or_default() += count;
     }
     all.drops().into_iter().map(|(reason, count)| (reason.to_owned(), count)).collect()
-}
-
-/// Colours only where somebody sees them and nobody forbade them (no-color.org).
-pub(crate) fn style() -> Style {
-    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if wanted { Style::Coloured } else { Style::Plain }
 }
 
 fn columns() -> usize {

@@ -4,18 +4,18 @@ use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::Settings;
 
 /// A class, by its place among the modes of the settings.
-pub type ClassId = u8;
+pub(crate) type ClassId = u8;
 
 /// Which class the channels of each rule belong to.
 #[derive(Debug, Default)]
-pub struct Classes {
+pub(crate) struct Classes {
     /// By rule; empty if there is one class for all.
     by_rule: Box<[ClassId]>,
 }
 
 impl Classes {
     /// The classes of a channel table.
-    pub fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let modes = modes(settings);
         if modes.len() == 1 {
             return Classes::default();
@@ -25,18 +25,18 @@ impl Classes {
     }
 
     /// The class of the channels of this rule.
-    pub fn of(&self, rule: u8) -> ClassId {
+    pub(crate) fn of(&self, rule: u8) -> ClassId {
         self.by_rule.get(usize::from(rule)).copied().unwrap_or(0)
     }
 
     /// Whether all channels are of one class.
-    pub fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.by_rule.is_empty()
     }
 }
 
 /// The mode of each class: at least one, and no more than there are rules.
-pub fn modes(settings: &Settings) -> Vec<RedundancyMode> {
+pub(crate) fn modes(settings: &Settings) -> Vec<RedundancyMode> {
     let mut modes = Vec::with_capacity(1);
     for mode in rule_modes(settings) {
         if !modes.contains(&mode) {
@@ -50,19 +50,18 @@ pub fn modes(settings: &Settings) -> Vec<RedundancyMode> {
 }
 
 fn rule_modes(settings: &Settings) -> impl Iterator<Item = RedundancyMode> {
-    let mode = settings.redundancy.mode;
-    settings.channels.iter().map(move |rule| rule.redundancy.unwrap_or(mode))
+    settings.channels.iter().map(|rule| settings.redundancy_of(rule))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::settings::{ChannelRule, Mode};
+    use crate::wire::settings::{ChannelRule, DeliveryMode};
 
     fn settings(of_rules: &[Option<RedundancyMode>]) -> Settings {
         let rule = |redundancy: &Option<RedundancyMode>| ChannelRule {
             redundancy: *redundancy,
-            ..ChannelRule::new(0..=9, Mode::ReliableOrdered)
+            ..ChannelRule::new(0..=9, DeliveryMode::ReliableOrdered)
         };
         Settings { channels: of_rules.iter().map(rule).collect(), ..Settings::default() }
     }

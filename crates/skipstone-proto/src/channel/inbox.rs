@@ -5,13 +5,13 @@
 //! cache still has the last ones. What cannot be delivered yet has memory of its own, for nobody knows how long it will
 //! be kept.
 
-use crate::wire::row::{Place, Row};
+use crate::wire::message_run::{MessageRun, RunPosition};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
 /// Messages on their way to the application.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub(crate) struct Inbox {
     /// Whole messages, in the order of their delivery.
     pub messages: Vec<Bytes>,
     block: Option<BytesMut>,
@@ -22,16 +22,16 @@ pub struct Inbox {
 const BLOCK_BYTES: usize = 64 << 10;
 /// Longer messages have memory of their own, for one that is kept keeps its block.
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
-/// The same for a row, whose messages share one piece.
-const ROW_BYTES_MAX: usize = BLOCK_BYTES / 4;
+/// The same for a run, whose messages share one piece.
+const RUN_BYTES_MAX: usize = BLOCK_BYTES / 4;
 /// Full blocks that wait to be used again; others are left to whoever keeps their messages.
 const FULL_MAX: usize = 16;
 
-/// Messages that came in a row, each of which is made when it is asked for.
+/// Messages that came in a run, each of which is made when it is asked for.
 #[derive(Clone, Debug)]
-pub struct Messages {
+pub(crate) struct Messages {
     frames: Bytes,
-    next: Place,
+    next: RunPosition,
     /// How many there still are.
     pub left: u32,
     /// Bytes of all payloads, those included that have been taken.
@@ -53,24 +53,24 @@ impl Iterator for Messages {
 
 impl Inbox {
     /// Adds a message, which is copied.
-    pub fn deliver(&mut self, payload: &[u8]) {
+    pub(crate) fn deliver(&mut self, payload: &[u8]) {
         let message = self.copy(payload);
         self.messages.push(message);
     }
 
     /// A message's bytes in shared memory.
-    pub fn copy(&mut self, payload: &[u8]) -> Bytes {
+    pub(crate) fn copy(&mut self, payload: &[u8]) -> Bytes {
         if payload.len() > SHARED_BYTES_MAX {
             return Bytes::copy_from_slice(payload);
         }
         self.share(payload)
     }
 
-    /// The messages of a row, whose frames are copied as they stand.
-    pub fn copy_row(&mut self, row: &Row<'_>) -> Messages {
-        let is_long = row.bytes.len() > ROW_BYTES_MAX;
-        let frames = if is_long { Bytes::copy_from_slice(row.bytes) } else { self.share(row.bytes) };
-        let Row { count, payload_bytes, window_cost, first, .. } = *row;
+    /// The messages of a run, whose frames are copied as they stand.
+    pub(crate) fn copy_run(&mut self, run: &MessageRun<'_>) -> Messages {
+        let is_long = run.bytes.len() > RUN_BYTES_MAX;
+        let frames = if is_long { Bytes::copy_from_slice(run.bytes) } else { self.share(run.bytes) };
+        let MessageRun { count, payload_bytes, window_cost, first, .. } = *run;
         Messages { frames, next: first, left: count, payload_bytes, window_cost }
     }
 

@@ -4,18 +4,20 @@
 
 use super::inbox::Inbox;
 use super::reassembly::Reassembly;
+use super::recent::Recent;
+use super::transfers::{IncomingTransfer, TRANSFERS_MAX, Transfers};
 use super::window_cost;
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::wire::message::FragmentHeader;
-use crate::wire::settings::Mode;
+use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
 /// What a channel has received and may not deliver yet.
 #[derive(Debug)]
-pub struct Incoming {
-    mode: Mode,
+pub(crate) struct Incoming {
+    mode: DeliveryMode,
     /// Reliable ordered and unordered: the next sequence in order. Others: the greatest received, plus one.
     next: u64,
     held: Option<Box<Held>>,
@@ -25,14 +27,16 @@ pub struct Incoming {
 struct Held {
     /// Ordered: whole messages that wait for an earlier one.
     early: BTreeMap<u64, Bytes>,
-    /// Unordered: delivered ahead of `next`.
+    /// Unordered: sequences above `next` that were delivered.
     delivered: RangeSet,
+    /// Unreliable: which messages with a sequence were delivered, while one below the greatest is missing.
+    recent: Option<Recent>,
     partial: BTreeMap<u64, Reassembly>,
 }
 
 /// What became of a message frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub(crate) enum Arrival {
     /// It was taken: delivered, or held until it can be.
     Taken,
     /// It had been taken before.
@@ -41,40 +45,50 @@ pub enum Arrival {
     Stale,
     /// It is unreliable, and the application has not taken what came before.
     NoRoom,
-    /// It breaks the rules: too far ahead, without a sequence, or a fragment that contradicts another.
+    /// It breaks the rules: too far above the next, without a sequence, or a fragment that contradicts another.
     Malformed,
 }
 
-/// Messages ahead of the next in order; a sender keeps to a quarter of it.
-const AHEAD_MAX: u64 = 1 << 18;
-/// Unfinished messages of an unreliable channel; the oldest goes first.
+/// How far a sequence may lie above the next in order; a sender keeps to a quarter of it.
+const SEQUENCE_GAP_MAX: u64 = 1 << 18;
+/// PendingHandshakes messages of an unreliable channel; the oldest goes first.
 const PARTIAL_MAX: usize = 16;
 
 impl Incoming {
     /// A channel whose next sequence is this.
-    pub fn new(mode: Mode, next: Seq) -> Self {
+    pub(crate) fn new(mode: DeliveryMode, next: Seq) -> Self {
         // Half the range is added, so that a sequence before the first has a place too.
         Incoming { mode, next: u64::from(next.0) + (1 << 32), held: None }
     }
 
     /// The reference for truncated sequences, and what is kept of an idle channel.
-    pub fn next(&self) -> Seq {
+    pub(crate) fn next(&self) -> Seq {
         Seq(self.next as u32)
     }
 
+    /// Adds the messages of so many bytes and more of which a part has arrived.
+    pub(crate) fn list_transfers(&self, channel: u16, bytes_min: usize, transfers: &mut Transfers) {
+        for partial in self.held.iter().flat_map(|held| held.partial.values()) {
+            let (received_bytes, total_bytes) = (partial.received(), partial.total());
+            if total_bytes as usize >= bytes_min && transfers.incoming.len() < TRANSFERS_MAX {
+                transfers.incoming.push(IncomingTransfer { channel, received_bytes, total_bytes });
+            }
+        }
+    }
+
     /// Whether nothing is held.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.held.is_none()
     }
 
-    /// Whether an unreliable message waits for fragments that may never come.
-    pub fn has_perishable(&self) -> bool {
+    /// Whether an unreliable message, or fragments of it, may never come.
+    pub(crate) fn has_perishable(&self) -> bool {
         !self.mode.is_reliable() && self.held.is_some()
     }
 
-    /// Forgets unreliable messages that were unfinished at the last call, too; returns how many, and their cost of the
+    /// Drops unreliable messages that were incomplete at the last call already; returns how many, and their cost of the
     /// window.
-    pub fn expire(&mut self) -> (u32, u64) {
+    pub(crate) fn expire(&mut self) -> (u32, u64) {
         let (mut count, mut cost) = (0, 0);
         if self.has_perishable()
             && let Some(held) = &mut self.held
@@ -87,24 +101,29 @@ impl Incoming {
                 }
                 !is_over
             });
+            if let Some(recent) = &mut held.recent {
+                let before = recent.cost();
+                recent.grow_old(self.next);
+                cost += before - recent.cost();
+            }
         }
         self.release_if_empty();
         (count, cost)
     }
 
     /// Whether whole messages from this sequence on would all be delivered at once: nothing is missing, nothing is held.
-    pub fn is_straight(&self, from: Seq) -> bool {
-        self.mode == Mode::ReliableOrdered && self.held.is_none() && from == self.next()
+    pub(crate) fn is_straight(&self, from: Seq) -> bool {
+        self.mode == DeliveryMode::ReliableOrdered && self.held.is_none() && from == self.next()
     }
 
     /// So many of them were delivered.
-    pub fn advance(&mut self, count: u32) {
+    pub(crate) fn advance(&mut self, count: u32) {
         self.next += u64::from(count);
     }
 
     /// Takes one message frame. Whole messages that may be delivered go into the `inbox`; `held_bytes` is the
     /// connection's count of window cost held here, kept up to date.
-    pub fn on_message(
+    pub(crate) fn on_message(
         &mut self,
         sequence: Option<Seq>,
         fragment: Option<FragmentHeader>,
@@ -113,18 +132,18 @@ impl Incoming {
         held_bytes: &mut u64,
     ) -> Arrival {
         let Some(sequence) = sequence else {
-            if self.mode != Mode::Unreliable || fragment.is_some() {
+            if self.mode != DeliveryMode::Unreliable || fragment.is_some() {
                 return Arrival::Malformed;
             }
             inbox.deliver(payload);
             return Arrival::Taken;
         };
         let number = self.next.wrapping_add_signed(i64::from(sequence.distance_from(self.next())));
-        let is_ordinal = matches!(self.mode, Mode::ReliableOrdered | Mode::ReliableUnordered);
-        if is_ordinal && number >= self.next + AHEAD_MAX {
+        let is_ordinal = matches!(self.mode, DeliveryMode::ReliableOrdered | DeliveryMode::ReliableUnordered);
+        if is_ordinal && number >= self.next + SEQUENCE_GAP_MAX {
             return Arrival::Malformed;
         }
-        if let Some(refusal) = self.refusal(number) {
+        if let Some(refusal) = self.refusal(number, fragment) {
             return refusal;
         }
         let whole = match fragment {
@@ -148,20 +167,25 @@ impl Incoming {
 
     /// Whether a message of this number waits for an earlier one.
     fn is_early(&self, number: u64) -> bool {
-        self.mode == Mode::ReliableOrdered && number > self.next
+        self.mode == DeliveryMode::ReliableOrdered && number > self.next
     }
 
     /// Why a message of this number is not wanted, if it is not.
-    fn refusal(&self, number: u64) -> Option<Arrival> {
+    fn refusal(&self, number: u64, fragment: Option<FragmentHeader>) -> Option<Arrival> {
         let is_below = number < self.next;
         match self.mode {
-            Mode::Unreliable => None,
-            Mode::UnreliableSequenced | Mode::ReliableSequenced => is_below.then_some(Arrival::Stale),
-            Mode::ReliableOrdered => {
+            // Fragments are not repeated.
+            DeliveryMode::Unreliable if fragment.is_some() => None,
+            DeliveryMode::Unreliable => {
+                let recent = self.held.as_ref().and_then(|held| held.recent.as_ref());
+                recent.map_or(is_below, |recent| recent.contains(number)).then_some(Arrival::Duplicate)
+            }
+            DeliveryMode::UnreliableSequenced | DeliveryMode::ReliableSequenced => is_below.then_some(Arrival::Stale),
+            DeliveryMode::ReliableOrdered => {
                 let is_early = self.held.as_ref().is_some_and(|held| held.early.contains_key(&number));
                 (is_below || is_early).then_some(Arrival::Duplicate)
             }
-            Mode::ReliableUnordered => {
+            DeliveryMode::ReliableUnordered => {
                 let is_done = self.held.as_ref().is_some_and(|held| held.delivered.contains(number));
                 (is_below || is_done).then_some(Arrival::Duplicate)
             }
@@ -212,11 +236,12 @@ impl Incoming {
 
     fn on_whole(&mut self, number: u64, whole: Bytes, deliver: &mut Vec<Bytes>, held_bytes: &mut u64) {
         match self.mode {
-            Mode::Unreliable => {
+            DeliveryMode::Unreliable => {
+                self.note_recent(number, held_bytes);
                 self.next = self.next.max(number + 1);
                 deliver.push(whole);
             }
-            Mode::UnreliableSequenced | Mode::ReliableSequenced => {
+            DeliveryMode::UnreliableSequenced | DeliveryMode::ReliableSequenced => {
                 self.next = number + 1;
                 deliver.push(whole);
                 if let Some(held) = &mut self.held {
@@ -225,11 +250,11 @@ impl Incoming {
                     *held_bytes -= stale.values().map(Reassembly::cost).sum::<u64>();
                 }
             }
-            Mode::ReliableOrdered if self.is_early(number) => {
+            DeliveryMode::ReliableOrdered if self.is_early(number) => {
                 *held_bytes += window_cost(whole.len());
                 self.held.get_or_insert_default().early.insert(number, whole);
             }
-            Mode::ReliableOrdered => {
+            DeliveryMode::ReliableOrdered => {
                 self.next += 1;
                 deliver.push(whole);
                 let Some(held) = &mut self.held else { return };
@@ -240,7 +265,7 @@ impl Incoming {
                     deliver.push(message);
                 }
             }
-            Mode::ReliableUnordered => {
+            DeliveryMode::ReliableUnordered => {
                 deliver.push(whole);
                 let before = self.range_cost();
                 if number > self.next {
@@ -254,7 +279,19 @@ impl Incoming {
         }
     }
 
-    /// Unordered: what was delivered ahead is now in order.
+    /// Unreliable: a message of this number is delivered. As long as none is missing, `next` says it all.
+    fn note_recent(&mut self, number: u64, held_bytes: &mut u64) {
+        let is_in_order = number <= self.next;
+        if is_in_order && self.held.as_ref().is_none_or(|held| held.recent.is_none()) {
+            return;
+        }
+        let recent = self.held.get_or_insert_default().recent.get_or_insert_with(|| Recent::above(self.next));
+        let before = recent.cost();
+        recent.insert(number);
+        *held_bytes = *held_bytes + recent.cost() - before;
+    }
+
+    /// Unordered: messages that were delivered early are now in order.
     fn skip_delivered(&mut self) {
         let Some(held) = &mut self.held else { return };
         if held.delivered.first_range().is_some_and(|range| *range.start() == self.next) {
@@ -269,7 +306,12 @@ impl Incoming {
     }
 
     fn release_if_empty(&mut self) {
-        let is_empty = |held: &Held| held.early.is_empty() && held.partial.is_empty() && held.delivered.is_empty();
+        if let Some(held) = &mut self.held {
+            held.recent.take_if(|recent| recent.is_empty());
+        }
+        let is_empty = |held: &Held| {
+            held.early.is_empty() && held.partial.is_empty() && held.delivered.is_empty() && held.recent.is_none()
+        };
         if self.held.as_deref().is_some_and(is_empty) {
             self.held = None;
         }
@@ -280,7 +322,7 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    fn receive(mode: Mode, sequences: &[u32]) -> (Vec<u8>, Vec<Arrival>, Incoming, u64) {
+    fn receive(mode: DeliveryMode, sequences: &[u32]) -> (Vec<u8>, Vec<Arrival>, Incoming, u64) {
         let mut incoming = Incoming::new(mode, Seq(u32::MAX - 1));
         let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
         let arrivals = sequences
@@ -295,7 +337,8 @@ mod tests {
 
     #[test]
     fn ordered_delivers_each_once_in_order_through_the_wrap() {
-        let (delivered, arrivals, incoming, held_bytes) = receive(Mode::ReliableOrdered, &[1, 0, 3, 3, 0, 2, 4]);
+        let (delivered, arrivals, incoming, held_bytes) =
+            receive(DeliveryMode::ReliableOrdered, &[1, 0, 3, 3, 0, 2, 4]);
         assert_eq!(delivered, [0, 1, 2, 3, 4]);
         assert_eq!(arrivals[3..5], [Arrival::Duplicate, Arrival::Duplicate]);
         assert!(incoming.is_idle());
@@ -304,7 +347,7 @@ mod tests {
 
     #[test]
     fn unordered_delivers_each_once_as_it_comes() {
-        let (delivered, arrivals, incoming, _) = receive(Mode::ReliableUnordered, &[2, 0, 2, 1, 0, 3]);
+        let (delivered, arrivals, incoming, _) = receive(DeliveryMode::ReliableUnordered, &[2, 0, 2, 1, 0, 3]);
         assert_eq!(delivered, [2, 0, 1, 3]);
         assert_eq!(arrivals[2], Arrival::Duplicate);
         assert!(incoming.is_idle());
@@ -312,7 +355,7 @@ mod tests {
 
     #[test]
     fn sequenced_delivers_only_what_is_newer() {
-        for mode in [Mode::UnreliableSequenced, Mode::ReliableSequenced] {
+        for mode in [DeliveryMode::UnreliableSequenced, DeliveryMode::ReliableSequenced] {
             let (delivered, arrivals, _, _) = receive(mode, &[1, 0, 1, 5, 3]);
             assert_eq!(delivered, [1, 5]);
             assert_eq!(arrivals[1], Arrival::Stale);
@@ -320,8 +363,21 @@ mod tests {
     }
 
     #[test]
+    fn unreliable_messages_with_a_sequence_are_delivered_once_in_any_order() {
+        let (delivered, arrivals, incoming, held_bytes) =
+            receive(DeliveryMode::Unreliable, &[0, 1, 1, 4, 3, 3, 0, 2, 4, 5]);
+        assert_eq!(delivered, [0, 1, 4, 3, 2, 5]);
+        let duplicates = arrivals.iter().filter(|arrival| **arrival == Arrival::Duplicate).count();
+        assert_eq!((duplicates, held_bytes, incoming.is_idle()), (4, 0, true));
+        let (_, _, mut incoming, held_bytes) = receive(DeliveryMode::Unreliable, &[0, 5]);
+        assert_eq!((held_bytes, incoming.expire()), (window_cost(0), (0, 0)));
+        assert_eq!(incoming.expire(), (0, window_cost(0)));
+        assert!(incoming.is_idle(), "what is missing is too old");
+    }
+
+    #[test]
     fn a_message_that_comes_whole_after_a_fragment_of_it_leaves_nothing_behind() {
-        for mode in [Mode::ReliableOrdered, Mode::ReliableUnordered, Mode::ReliableSequenced] {
+        for mode in [DeliveryMode::ReliableOrdered, DeliveryMode::ReliableUnordered, DeliveryMode::ReliableSequenced] {
             let mut incoming = Incoming::new(mode, Seq(0));
             let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
             let fragment = Some(FragmentHeader { offset: 0, total: 20 });
@@ -333,14 +389,14 @@ mod tests {
 
     #[test]
     fn a_message_too_far_ahead_is_refused() {
-        let (delivered, arrivals, ..) = receive(Mode::ReliableOrdered, &[AHEAD_MAX as u32]);
+        let (delivered, arrivals, ..) = receive(DeliveryMode::ReliableOrdered, &[SEQUENCE_GAP_MAX as u32]);
         assert!(delivered.is_empty());
         assert_eq!(arrivals, [Arrival::Malformed]);
     }
 
     #[test]
-    fn unfinished_unreliable_messages_are_bounded_and_expire() {
-        let mut incoming = Incoming::new(Mode::Unreliable, Seq(0));
+    fn incomplete_unreliable_messages_are_bounded_and_expire() {
+        let mut incoming = Incoming::new(DeliveryMode::Unreliable, Seq(0));
         let (mut inbox, mut held_bytes) = (Inbox::default(), 0);
         for sequence in 0..100 {
             let fragment = Some(FragmentHeader { offset: 0, total: 20 });

@@ -7,13 +7,15 @@ mod content;
 mod fate;
 mod send;
 
-use super::bundle::{Bundle, Part};
-use super::packet::Window;
+use super::encoded_batch::{BatchSlice, EncodedBatch};
+use super::packet::SendWindow;
+use super::transfers::{OutgoingTransfer, Transfers};
 use super::{GivenUp, MessageId, Submission, window_cost};
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
-use crate::spare;
-use crate::wire::settings::{ChannelRule, Mode, Overflow};
+use crate::shrink_queue::shrink_queue;
+use crate::wire::redundancy::RedundancyMode;
+use crate::wire::settings::{ChannelRule, DeliveryMode, Overflow};
 use bytes::Bytes;
 use content::Content;
 use skipstone_prefetch::prefetch;
@@ -22,20 +24,23 @@ use std::sync::Arc;
 
 /// What a channel has still to send, or still to hear of.
 #[derive(Debug)]
-pub struct Outgoing {
-    mode: Mode,
+pub(crate) struct Outgoing {
+    channel: u16,
+    mode: DeliveryMode,
     wants_receipts: bool,
+    /// Unreliable, and the next packets repeat what a packet brought: payloads are kept for them.
+    is_repeating: bool,
     /// Sequence of the next message whose first byte is sent.
     next: Seq,
     /// Sequence of `flight[0]`.
     first: Seq,
     /// The greatest sequence that the peer acknowledged, plus one.
     acked_to: Seq,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingMessages>,
     flight: VecDeque<Flight>,
     lost: VecDeque<Seq>,
     /// The newest message in flight, while some of its fragments have never been sent.
-    is_unfinished: bool,
+    is_partly_sent: bool,
     queued_bytes: usize,
     /// Of these, bytes in `pending`.
     pending_bytes: usize,
@@ -44,7 +49,7 @@ pub struct Outgoing {
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingMessages {
     content: Content,
     id: MessageId,
     /// How late it was already when it was queued, in ms; 0 as a rule.
@@ -62,12 +67,12 @@ struct Flight {
     id: MessageId,
     /// The last packet that held it.
     sent_in: u64,
-    state: State,
+    state: MessageState,
     fragments: Option<Box<Fragments>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum MessageState {
     InFlight,
     Lost,
     /// Acknowledged or given up.
@@ -82,12 +87,20 @@ struct Fragments {
     lost: RangeSet,
 }
 
-/// The fate of a message whose sender asked for it.
-pub type Receipt = (MessageId, Result<(), GivenUp>);
+/// The fate of a message whose sender asked for it, or must be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Receipt {
+    /// The message.
+    pub id: MessageId,
+    /// Its channel.
+    pub channel: u16,
+    /// Whether it was acknowledged, or why it was given up.
+    pub fate: Result<(), GivenUp>,
+}
 
 /// What a full queue does to a new message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub(crate) enum Admission {
     /// It waits for its turn.
     Queued,
     /// It waits, and the oldest waiting one was dropped for it.
@@ -100,7 +113,7 @@ pub enum Admission {
 
 /// Why sending stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub(crate) enum Stopped {
     /// Nothing is left.
     Empty,
     /// The packet has no room for the next message.
@@ -132,110 +145,114 @@ impl Outgoing {
         self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);
     }
 
-    /// A channel whose next message has this sequence.
-    pub fn new(rule: &ChannelRule, next: Seq) -> Self {
+    /// A channel whose next message has this sequence; its redundancy is that of its class.
+    pub(crate) fn new(channel: u16, rule: &ChannelRule, redundancy: RedundancyMode, next: Seq) -> Self {
         let mut outgoing = Outgoing {
+            channel,
             mode: rule.mode,
             wants_receipts: false,
+            is_repeating: false,
             next,
             first: next,
             acked_to: next,
             pending: VecDeque::new(),
             flight: VecDeque::new(),
             lost: VecDeque::new(),
-            is_unfinished: false,
+            is_partly_sent: false,
             queued_bytes: 0,
             pending_bytes: 0,
             pending_messages: 0,
         };
-        outgoing.reuse(rule, next);
+        outgoing.reuse(channel, rule, redundancy, next);
         outgoing
     }
 
     /// Makes an idle channel's state serve another one; its queues keep a little memory.
-    pub fn reuse(&mut self, rule: &ChannelRule, next: Seq) {
+    pub(crate) fn reuse(&mut self, channel: u16, rule: &ChannelRule, redundancy: RedundancyMode, next: Seq) {
         debug_assert!(self.pending.is_empty() && self.flight.is_empty(), "only an idle channel is reused");
         self.pending.shrink_to(CAPACITY_KEPT);
         self.flight.shrink_to(CAPACITY_KEPT);
         self.lost.clear();
         self.lost.shrink_to(CAPACITY_KEPT);
+        self.channel = channel;
         self.mode = rule.mode;
         self.wants_receipts = rule.receipts;
+        self.is_repeating = matches!(redundancy, RedundancyMode::Repeat { .. }) && !rule.mode.is_reliable();
         (self.next, self.first) = (next, next);
         let is_certain = next == Seq(0) || !self.mode.is_sequenced();
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
     }
 
     /// Lets go of memory for many more messages than there are.
-    pub fn trim(&mut self) {
-        spare::let_go(&mut self.pending, CAPACITY_TRIMMED);
-        spare::let_go(&mut self.flight, CAPACITY_TRIMMED);
-        spare::let_go(&mut self.lost, CAPACITY_TRIMMED);
+    pub(crate) fn trim(&mut self) {
+        shrink_queue(&mut self.pending, CAPACITY_TRIMMED);
+        shrink_queue(&mut self.flight, CAPACITY_TRIMMED);
+        shrink_queue(&mut self.lost, CAPACITY_TRIMMED);
     }
 
     /// The sequence of the next message: what is kept of an idle channel.
-    pub fn next(&self) -> Seq {
+    pub(crate) fn next(&self) -> Seq {
         self.next
     }
 
     /// Whether only the counter need be kept.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let is_certain = !self.mode.is_sequenced() || self.next.distance_from(self.acked_to) <= UNCERTAIN_MAX as i32;
         self.pending.is_empty() && self.flight.is_empty() && is_certain
     }
 
     /// Messages that wait or are in flight.
-    pub fn queued_messages(&self) -> usize {
+    pub(crate) fn queued_messages(&self) -> usize {
         self.pending_messages + self.flying()
     }
 
     /// Bytes of the messages that wait or are in flight.
-    pub fn queued_bytes(&self) -> usize {
+    pub(crate) fn queued_bytes(&self) -> usize {
         self.queued_bytes
     }
 
     /// Whether a message waits to be sent for the first time.
-    pub fn has_new(&self) -> bool {
-        !self.pending.is_empty() || self.is_unfinished
+    pub(crate) fn has_new(&self) -> bool {
+        !self.pending.is_empty() || self.is_partly_sent
     }
 
     /// Its new messages, and bytes that they will take in packets, about.
-    pub fn new_size(&self) -> (usize, usize) {
-        let unfinished = self.flight.back().filter(|_| self.is_unfinished).map_or(0, |flight| {
+    pub(crate) fn new_size(&self) -> (usize, usize) {
+        let unfinished = self.flight.back().filter(|_| self.is_partly_sent).map_or(0, |flight| {
             let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
             flight.content.payload_bytes() - sent_to
         });
-        let messages = self.pending_messages + usize::from(self.is_unfinished);
+        let messages = self.pending_messages + usize::from(self.is_partly_sent);
         (messages, unfinished + self.pending_bytes + messages * HEADER_BYTES)
     }
 
     /// Whether its next message waits until the peer can hold it.
-    pub fn is_held_back(&self, window: &Window) -> bool {
-        let is_too_long = |next: &Pending| {
+    pub(crate) fn is_held_back(&self, window: &SendWindow) -> bool {
+        let is_too_long = |next: &PendingMessages| {
             let cost = window_cost(next.content.first().len());
             self.mode.is_reliable() && !window.admits(cost) || self.flying() >= FLIGHT_MAX
         };
-        !self.is_unfinished && self.pending.front().is_some_and(is_too_long)
+        !self.is_partly_sent && self.pending.front().is_some_and(is_too_long)
     }
 
     /// Whether something reliable has not been acknowledged.
-    pub fn owes(&self) -> bool {
+    pub(crate) fn owes(&self) -> bool {
         self.mode.is_reliable() && (!self.pending.is_empty() || !self.flight.is_empty())
     }
 
     /// Queues a message, or says what the rule does instead.
-    pub fn queue(
+    pub(crate) fn queue(
         &mut self,
         rule: &ChannelRule,
         message: Submission,
-        window: &mut Window,
+        window: &mut SendWindow,
         receipts: &mut Vec<Receipt>,
     ) -> Admission {
         let Submission { payload, id, age } = message;
         let age_ms = if age.is_zero() { 0 } else { u16::try_from(age.as_millis()).unwrap_or(u16::MAX) };
-        let is_sequenced = self.mode == Mode::ReliableSequenced;
+        let is_sequenced = self.mode == DeliveryMode::ReliableSequenced;
         if !is_sequenced && !self.is_full(rule, payload.len(), (0, 0)) {
-            self.push_pending(Pending { content: Content::One(payload), id, age_ms });
+            self.push_pending(PendingMessages { content: Content::One(payload), id, age_ms });
             return Admission::Queued;
         }
         let waiting = (self.pending_messages, self.pending_bytes);
@@ -246,7 +263,7 @@ impl Outgoing {
             match rule.overflow {
                 Overflow::Refuse => return Admission::Refused,
                 Overflow::Disconnect => return Admission::Disconnect,
-                // Nothing is dropped in vain.
+                // Dropping is of no use if the message would not fit even then.
                 Overflow::DropOldest if self.is_full(rule, payload.len(), waiting) => return Admission::Refused,
                 Overflow::DropOldest => admission = Admission::QueuedForOldest,
             }
@@ -258,24 +275,24 @@ impl Outgoing {
             let oldest = self.pop_pending().expect("without what waits there is room");
             self.give_up(oldest.1, GivenUp::Dropped, receipts);
         }
-        self.push_pending(Pending { content: Content::One(payload), id, age_ms });
+        self.push_pending(PendingMessages { content: Content::One(payload), id, age_ms });
         admission
     }
 
-    /// Queues all messages of a bundle, if nothing speaks against treating them alike. False if each is to be queued by
+    /// Queues all messages of a batch, if nothing speaks against treating them alike. False if each is to be queued by
     /// itself, since its fate is to be told, or a newer one takes its place, or not all of them have room.
-    pub fn queue_bundle(&mut self, rule: &ChannelRule, bundle: &Arc<Bundle>) -> bool {
-        let part = Part::all(bundle);
+    pub(crate) fn queue_batch(&mut self, rule: &ChannelRule, batch: &Arc<EncodedBatch>) -> bool {
+        let part = BatchSlice::all(batch);
         let (messages, bytes) = (self.queued_messages() + part.count(), self.queued_bytes + part.payload_bytes());
         let has_room = messages <= rule.queue_messages_max as usize && bytes <= rule.queue_bytes_max as usize;
         let are_alike = self.is_ordinal() && !self.wants_receipts && has_room;
         if are_alike {
-            self.push_pending(Pending { content: Content::Part(part), id: MessageId::default(), age_ms: 0 });
+            self.push_pending(PendingMessages { content: Content::Slice(part), id: MessageId::default(), age_ms: 0 });
         }
         are_alike
     }
 
-    fn push_pending(&mut self, pending: Pending) {
+    fn push_pending(&mut self, pending: PendingMessages) {
         let bytes = pending.content.payload_bytes();
         self.queued_bytes += bytes;
         self.pending_bytes += bytes;
@@ -288,23 +305,47 @@ impl Outgoing {
         self.next.distance_from(self.first) as usize
     }
 
+    /// Adds the messages of so many bytes and more that are not acknowledged.
+    pub(crate) fn list_transfers(&self, bytes_min: usize, transfers: &mut Transfers) {
+        let channel = self.channel;
+        let mut add = |id, payload: &Bytes, acknowledged_bytes| {
+            if payload.len() >= bytes_min && transfers.has_room() {
+                let total_bytes = payload.len() as u32;
+                transfers.outgoing.push(OutgoingTransfer { id, channel, acknowledged_bytes, total_bytes });
+            }
+        };
+        for flight in self.flight.iter().filter(|flight| flight.state != MessageState::Done) {
+            if let Content::One(payload) = &flight.content {
+                let acked = flight.fragments.as_ref().map_or(0, |fragments| fragments.acked.len());
+                add(flight.id, payload, acked as u32);
+            }
+        }
+        for pending in &self.pending {
+            match &pending.content {
+                Content::One(payload) => add(pending.id, payload, 0),
+                Content::Slice(slice) => slice.named().for_each(|(payload, id)| add(id, payload, 0)),
+            }
+        }
+    }
+
     /// Whether lost messages wait to be sent again.
-    pub fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
     /// The connection ended: every message that waits or is in flight is given up.
-    pub fn give_up_all(&mut self, receipts: &mut Vec<Receipt>) {
+    pub(crate) fn give_up_all(&mut self, receipts: &mut Vec<Receipt>) {
         if self.wants_receipts {
-            let flying = self.flight.iter().filter(|flight| flight.state != State::Done).map(|flight| flight.id);
+            let flying = self.flight.iter().filter(|flight| flight.state != MessageState::Done).map(|flight| flight.id);
             let waiting = self.pending.iter().map(|pending| pending.id);
-            receipts.extend(flying.chain(waiting).map(|id| (id, Err(GivenUp::Closed))));
+            let (channel, fate) = (self.channel, Err(GivenUp::Closed));
+            receipts.extend(flying.chain(waiting).map(|id| Receipt { id, channel, fate }));
         }
     }
 
     /// Reliable ordered and unordered: the receiver's reference is the first that it lacks.
     fn is_ordinal(&self) -> bool {
-        matches!(self.mode, Mode::ReliableOrdered | Mode::ReliableUnordered)
+        matches!(self.mode, DeliveryMode::ReliableOrdered | DeliveryMode::ReliableUnordered)
     }
 
     /// Whether there is no room for a message of this length, once `(messages, bytes)` of the others are gone.
@@ -322,9 +363,10 @@ impl Outgoing {
 
     /// The next message that waits, on its way into a packet or out of the queue.
     fn take_pending(&mut self) -> Option<(Bytes, MessageId, u16)> {
-        let Pending { content, id, age_ms } = self.pending.front_mut()?;
-        let (id, age_ms) = (*id, *age_ms);
-        let (payload, is_last) = content.pop();
+        let PendingMessages { content, id, age_ms } = self.pending.front_mut()?;
+        let age_ms = *age_ms;
+        let (payload, own_id, is_last) = content.pop();
+        let id = own_id.unwrap_or(*id);
         if is_last {
             self.pending.pop_front();
         }
@@ -333,9 +375,10 @@ impl Outgoing {
         Some((payload, id, age_ms))
     }
 
-    fn give_up(&self, id: MessageId, why: GivenUp, receipts: &mut Vec<Receipt>) {
-        if self.wants_receipts {
-            receipts.push((id, Err(why)));
+    /// Tells that a message is given up: on a reliable channel always, since it was accepted.
+    pub(super) fn give_up(&self, id: MessageId, why: GivenUp, receipts: &mut Vec<Receipt>) {
+        if self.wants_receipts || self.mode.is_reliable() {
+            receipts.push(Receipt { id, channel: self.channel, fate: Err(why) });
         }
     }
 }

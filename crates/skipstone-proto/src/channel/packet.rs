@@ -4,15 +4,15 @@
 use crate::recovery::{Ledger, Record};
 use crate::seq::Seq;
 use crate::wire::cursor::Writer;
-use crate::wire::message::{FragmentHeader, Run};
+use crate::wire::message::{FragmentHeader, MessageEncoder};
 use crate::wire::number::Truncated;
 
 /// A packet's plaintext under construction.
-pub struct Packet<'a> {
+pub(crate) struct Packet<'a> {
     /// Where the next frame goes.
     pub writer: Writer<'a>,
     /// What the last message frame lets the next one leave out.
-    pub run: Run,
+    pub run: MessageEncoder,
     /// Takes a record for each frame that somebody cares about.
     pub ledger: &'a mut Ledger,
     /// The channel whose turn it is.
@@ -41,11 +41,11 @@ pub struct Packet<'a> {
 
 impl<'a> Packet<'a> {
     /// An empty packet that writes into `writer`, in which the packet's number stands already.
-    pub fn new(writer: Writer<'a>, ledger: &'a mut Ledger, capacity: usize) -> Self {
+    pub(crate) fn new(writer: Writer<'a>, ledger: &'a mut Ledger, capacity: usize) -> Self {
         let number = ledger.next();
         Packet {
             writer,
-            run: Run::default(),
+            run: MessageEncoder::default(),
             ledger,
             channel: 0,
             number,
@@ -62,7 +62,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Whether the next new message belongs into another packet.
-    pub fn is_at_target(&self) -> bool {
+    pub(crate) fn is_at_target(&self) -> bool {
         self.writer.len() - self.messages_from >= self.target
     }
 
@@ -73,12 +73,12 @@ impl<'a> Packet<'a> {
     }
 
     /// Bytes left.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.writer.room().saturating_sub(self.reserve)
     }
 
     /// Notes a frame that asks for an acknowledgement and whose fate matters.
-    pub fn record(&mut self, record: Record) {
+    pub(crate) fn record(&mut self, record: Record) {
         self.is_ack_eliciting = true;
         self.ledger.record(record);
     }
@@ -86,16 +86,16 @@ impl<'a> Packet<'a> {
 
 /// The receive window of the peer, and how much of it is taken. WIRE.md section 4.1.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub(crate) struct SendWindow {
     /// Cost of the reliable messages in flight.
     pub taken: u64,
     /// What the peer allowed last.
     pub limit: u64,
 }
 
-impl Window {
+impl SendWindow {
     /// Whether a message of this cost may set out.
-    pub fn admits(&self, cost: u64) -> bool {
+    pub(crate) fn admits(&self, cost: u64) -> bool {
         self.taken + cost <= self.limit
     }
 }

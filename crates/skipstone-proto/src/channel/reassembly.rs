@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 /// A message of which a part has arrived. Holds no more memory than has arrived.
 #[derive(Debug)]
-pub struct Reassembly {
+pub(crate) struct Reassembly {
     total: u32,
     received: u32,
     pieces: BTreeMap<u32, Bytes>,
-    /// It was unfinished when [`Reassembly::grow_old`] was asked before.
+    /// It was incomplete when [`Reassembly::grow_old`] was asked before.
     is_old: bool,
 }
 
@@ -18,32 +18,32 @@ const PIECE_COST: u64 = 64;
 
 impl Reassembly {
     /// An empty message of so many bytes.
-    pub fn new(total: u32) -> Self {
+    pub(crate) fn new(total: u32) -> Self {
         Reassembly { total, received: 0, pieces: BTreeMap::new(), is_old: false }
     }
 
     /// Length of the whole message.
-    pub fn total(&self) -> u32 {
+    pub(crate) fn total(&self) -> u32 {
         self.total
     }
 
     /// What it takes of the receive window: what has arrived, and the memory that each piece needs besides.
-    pub fn cost(&self) -> u64 {
+    pub(crate) fn cost(&self) -> u64 {
         u64::from(self.received) + PIECE_COST * (1 + self.pieces.len() as u64)
     }
 
     /// Whether it was old already; from now on it is.
-    pub fn grow_old(&mut self) -> bool {
+    pub(crate) fn grow_old(&mut self) -> bool {
         core::mem::replace(&mut self.is_old, true)
     }
 
     /// Bytes that have arrived.
-    pub fn received(&self) -> u32 {
+    pub(crate) fn received(&self) -> u32 {
         self.received
     }
 
     /// Adds a fragment; returns how many of its bytes were new. The caller has checked that it lies within the total.
-    pub fn insert(&mut self, offset: u32, payload: &[u8]) -> u32 {
+    pub(crate) fn insert(&mut self, offset: u32, payload: &[u8]) -> u32 {
         let end = offset + payload.len() as u32;
         debug_assert!(end <= self.total, "a fragment lies within its message");
         let before = self.received;
@@ -68,7 +68,7 @@ impl Reassembly {
     }
 
     /// The whole message, once every byte has arrived.
-    pub fn take_if_complete(&mut self) -> Option<Bytes> {
+    pub(crate) fn take_if_complete(&mut self) -> Option<Bytes> {
         if self.received < self.total {
             return None;
         }

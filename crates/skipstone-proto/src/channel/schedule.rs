@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 
 /// Channels that have something new to send. Holds nothing for the others.
 #[derive(Debug, Default)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// By priority; inside one, the class whose turn it is comes first.
-    levels: Vec<Level>,
+    levels: Vec<PriorityLevel>,
 }
 
 /// The channels of one priority and class.
 #[derive(Debug)]
-struct Level {
+struct PriorityLevel {
     priority: u8,
     class: ClassId,
     /// The packet that is being written has messages of it.
@@ -24,35 +24,35 @@ struct Level {
 }
 
 /// Bytes that a channel of weight 1 sends before the next of its priority.
-pub const TURN_BYTES: i64 = 1_200;
+pub(crate) const TURN_BYTES: i64 = 1_200;
 
 impl Schedule {
     /// Puts a channel's slot at the end of its priority and class.
-    pub fn push(&mut self, priority: u8, class: ClassId, slot: u32) {
+    pub(crate) fn push(&mut self, priority: u8, class: ClassId, slot: u32) {
         let begin = self.levels.partition_point(|level| level.priority < priority);
         let end = begin + self.levels[begin..].partition_point(|level| level.priority == priority);
         let at = begin + self.levels[begin..end].iter().take_while(|level| level.class != class).count();
         if at == end {
-            let level = Level { priority, class, is_served: false, slots: VecDeque::new(), turn: 0 };
+            let level = PriorityLevel { priority, class, is_served: false, slots: VecDeque::new(), turn: 0 };
             self.levels.insert(at, level);
         }
-        let Level { turn, slots, .. } = &mut self.levels[at];
+        let PriorityLevel { turn, slots, .. } = &mut self.levels[at];
         slots.push_back(slot);
-        // Whoever was alone takes turns from now on, and begins with one of its own.
+        // A channel that was the only one takes turns from now on, and begins with its own turn.
         if slots.len() == 2 {
             *turn = 0;
         }
     }
 
     /// The slot whose turn it is: of the most urgent priority (the least number) that has one at or after `level`.
-    pub fn front(&self, level: usize) -> Option<(usize, u32)> {
+    pub(crate) fn front(&self, level: usize) -> Option<(usize, u32)> {
         let levels = self.levels.iter().enumerate().skip(level);
         levels.filter_map(|(index, level)| Some((index, *level.slots.front()?))).next()
     }
 
     /// The bytes left of the turn of a level's front, which has this weight. Alone, it has no end of turns.
-    pub fn turn(&mut self, level: usize, weight: u8) -> &mut i64 {
-        let Level { turn, slots, .. } = &mut self.levels[level];
+    pub(crate) fn turn(&mut self, level: usize, weight: u8) -> &mut i64 {
+        let PriorityLevel { turn, slots, .. } = &mut self.levels[level];
         if *turn <= 0 || slots.len() == 1 {
             *turn = if slots.len() == 1 { i64::MAX } else { TURN_BYTES * i64::from(weight) };
         }
@@ -60,21 +60,21 @@ impl Schedule {
     }
 
     /// The front of a level has had its turn and wants another.
-    pub fn rotate(&mut self, level: usize) {
+    pub(crate) fn rotate(&mut self, level: usize) {
         let level = &mut self.levels[level];
         level.turn = 0;
         level.slots.rotate_left(1);
     }
 
     /// The front of a level has nothing left.
-    pub fn pop(&mut self, level: usize) {
+    pub(crate) fn pop(&mut self, level: usize) {
         let level = &mut self.levels[level];
         level.turn = 0;
         level.slots.pop_front();
     }
 
     /// A channel has nothing left, whether it was its turn or not.
-    pub fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: u32) {
         for level in &mut self.levels {
             if level.slots.front() == Some(&slot) {
                 level.turn = 0;
@@ -84,12 +84,12 @@ impl Schedule {
     }
 
     /// The packet that is being written has messages of this level.
-    pub fn serve(&mut self, level: usize) {
+    pub(crate) fn serve(&mut self, level: usize) {
         self.levels[level].is_served = true;
     }
 
     /// The packet is written: in the priorities that it served, the other classes come first.
-    pub fn end_packet(&mut self) {
+    pub(crate) fn end_packet(&mut self) {
         for at in 0..self.levels.len() {
             if core::mem::take(&mut self.levels[at].is_served) {
                 let priority = self.levels[at].priority;
@@ -100,33 +100,33 @@ impl Schedule {
     }
 
     /// The class of a level.
-    pub fn class(&self, level: usize) -> ClassId {
+    pub(crate) fn class(&self, level: usize) -> ClassId {
         self.levels[level].class
     }
 
     /// How many channels wait in a level.
-    pub fn waiting(&self, level: usize) -> usize {
+    pub(crate) fn waiting(&self, level: usize) -> usize {
         self.levels[level].slots.len()
     }
 
     /// The slots that wait in a level, those first whose turn it is.
-    pub fn slots(&self, level: usize) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn slots(&self, level: usize) -> impl Iterator<Item = u32> + '_ {
         self.levels[level].slots.iter().copied()
     }
 
     /// The slots of a class that wait.
-    pub fn slots_of(&self, class: ClassId) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn slots_of(&self, class: ClassId) -> impl Iterator<Item = u32> + '_ {
         let levels = self.levels.iter().filter(move |level| level.class == class);
         levels.flat_map(|level| level.slots.iter().copied())
     }
 
     /// How many levels there are: the first is the most urgent.
-    pub fn level_count(&self) -> usize {
+    pub(crate) fn level_count(&self) -> usize {
         self.levels.len()
     }
 
     /// Whether no channel waits.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.levels.iter().all(|level| level.slots.is_empty())
     }
 }

@@ -6,11 +6,11 @@ use super::incoming::Incoming;
 use super::outgoing::Outgoing;
 use crate::seq::Seq;
 use crate::wire::settings::Settings;
-use skipstone_prefetch::prefetch;
+use skipstone_prefetch::{Step, prefetch};
 
 /// Finds a channel's state by its id; makes it when first used, frees it when idle.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct ChannelTable {
     pages: Vec<Option<Box<Page>>>,
     slots: Vec<Option<Channel>>,
     free: Vec<u32>,
@@ -28,29 +28,18 @@ pub struct Table {
 struct Page {
     /// Bit by channel: whether its entry is a slot.
     active: u64,
-    entries: [Entry; PAGE],
+    entries: [IdleCounters; PAGE],
 }
 
 /// Idle: the next sequences to send and to receive. Active: the slot, and nothing.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry(u32, u32);
+struct IdleCounters(u32, u32);
 
 const PAGE: usize = 64;
 
-impl Table {
-    /// Begins to fetch the channel that was used last; once it is there, its queues.
-    pub(crate) fn prefetch(&self, is_there: bool) {
-        let Some(slot) = self.slots.get(self.last as usize) else { return };
-        if !is_there {
-            // Whether there is one stands in what is fetched.
-            prefetch(slot);
-        } else if let Some(channel) = slot {
-            channel.outgoing.prefetch();
-        }
-    }
-
+impl ChannelTable {
     /// The slot of a channel that is active.
-    pub fn find(&self, id: u16) -> Option<u32> {
+    pub(crate) fn find(&self, id: u16) -> Option<u32> {
         // Without a look at the pages, which lie elsewhere in memory.
         if self.slots.get(self.last as usize).is_some_and(|slot| slot.as_ref().is_some_and(|channel| channel.id == id))
         {
@@ -61,8 +50,19 @@ impl Table {
         (page.active >> place & 1 == 1).then(|| page.entries[place].0)
     }
 
+    /// Begins to fetch the channel that was used last; beyond it, its queues.
+    pub(crate) fn prefetch(&self, step: Step) {
+        let Some(slot) = self.slots.get(self.last as usize) else { return };
+        if step != Step::Beyond {
+            // Whether there is one stands in what is fetched.
+            prefetch(slot);
+        } else if let Some(channel) = slot {
+            channel.outgoing.prefetch();
+        }
+    }
+
     /// The slot of a channel, which becomes active if it was not. `None` if no rule holds it.
-    pub fn activate(&mut self, id: u16, settings: &Settings) -> Option<u32> {
+    pub(crate) fn activate(&mut self, id: u16, settings: &Settings) -> Option<u32> {
         if let Some(slot) = self.find(id) {
             self.last = slot;
             return Some(slot);
@@ -73,18 +73,20 @@ impl Table {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        let page = self.pages[page].get_or_insert_with(|| Box::new(Page { active: 0, entries: [Entry(0, 0); PAGE] }));
-        let Entry(send, receive) = page.entries[place];
+        let page =
+            self.pages[page].get_or_insert_with(|| Box::new(Page { active: 0, entries: [IdleCounters(0, 0); PAGE] }));
+        let IdleCounters(send, receive) = page.entries[place];
         let incoming = Incoming::new(rule.mode, Seq(receive));
+        let redundancy = settings.redundancy_of(rule);
         let channel = match self.recycled.take() {
             Some(mut channel) => {
-                channel.outgoing.reuse(rule, Seq(send));
+                channel.outgoing.reuse(id, rule, redundancy, Seq(send));
                 Channel { id, rule: rule_index as u8, incoming, ..channel }
             }
             None => Channel {
                 id,
                 rule: rule_index as u8,
-                outgoing: Outgoing::new(rule, Seq(send)),
+                outgoing: Outgoing::new(id, rule, redundancy, Seq(send)),
                 incoming,
                 is_scheduled: false,
                 is_resending: false,
@@ -96,14 +98,14 @@ impl Table {
         });
         self.slots[slot as usize] = Some(channel);
         page.active |= 1 << place;
-        page.entries[place] = Entry(slot, 0);
+        page.entries[place] = IdleCounters(slot, 0);
         self.active += 1;
         self.last = slot;
         Some(slot)
     }
 
     /// Lets a channel rest if it has become idle, and frees the state of the one that rested before; its counters stay.
-    pub fn release_if_idle(&mut self, slot: u32) {
+    pub(crate) fn release_if_idle(&mut self, slot: u32) {
         let is_idle = self.slots[slot as usize].as_ref().is_some_and(Channel::is_idle);
         if !is_idle || self.resting == Some(slot) && self.slots.len() <= PAGE {
             return;
@@ -127,7 +129,8 @@ impl Table {
         channel.outgoing.trim();
         let page = self.pages[usize::from(channel.id) / PAGE].as_mut().expect("an active channel has a page");
         page.active &= !(1 << (usize::from(channel.id) % PAGE));
-        page.entries[usize::from(channel.id) % PAGE] = Entry(channel.outgoing.next().0, channel.incoming.next().0);
+        page.entries[usize::from(channel.id) % PAGE] =
+            IdleCounters(channel.outgoing.next().0, channel.incoming.next().0);
         self.free.push(slot);
         self.active -= 1;
         self.recycled = Some(channel);
@@ -138,7 +141,7 @@ impl Table {
     }
 
     /// Frees what rests or waits to be used again.
-    pub fn forget_spare(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         if let Some(slot) = self.resting.take() {
             self.free_if_idle(slot);
         }
@@ -146,37 +149,37 @@ impl Table {
     }
 
     /// The channel in a slot.
-    pub fn slot(&mut self, slot: u32) -> &mut Channel {
+    pub(crate) fn slot(&mut self, slot: u32) -> &mut Channel {
         self.slots[slot as usize].as_mut().expect("a slot in use holds a channel")
     }
 
     /// The channel of a slot in use.
-    pub fn peek(&self, slot: u32) -> &Channel {
+    pub(crate) fn peek(&self, slot: u32) -> &Channel {
         self.slots[slot as usize].as_ref().expect("a slot in use holds a channel")
     }
 
     /// Every active channel.
-    pub fn iter(&self) -> impl Iterator<Item = &Channel> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Channel> {
         self.slots.iter().flatten()
     }
 
     /// Every active channel.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Channel> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Channel> {
         self.slots.iter_mut().flatten()
     }
 
     /// How many slots there are, active or not: their numbers are below this.
-    pub fn slot_count(&self) -> u32 {
+    pub(crate) fn slot_count(&self) -> u32 {
         self.slots.len() as u32
     }
 
     /// Whether a slot holds a channel.
-    pub fn is_in_use(&self, slot: u32) -> bool {
+    pub(crate) fn is_in_use(&self, slot: u32) -> bool {
         self.slots.get(slot as usize).is_some_and(Option::is_some)
     }
 
     /// How many channels are active and do not rest.
-    pub fn active(&self) -> u32 {
+    pub(crate) fn active(&self) -> u32 {
         let is_resting = self.resting.is_some_and(|slot| self.peek(slot).is_idle());
         self.active - u32::from(is_resting)
     }
@@ -188,7 +191,7 @@ mod tests {
 
     #[test]
     fn among_many_that_are_busy_one_that_falls_idle_again_and_again_rests() {
-        let (mut table, settings) = (Table::default(), Settings::default());
+        let (mut table, settings) = (ChannelTable::default(), Settings::default());
         for id in 0..=PAGE as u16 {
             let slot = table.activate(id, &settings).expect("a rule holds it");
             table.slot(slot).is_scheduled = true;

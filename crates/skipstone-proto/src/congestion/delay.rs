@@ -3,18 +3,19 @@
 
 mod phases;
 
+use super::aggressiveness::Aggressiveness;
 use super::cubic::{self, Cubic};
 use super::losses::Losses;
-use super::manner::Manner;
 use super::pacer::{Pace, Pacer};
 use super::queue::QueueDelay;
 use super::rate::DeliveryRate;
-use super::{AckSample, LossSample, Stamp};
+use super::samples::{AckSample, LossSample};
+use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct DelayAware {
-    manner: Manner,
+    aggressiveness: Aggressiveness,
     datagram: u16,
     /// Bytes that may be in flight.
     window: u32,
@@ -105,10 +106,10 @@ const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
 
 impl DelayAware {
-    pub(super) fn new(manner: Manner, datagram_bytes: u16) -> Self {
+    pub(super) fn new(aggressiveness: Aggressiveness, datagram_bytes: u16) -> Self {
         let window = WINDOW_DATAGRAMS_INITIAL * u32::from(datagram_bytes);
         DelayAware {
-            manner,
+            aggressiveness,
             datagram: datagram_bytes,
             window,
             phase: Phase::Ramp { until: WINDOW_MAX },
@@ -134,8 +135,8 @@ impl DelayAware {
         }
     }
 
-    pub(super) fn manner(&self) -> Manner {
-        self.manner
+    pub(super) fn aggressiveness(&self) -> Aggressiveness {
+        self.aggressiveness
     }
 
     pub(super) fn datagram_bytes(&self) -> u16 {
@@ -144,14 +145,6 @@ impl DelayAware {
 
     pub(super) fn window(&self) -> u32 {
         self.window
-    }
-
-    pub(super) fn delivery_rate(&self) -> u64 {
-        self.rate.best()
-    }
-
-    pub(super) fn queue_delay(&self) -> Duration {
-        if self.queue.is_measured() { Duration::from_micros(self.queue.delay().into()) } else { Duration::ZERO }
     }
 
     pub(super) fn is_limited(&self, now: Time) -> bool {
@@ -180,7 +173,7 @@ impl DelayAware {
         self.window = self.window.max(self.window_min());
     }
 
-    pub(super) fn on_sent(&mut self, now: Time, bytes: u32, in_flight_before: u32) -> Stamp {
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32, in_flight_before: u32) -> DeliveryStamp {
         self.pacer.on_sent(now, bytes.into(), self.pace());
         let untracked = self.untracked_in_flight(now);
         self.note_limit(now, in_flight_before.saturating_add(bytes).saturating_add(untracked));
@@ -267,7 +260,7 @@ impl DelayAware {
         }
         let has_queue = self.has_queue();
         let is_competing = matches!(self.phase, Phase::Competing(_));
-        let percent = if has_queue { self.manner.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
+        let percent = if has_queue { self.aggressiveness.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
         let is_excessive = self.losses.is_excessive(self.datagram.into(), percent);
         // Beside others a loss counts where it tells of an overflow; what the path loses at random comes at any time.
         let is_overflow = has_queue && self.losses.may_overflow(self.queue.latest_delay());
@@ -282,7 +275,7 @@ impl DelayAware {
         match self.phase {
             Phase::Competing(_) => {
                 let plateau = self.window;
-                self.window = self.manner.after_overflow(self.window).max(self.window_min());
+                self.window = self.aggressiveness.after_overflow(self.window).max(self.window_min());
                 self.grow_from(now, plateau);
             }
             Phase::Probing { .. } | Phase::Draining { .. } => {}

@@ -10,7 +10,7 @@
 //!   their direction lasts (Copa), and from twice the target at once.
 //! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains), then
 //!   grows only by what a queue of 60 ms would hold until the answer comes: a path of 600 ms is not flooded.
-//! - **Others that yield to loss alone** (CUBIC, Reno) are found by a queue that stands though we yield, or that overflows
+//! - **Others that yield to loss only** (CUBIC, Reno) are found by a queue that stands though we yield, or that overflows
 //!   again and again though we keep to the target. Beside them the window grows and shrinks as CUBIC's does (RFC 9438).
 //! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it see at the same time, the
 //!   window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether others hold it.
@@ -23,22 +23,26 @@
 //!
 //! What is not used up does not change: traffic far below the path's rate keeps its window whatever is lost or jumps.
 
+mod aggressiveness;
+mod bandwidth;
 mod cubic;
 mod delay;
 mod losses;
-mod manner;
 mod pacer;
 mod queue;
 mod rate;
+mod samples;
 
-pub use crate::delivery::Stamp;
-use crate::time::{Duration, Time};
+pub use crate::delivery::DeliveryStamp;
+use crate::time::Time;
+use aggressiveness::Aggressiveness;
+pub use bandwidth::Bandwidth;
 use delay::DelayAware;
-use manner::Manner;
+pub use samples::{AckSample, LossSample};
 
 /// Which controller a connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Algorithm {
+pub enum Congestion {
     /// Keeps the queue short, yields to others as they yield, and holds its own beside TCP.
     #[default]
     DelayAware,
@@ -52,42 +56,13 @@ pub enum Algorithm {
 #[derive(Clone, Debug)]
 pub struct Controller(Option<DelayAware>);
 
-/// What an acknowledgement brought.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSample {
-    /// When it came.
-    pub now: Time,
-    /// Bytes of packets that were in flight until now.
-    pub bytes: u32,
-    /// When the latest-sent of these packets left.
-    pub sent_at: Time,
-    /// What [`Controller::on_sent`] gave for that packet.
-    pub stamp: Stamp,
-    /// Time since that packet left, if it measures the path: it was sent once, and the peer did not hold the
-    /// acknowledgement back for longer than it says.
-    pub rtt: Option<Duration>,
-    /// Smoothed round-trip time.
-    pub smoothed: Duration,
-    /// Bytes in flight, without those.
-    pub bytes_in_flight: u32,
-}
-
-/// Packets that were declared lost, or that arrived only because a repair packet brought them back.
-#[derive(Clone, Copy, Debug)]
-pub struct LossSample {
-    /// Their bytes.
-    pub bytes: u32,
-    /// When the latest-sent of them left.
-    pub sent_at: Time,
-}
-
 impl Controller {
     /// A controller for a path of which nothing is known but that it carries datagrams of this size.
-    pub fn new(algorithm: Algorithm, datagram_bytes: u16) -> Self {
+    pub fn new(algorithm: Congestion, datagram_bytes: u16) -> Self {
         Controller(match algorithm {
-            Algorithm::DelayAware => Some(DelayAware::new(Manner::Default, datagram_bytes)),
-            Algorithm::Aggressive => Some(DelayAware::new(Manner::Aggressive, datagram_bytes)),
-            Algorithm::Off => None,
+            Congestion::DelayAware => Some(DelayAware::new(Aggressiveness::Default, datagram_bytes)),
+            Congestion::Aggressive => Some(DelayAware::new(Aggressiveness::Aggressive, datagram_bytes)),
+            Congestion::Off => None,
         })
     }
 
@@ -99,8 +74,10 @@ impl Controller {
     }
 
     /// A packet that asks for an acknowledgement leaves; so many bytes were in flight before it.
-    pub fn on_sent(&mut self, now: Time, bytes: u32, bytes_in_flight_before: u32) -> Stamp {
-        self.0.as_mut().map_or(Stamp::default(), |controller| controller.on_sent(now, bytes, bytes_in_flight_before))
+    pub fn on_sent(&mut self, now: Time, bytes: u32, bytes_in_flight_before: u32) -> DeliveryStamp {
+        self.0
+            .as_mut()
+            .map_or(DeliveryStamp::default(), |controller| controller.on_sent(now, bytes, bytes_in_flight_before))
     }
 
     /// A packet leaves that nobody will acknowledge: it takes its share of the pace.
@@ -134,7 +111,7 @@ impl Controller {
     /// The peer is reached another way now: nothing of what was known holds.
     pub fn on_path_changed(&mut self, _now: Time) {
         if let Some(controller) = &mut self.0 {
-            *controller = DelayAware::new(controller.manner(), controller.datagram_bytes());
+            *controller = DelayAware::new(controller.aggressiveness(), controller.datagram_bytes());
         }
     }
 
@@ -146,26 +123,6 @@ impl Controller {
     /// When a datagram of so many bytes may leave; `now` if it may at once.
     pub fn next_send(&self, now: Time, bytes: u32) -> Time {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))
-    }
-
-    /// Bytes per second; `None` without pacing.
-    pub fn pacing_rate(&self) -> Option<u64> {
-        self.0.as_ref().map(|controller| controller.pace().rate)
-    }
-
-    /// The greatest rate at which data arrived of late, in bytes per second; 0 if that is not measured.
-    pub fn delivery_rate(&self) -> u64 {
-        self.0.as_ref().map_or(0, DelayAware::delivery_rate)
-    }
-
-    /// How long packets wait in a queue on the path, as far as is known.
-    pub fn queue_delay(&self) -> Duration {
-        self.0.as_ref().map_or(Duration::ZERO, DelayAware::queue_delay)
-    }
-
-    /// Whether the path, not the application, decides how much is sent.
-    pub fn is_limited(&self, now: Time) -> bool {
-        self.0.as_ref().is_some_and(|controller| controller.is_limited(now))
     }
 
     /// Whether the path is full: there has been more to send than it takes for longer than a burst, a queue stands that is

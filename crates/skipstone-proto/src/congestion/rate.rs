@@ -1,6 +1,6 @@
 //! How fast data arrives: delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation) and the greatest of late.
 
-use super::Stamp;
+use super::DeliveryStamp;
 use crate::time::Time;
 
 /// Counts what was delivered and keeps the greatest rate of the last one to two windows.
@@ -54,12 +54,12 @@ impl DeliveryRate {
     }
 
     /// What a packet that leaves now is to remember. After a pause the count begins anew.
-    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) -> Stamp {
+    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) -> DeliveryStamp {
         if is_first_in_flight {
             self.delivered_at = micros(now);
             self.first_sent_at = micros(now);
         }
-        Stamp { delivered: self.delivered, delivered_at: self.delivered_at, first_sent_at: self.first_sent_at }
+        DeliveryStamp { delivered: self.delivered, delivered_at: self.delivered_at, first_sent_at: self.first_sent_at }
     }
 
     /// `bytes` were acknowledged; the newest of the packets left at `sent_at` with this stamp. A window is `window_us`.
@@ -68,7 +68,7 @@ impl DeliveryRate {
         now: Time,
         bytes: u32,
         sent_at: Time,
-        stamp: Stamp,
+        stamp: DeliveryStamp,
         rtt_min_us: u32,
         window_us: u64,
     ) {
@@ -76,7 +76,7 @@ impl DeliveryRate {
         self.delivered = self.delivered.wrapping_add(bytes);
         self.delivered_at = micros(now);
         self.first_sent_at = micros(sent_at);
-        if stamp == Stamp::default() {
+        if stamp == DeliveryStamp::default() {
             return;
         }
         if now.since(self.window_from).as_micros() as u64 > window_us {

@@ -2,9 +2,10 @@
 //! through. WIRE.md section 8.
 
 use super::event::{Close, ClosedBy, Event};
-use super::{Connection, Context, Pending, Side, State};
+use super::sending::PendingFrames;
+use super::{Connection, ConnectionState, Context, Side};
+use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
-use crate::channel::lanes::Lanes;
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};
 use crate::wire::frame::REASON_BYTES_MAX;
@@ -54,32 +55,35 @@ impl Connection {
     pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
         let reason = shorten(reason);
         match self.state {
-            State::Hello | State::Opening => {
+            ConnectionState::Hello | ConnectionState::Opening => {
                 self.finish(cx, ClosedBy::Local, code, reason);
                 self.die();
             }
-            State::Established if linger > Duration::ZERO && self.lanes.owes() => {
-                self.state = State::Lingering;
+            ConnectionState::Established if linger > Duration::ZERO && self.channels.owes() => {
+                self.state = ConnectionState::Lingering;
                 self.flush(cx.now);
                 let deadline = cx.now + linger;
                 let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, deadline };
                 self.ending = Some(Box::new(ending));
             }
-            State::Requested if self.is_unasked() => self.die(),
-            State::Requested => self.turn_away(cx, code, reason),
-            State::Established => self.begin_closing(cx, code, reason),
-            State::Lingering if linger == Duration::ZERO => self.begin_closing(cx, code, reason),
-            State::Lingering | State::Closing | State::Drained | State::Dead => {}
+            ConnectionState::Requested if self.is_unasked() => self.die(),
+            ConnectionState::Requested => self.turn_away(cx, code, reason),
+            ConnectionState::Established => self.begin_closing(cx, code, reason),
+            ConnectionState::Lingering if linger == Duration::ZERO => self.begin_closing(cx, code, reason),
+            ConnectionState::Lingering
+            | ConnectionState::Closing
+            | ConnectionState::Drained
+            | ConnectionState::Dead => {}
         }
     }
 
     /// Everything reliable was acknowledged, or its time is over.
     pub(super) fn end_lingering_if_done(&mut self, cx: &mut Context<'_>) {
-        if self.state != State::Lingering {
+        if self.state != ConnectionState::Lingering {
             return;
         }
         let is_over = self.ending.as_ref().is_some_and(|ending| ending.deadline <= cx.now);
-        if is_over || !self.lanes.owes() {
+        if is_over || !self.channels.owes() {
             let ending = self.ending.take().expect("a lingering connection has an ending");
             self.begin_closing(cx, ending.code, ending.reason);
         }
@@ -87,14 +91,14 @@ impl Connection {
 
     /// A client that was never let in has no id of ours to answer to: it is told several times, and not waited for.
     fn turn_away(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
-        self.pending = Pending::default();
+        self.sending.pending = PendingFrames::default();
         self.finish(cx, ClosedBy::Local, code, reason.clone());
         self.drain(cx.now, Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline: cx.now });
     }
 
     fn begin_closing(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
-        self.state = State::Closing;
-        self.pending = Pending::default();
+        self.state = ConnectionState::Closing;
+        self.sending.pending = PendingFrames::default();
         self.give_everything_up(cx);
         let deadline = cx.now + self.drain_span();
         self.ending = Some(Box::new(Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline }));
@@ -103,14 +107,14 @@ impl Connection {
     /// The peer's CLOSE.
     pub(super) fn on_close(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
         match self.state {
-            State::Drained => self.answer_now(cx.now),
+            ConnectionState::Drained => self.answer_now(cx.now),
             // Both close at once: the server's reason holds. It says so again, and the client answers that.
-            State::Closing if self.side == Side::Server => {
+            ConnectionState::Closing if self.identity.side == Side::Server => {
                 let ending = self.ending.take().expect("a closing connection has an ending");
                 self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
                 self.drain(cx.now, *ending);
             }
-            State::Dead => {}
+            ConnectionState::Dead => {}
             _ => {
                 let reason = shorten(Bytes::copy_from_slice(reason.as_bytes()));
                 self.finish(cx, ClosedBy::Peer, code, reason.clone());
@@ -122,7 +126,7 @@ impl Connection {
 
     /// The peer knows that this side closed.
     pub(super) fn on_closed(&mut self, cx: &mut Context<'_>) {
-        if self.state == State::Closing {
+        if self.state == ConnectionState::Closing {
             let ending = self.ending.take().expect("a closing connection has an ending");
             self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
             self.drain(cx.now, Ending { send_at: Time::NEVER, ..*ending });
@@ -132,9 +136,9 @@ impl Connection {
     /// The stream that carried the connection broke.
     pub(crate) fn handle_carrier_lost(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
         match (self.state, self.ending.take()) {
-            (State::Closing, Some(ending)) => self.finish(cx, ClosedBy::Local, ending.code, ending.reason),
-            (State::Drained | State::Dead, _) => {}
-            _ => self.finish(cx, ClosedBy::Nobody, code, Bytes::copy_from_slice(reason.as_bytes())),
+            (ConnectionState::Closing, Some(ending)) => self.finish(cx, ClosedBy::Local, ending.code, ending.reason),
+            (ConnectionState::Drained | ConnectionState::Dead, _) => {}
+            _ => self.finish(cx, ClosedBy::Nobody, code, shorten(Bytes::copy_from_slice(reason.as_bytes()))),
         }
         self.die();
     }
@@ -142,9 +146,10 @@ impl Connection {
     /// CLOSE or CLOSED, when it is time to send it.
     pub(super) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
         self.ending.as_ref()?;
-        let spacing = self.rtt.probe_timeout(Duration::ZERO);
-        let is_unanswered = self.state == State::Closing || self.side == Side::Server && !self.timers.is_confirmed;
-        let is_reliable = self.path.carrier.is_reliable;
+        let spacing = self.path.rtt.probe_timeout(Duration::ZERO);
+        let is_unanswered =
+            self.state == ConnectionState::Closing || self.identity.side == Side::Server && !self.timers.is_confirmed;
+        let is_reliable = self.path.current.carrier.is_reliable;
         let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now)?;
         let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;
         ending.send_at = if repeats { now + spacing } else { Time::NEVER };
@@ -155,13 +160,13 @@ impl Connection {
         self.end_lingering_if_done(cx);
         let is_over = self.ending.as_ref().is_none_or(|ending| ending.deadline <= cx.now);
         match self.state {
-            State::Closing if is_over => {
+            ConnectionState::Closing if is_over => {
                 if let Some(ending) = self.ending.take() {
                     self.finish(cx, ClosedBy::Local, ending.code, ending.reason);
                 }
                 self.die();
             }
-            State::Drained if is_over => self.die(),
+            ConnectionState::Drained if is_over => self.die(),
             _ => {}
         }
     }
@@ -169,12 +174,12 @@ impl Connection {
     /// The one `Closed` event.
     pub(super) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
         self.give_everything_up(cx);
-        cx.events.push(Event::Closed { peer: self.peer, close: Close { by, code, reason } });
+        cx.events.push(Event::Closed { peer: self.identity.peer, close: Close { by, code, reason } });
     }
 
     /// After the `Closed` event: only stragglers are answered, and only for a while.
     fn drain(&mut self, now: Time, ending: Ending) {
-        self.state = State::Drained;
+        self.state = ConnectionState::Drained;
         self.handshake = None;
         let deadline = now + self.drain_span();
         self.ending = Some(Box::new(Ending { deadline, ..ending }));
@@ -187,19 +192,19 @@ impl Connection {
     }
 
     pub(super) fn die(&mut self) {
-        self.state = State::Dead;
+        self.state = ConnectionState::Dead;
         self.handshake = None;
     }
 
     fn give_everything_up(&mut self, cx: &mut Context<'_>) {
-        self.lanes.give_up_all(&mut cx.scratch.receipts);
+        self.channels.give_up_all(&mut cx.scratch.receipts);
         self.push_receipts(cx);
-        self.lanes = Lanes::new(0, Classes::default());
-        self.ledger = Ledger::starting_at(self.ledger.next());
+        self.channels = Channels::new(0, Classes::default());
+        self.sending.ledger = Ledger::starting_at(self.sending.ledger.next());
     }
 
     fn drain_span(&self) -> Duration {
-        (self.rtt.probe_timeout(Duration::ZERO) * CLOSE_PROBES).clamp(DRAIN_MIN, DRAIN_MAX)
+        (self.path.rtt.probe_timeout(Duration::ZERO) * CLOSE_PROBES).clamp(DRAIN_MIN, DRAIN_MAX)
     }
 }
 

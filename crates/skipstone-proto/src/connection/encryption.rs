@@ -2,23 +2,23 @@
 //! WIRE.md sections 2.3, 2.4 and 6. Which suite it is knows only the [`Session`](crate::security::Session).
 
 use super::event::code;
-use super::stats::Drop;
-use super::{Connection, Context, Side, State};
+use super::stats::DropReason;
+use super::{Connection, ConnectionState, Context, Side};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, CHECK_BYTES, CRYPTO_HEADER_BYTES, OPEN_HEADER_BYTES};
 
 impl Connection {
     /// Takes handshake bytes, which came in a CRYPTO from the peer that calls itself `from`, or behind an OPEN.
-    pub(crate) fn handle_crypto(&mut self, cx: &mut Context<'_>, from: u32, bytes: &[u8]) -> Result<(), Drop> {
-        let is_known = self.side == Side::Client || from == self.ids.remote;
-        let is_over = matches!(self.state, State::Hello | State::Drained | State::Dead);
-        let session = self.security.session().filter(|_| is_known && !is_over).ok_or(Drop::BadFrame)?;
+    pub(crate) fn handle_crypto(&mut self, cx: &mut Context<'_>, from: u32, bytes: &[u8]) -> Result<(), DropReason> {
+        let is_known = self.identity.side == Side::Client || from == self.identity.ids.remote;
+        let is_over = matches!(self.state, ConnectionState::Hello | ConnectionState::Drained | ConnectionState::Dead);
+        let session = self.security.session().filter(|_| is_known && !is_over).ok_or(DropReason::BadFrame)?;
         let was_established = session.is_established();
         let is_taken = session.handle_handshake(cx.now, bytes);
         if is_taken && !was_established {
             // Nobody has signed the id yet. A false one makes this handshake fail and nothing else.
-            self.ids.remote = from;
+            self.identity.ids.remote = from;
             let is_established = session.is_established();
             if self.is_unasked() && is_established {
                 self.timers.expect_request();
@@ -27,7 +27,7 @@ impl Connection {
             }
         }
         self.check_session(cx);
-        is_taken.then_some(()).ok_or(Drop::BadHandshake)
+        is_taken.then_some(()).ok_or(DropReason::BadHandshake)
     }
 
     /// What a session has to send again, or cannot go on with, by now.
@@ -51,27 +51,31 @@ impl Connection {
             }
             return;
         }
-        if session.is_established() && self.state == State::Opening {
+        if session.is_established() && self.state == ConnectionState::Opening {
             self.connect_at(cx.now);
         }
     }
 
     /// Handshake bytes that are due: behind an OPEN until the server has named its id, then in a CRYPTO.
     pub(super) fn poll_crypto(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
-        if matches!(self.state, State::Hello | State::Drained | State::Dead) {
+        if matches!(self.state, ConnectionState::Hello | ConnectionState::Drained | ConnectionState::Dead) {
             return None;
         }
         let session = self.security.session()?;
         let is_established = session.is_established();
-        let open = self.handshake.as_ref().filter(|_| self.ids.remote == 0);
+        let open = self.handshake.as_ref().filter(|_| self.identity.ids.remote == 0);
         let header = if open.is_some() { OPEN_HEADER_BYTES } else { CRYPTO_HEADER_BYTES };
         let room = header..buffer.len().saturating_sub(CHECK_BYTES);
         let length = header + session.poll_handshake(buffer.get_mut(room)?)?;
         match open {
             Some(handshake) => buffer[..header].copy_from_slice(handshake.open_header()),
-            None => datagram::encode_crypto_header(&mut Writer::new(buffer), self.ids.remote, self.ids.local),
+            None => datagram::encode_crypto_header(
+                &mut Writer::new(buffer),
+                self.identity.ids.remote,
+                self.identity.ids.local,
+            ),
         }
-        if is_established && self.state == State::Opening {
+        if is_established && self.state == ConnectionState::Opening {
             // The server may have dropped the last CONNECT for want of this flight.
             self.connect_at(now);
         }

@@ -3,7 +3,10 @@
 use crate::channel::{GivenUp, MessageId};
 use crate::path::Path;
 use crate::time::Duration;
+use crate::wire::settings::Settings;
 use bytes::Bytes;
+use core::net::SocketAddr;
+use std::sync::Arc;
 
 /// A connection, as the application knows it. Never used for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +25,7 @@ impl core::fmt::Display for PeerId {
 
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// A client asks to be let in with this token. Answer with `accept` or `refuse`.
     Requested {
@@ -29,11 +33,15 @@ pub enum Event {
         peer: PeerId,
         /// What it brought: up to 1,024 bytes of the application's own.
         token: Bytes,
+        /// The client's address, which it has proven to be its own.
+        remote: SocketAddr,
     },
-    /// The connection stands: messages can be sent.
+    /// The connection is established: messages can be sent.
     Connected {
         /// The peer.
         peer: PeerId,
+        /// The server's settings, to which both sides keep.
+        settings: Arc<Settings>,
     },
     /// A message arrived.
     Message {
@@ -49,17 +57,23 @@ pub enum Event {
     },
     /// A message was acknowledged: the peer's endpoint has it. Only on channels with receipts.
     Acknowledged {
-        /// Who has it.
+        /// The peer that has it.
         peer: PeerId,
-        /// Which message.
+        /// The message.
         id: MessageId,
+        /// Its channel.
+        channel: u16,
     },
-    /// A message will not be sent (again). Only on channels with receipts.
+    /// A message that was accepted will not be sent (again). Always told on reliable channels, on unreliable ones only with
+    /// receipts. Messages that are open when their connection ends are told of one by one only with receipts: `Closed` says
+    /// it of all.
     GivenUp {
-        /// Who does not get it.
+        /// The peer that does not get it.
         peer: PeerId,
-        /// Which message.
+        /// The message.
         id: MessageId,
+        /// Its channel.
+        channel: u16,
         /// Why.
         why: GivenUp,
     },
@@ -84,7 +98,7 @@ impl Event {
     pub fn peer(&self) -> PeerId {
         match self {
             Event::Requested { peer, .. }
-            | Event::Connected { peer }
+            | Event::Connected { peer, .. }
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
@@ -97,7 +111,7 @@ impl Event {
     pub fn peer_mut(&mut self) -> &mut PeerId {
         match self {
             Event::Requested { peer, .. }
-            | Event::Connected { peer }
+            | Event::Connected { peer, .. }
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
@@ -164,4 +178,6 @@ pub mod code {
     pub const SECURITY: u64 = 1_010;
     /// Client and server have no suite in common: one of them wants encryption and the other does not have it.
     pub const NO_COMMON_SUITE: u64 = 1_011;
+    /// The server's name has no address, or none of its addresses can be reached.
+    pub const UNREACHABLE: u64 = 1_012;
 }

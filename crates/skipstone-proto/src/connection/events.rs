@@ -6,30 +6,30 @@ use crate::channel::window_cost;
 use crate::time::Duration;
 use std::collections::VecDeque;
 
-/// Events of all connections, the oldest first. The messages of a row are one entry, and events only when they are asked
-/// for: a thousand rows that wait for the application do not fill the processor's caches.
+/// Events of all connections, the oldest first. The messages of a run are one entry, and events only when they are asked
+/// for: a thousand runs that wait for the application do not fill the processor's caches.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueuedEvent>,
     /// Events in all entries.
     count: usize,
 }
 
 #[derive(Debug)]
-enum Entry {
+enum QueuedEvent {
     One(Event),
-    Row(Row),
+    Run(QueuedRun),
 }
 
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct QueuedRun {
     peer: PeerId,
     channel: u16,
     age: Duration,
     messages: Messages,
 }
 
-impl Row {
+impl QueuedRun {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Event> {
         let payload = self.messages.next()?;
@@ -40,51 +40,51 @@ impl Row {
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
         self.count += 1;
-        self.entries.push_back(Entry::One(event));
+        self.entries.push_back(QueuedEvent::One(event));
     }
 
     /// Messages of one packet, of which there is at least one.
-    pub(super) fn push_row(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
+    pub(super) fn push_run(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
         self.count += messages.left as usize;
-        self.entries.push_back(Entry::Row(Row { peer, channel, age, messages }));
+        self.entries.push_back(QueuedEvent::Run(QueuedRun { peer, channel, age, messages }));
     }
 
-    /// The row of which the next event is a message, unless it is the last: [`Row::next`] must follow, and gives nothing back of
+    /// The run of which the next event is a message, unless it is the last: [`QueuedRun::next`] must follow, and gives nothing back of
     /// any window.
     #[inline]
-    pub(crate) fn row_that_goes_on(&mut self) -> Option<&mut Row> {
+    pub(crate) fn unfinished_run(&mut self) -> Option<&mut QueuedRun> {
         match self.entries.front_mut()? {
-            Entry::Row(row) if row.messages.left > 1 => {
+            QueuedEvent::Run(run) if run.messages.left > 1 => {
                 self.count -= 1;
-                Some(row)
+                Some(run)
             }
             _ => None,
         }
     }
 
-    /// The next one, if no row goes on. It gives back so much of its connection's window, that of a row with its last message.
+    /// The next one, if no run goes on. It gives back so much of its connection's window, that of a run with its last message.
     pub(crate) fn pop(&mut self, freed: &mut u64) -> Option<Event> {
-        let goes_on = matches!(self.entries.front(), Some(Entry::Row(row)) if row.messages.left > 1);
-        debug_assert!(!goes_on, "the rest of a row would be lost");
+        let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);
+        debug_assert!(!goes_on, "the rest of a run would be lost");
         let entry = self.entries.pop_front()?;
         self.count -= 1;
         match entry {
-            Entry::One(event) => {
+            QueuedEvent::One(event) => {
                 *freed = if let Event::Message { payload, .. } = &event { window_cost(payload.len()) } else { 0 };
                 Some(event)
             }
-            Entry::Row(mut row) => {
-                *freed = row.messages.window_cost;
-                row.next()
+            QueuedEvent::Run(mut run) => {
+                *freed = run.messages.window_cost;
+                run.next()
             }
         }
     }
 
-    /// The next one, if it is no message of a row.
+    /// The next one, if it is no message of a run.
     pub(crate) fn front(&self) -> Option<&Event> {
         match self.entries.front()? {
-            Entry::One(event) => Some(event),
-            Entry::Row(_) => None,
+            QueuedEvent::One(event) => Some(event),
+            QueuedEvent::Run(_) => None,
         }
     }
 
@@ -99,14 +99,15 @@ mod tests {
     use crate::channel::inbox::Inbox;
     use crate::wire::cursor::Writer;
     use crate::wire::frame::Frames;
-    use crate::wire::message::Run;
+    use crate::wire::message::MessageEncoder;
     use crate::wire::number::Truncated;
+    use std::sync::Arc;
 
     const PEER: PeerId = PeerId { index: 3, generation: 1 };
 
     /// Messages of these lengths behind one that they follow, as a packet brings them.
-    fn row_of(lengths: &[usize]) -> Messages {
-        let (mut buffer, mut run) = (vec![0; 100_000], Run::default());
+    fn run_of(lengths: &[usize]) -> Messages {
+        let (mut buffer, mut run) = (vec![0; 100_000], MessageEncoder::default());
         let mut writer = Writer::new(&mut buffer);
         for (at, length) in (0..).zip([0].iter().chain(lengths)) {
             run.encode_header(&mut writer, 3, Some((at, Truncated::new(at.into(), 10))), None, *length);
@@ -114,30 +115,31 @@ mod tests {
         }
         let mut frames = Frames::new(writer.written());
         assert!(matches!(frames.next(), Some(Ok(_))));
-        Inbox::default().copy_row(&frames.row())
+        Inbox::default().copy_run(&frames.run())
     }
 
     #[test]
     fn a_row_is_heard_message_by_message_between_what_came_before_and_after() {
         for lengths in [&[100; 17][..], &[5, 0, 700, 1], &[9_000, 9_000, 9_000]] {
             let mut events = Events::default();
-            events.push(Event::Connected { peer: PEER });
-            events.push_row(PEER, 3, Duration::ZERO, row_of(lengths));
+            let connected = Event::Connected { peer: PEER, settings: Arc::default() };
+            events.push(connected.clone());
+            events.push_run(PEER, 3, Duration::ZERO, run_of(lengths));
             events.push(Event::Message { peer: PEER, channel: 4, payload: vec![7; 30].into(), age: Duration::ZERO });
             assert_eq!(events.len(), lengths.len() + 2);
             let mut freed = 0;
-            assert_eq!((events.pop(&mut freed), freed), (Some(Event::Connected { peer: PEER }), 0));
-            let mut freed_by_row = 0;
+            assert_eq!((events.pop(&mut freed), freed), (Some(connected), 0));
+            let mut freed_by_run = 0;
             for (number, length) in (1..).zip(lengths) {
-                assert!(events.front().is_none(), "a message of a row is next");
+                assert!(events.front().is_none(), "a message of a run is next");
                 let payload = vec![number; *length].into();
                 let expected = Event::Message { peer: PEER, channel: 3, payload, age: Duration::ZERO };
                 freed = 0;
-                let within = events.row_that_goes_on().map(|row| row.next());
+                let within = events.unfinished_run().map(|run| run.next());
                 assert_eq!(within.unwrap_or_else(|| events.pop(&mut freed)), Some(expected));
-                freed_by_row += freed;
+                freed_by_run += freed;
             }
-            assert_eq!(freed_by_row, lengths.iter().map(|length| window_cost(*length)).sum::<u64>());
+            assert_eq!(freed_by_run, lengths.iter().map(|length| window_cost(*length)).sum::<u64>());
             assert!(events.pop(&mut freed).is_some());
             assert_eq!(freed, window_cost(30));
             assert_eq!((events.len(), events.pop(&mut freed)), (0, None));

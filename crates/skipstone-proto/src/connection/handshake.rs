@@ -1,13 +1,14 @@
 //! How a connection begins. WIRE.md section 6.
 
 use super::event::{ClosedBy, Event, PeerId, code};
+use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
-use super::stats::Drop;
+use super::stats::DropReason;
 use super::timer::Timers;
 use super::transmit::NUMBER_BITS_MIN;
-use super::{Connection, Context, Ids, Side, State};
+use super::{Connection, ConnectionState, Context, Side};
+use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
-use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
 use crate::recovery::{Control, Record};
@@ -79,12 +80,12 @@ impl Connection {
         let Request { nonce, token, protection, timeout } = request;
         let mut hello = vec![0; datagram::hello_len(VERSIONS.len())];
         datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, offered(&protection), &VERSIONS);
-        let ids = Ids { local, remote: 0 };
+        let identity = Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 } };
         // Nothing is sealed before the server's challenge has come.
         let security = Security::Plain(Plain::with_key(0));
         let timers = Timers::new(now, now + timeout);
         let settings = Arc::new(Settings::default());
-        let mut client = Connection::new(peer, Side::Client, State::Hello, path, ids, security, settings, timers);
+        let mut client = Connection::new(identity, ConnectionState::Hello, path, security, settings, timers);
         client.handshake = Some(Box::new(ClientHandshake {
             nonce,
             token,
@@ -102,39 +103,55 @@ impl Connection {
         now: Time,
         peer: PeerId,
         path: Path,
-        ids: Ids,
+        ids: ConnectionIds,
         security: Security,
         settings: Arc<Settings>,
         timeout: Duration,
     ) -> Self {
+        let identity = Identity { peer, side: Side::Server, ids };
         let timers = Timers::new(now, now + timeout);
-        Connection::new(peer, Side::Server, State::Requested, path, ids, security, settings, timers)
+        Connection::new(identity, ConnectionState::Requested, path, security, settings, timers)
     }
 
     /// The application lets the client in.
     pub(crate) fn accept(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.state != State::Requested {
+        if self.state != ConnectionState::Requested {
             return false;
         }
-        self.state = State::Established;
-        self.pending.accept = true;
+        self.state = ConnectionState::Established;
+        self.sending.pending.accept = true;
         self.timers.last_received = cx.now;
-        cx.events.push(Event::Connected { peer: self.peer });
+        cx.events.push(Event::Connected { peer: self.identity.peer, settings: Arc::clone(&self.terms.settings) });
+        true
+    }
+
+    /// Whether this is what an answer to this client's HELLO says, and none has come yet.
+    pub(crate) fn awaits_answer(&self, to: u32, nonce: u64) -> bool {
+        let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
+        self.state == ConnectionState::Hello && self.identity.ids.local == to && is_ours
+    }
+
+    /// The path along which the first answer came, or whose stream opened. False if there was an answer before.
+    pub(crate) fn settle_path(&mut self, path: Path) -> bool {
+        if self.state != ConnectionState::Hello {
+            return false;
+        }
+        self.path.current = path;
         true
     }
 
     /// The server's challenge: the client opens with it.
-    pub(crate) fn handle_challenge(&mut self, now: Time, challenge: &Challenge<'_>) -> Result<(), Drop> {
-        let handshake = self.handshake.as_mut().ok_or(Drop::BadFrame)?;
+    pub(crate) fn handle_challenge(&mut self, now: Time, challenge: &Challenge<'_>) -> Result<(), DropReason> {
+        let handshake = self.handshake.as_mut().ok_or(DropReason::BadFrame)?;
         let is_ours = challenge.nonce == handshake.nonce && VERSIONS.contains(&challenge.version);
-        if !matches!(self.state, State::Hello | State::Opening) || !is_ours {
-            return Err(Drop::BadFrame);
+        if !matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) || !is_ours {
+            return Err(DropReason::BadFrame);
         }
         if challenge.suite & handshake.offered() == 0 {
-            return Err(Drop::WrongSuite);
+            return Err(DropReason::WrongSuite);
         }
         // The server that made a connection of the OPEN has said so with its id.
-        if now < handshake.challenge_from || self.ids.remote != 0 {
+        if now < handshake.challenge_from || self.identity.ids.remote != 0 {
             return Ok(());
         }
         handshake.challenge_from = now + OPEN_PATIENCE;
@@ -142,11 +159,11 @@ impl Connection {
         match handshake.protection.clone() {
             Protection::Plain => self.open_plain(now, challenge),
             Protection::Encrypted(suites) => {
-                let session = suites.client(now, challenge.suite, challenge.nonce).ok_or(Drop::WrongSuite)?;
+                let session = suites.client(now, challenge.suite, challenge.nonce).ok_or(DropReason::WrongSuite)?;
                 self.open_encrypted(challenge, Security::Session(session));
             }
         }
-        self.state = State::Opening;
+        self.state = ConnectionState::Opening;
         Ok(())
     }
 
@@ -155,11 +172,11 @@ impl Connection {
         let mut plain = Plain::new(handshake.nonce, challenge.cookie);
         let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead() + CHECK_BYTES;
         handshake.datagram.resize(capacity, 0);
-        let open = open_of(self.ids.local, challenge);
+        let open = open_of(self.identity.ids.local, challenge);
         datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
         // A second challenge (the first cookie expired) seals packet 0 anew: under another key it is another packet.
         let number = 0;
-        let is_first = self.ledger.next() == number;
+        let is_first = self.sending.ledger.next() == number;
         let mut writer = Writer::new(&mut handshake.datagram[OPEN_HEADER_BYTES..]);
         writer.truncated(Truncated::with_bits_at_least(number, 1, NUMBER_BITS_MIN));
         frame::encode_connect(&mut writer, &handshake.token);
@@ -169,7 +186,7 @@ impl Connection {
         handshake.datagram.truncate(length);
         handshake.resend_at = now;
         if is_first {
-            let mut packet = Packet::new(Writer::new(&mut []), &mut self.ledger, 0);
+            let mut packet = Packet::new(Writer::new(&mut []), &mut self.sending.ledger, 0);
             packet.record(Record::Control(Control::Connect));
             self.commit(now, length, true, 0);
         }
@@ -180,7 +197,7 @@ impl Connection {
     fn open_encrypted(&mut self, challenge: &Challenge<'_>, security: Security) {
         let Some(handshake) = &mut self.handshake else { return };
         handshake.datagram.resize(OPEN_HEADER_BYTES, 0);
-        let open = open_of(self.ids.local, challenge);
+        let open = open_of(self.identity.ids.local, challenge);
         datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
         handshake.resend_at = Time::NEVER;
         self.security = security;
@@ -197,7 +214,7 @@ impl Connection {
     pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
         // Once a suite is agreed upon, the answer to a damaged HELLO is of no interest, and the server may have let us in.
-        let is_over = code == code::NO_COMMON_SUITE && self.state != State::Hello;
+        let is_over = code == code::NO_COMMON_SUITE && self.state != ConnectionState::Hello;
         if is_ours && !is_over {
             self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
             self.die();
@@ -209,7 +226,7 @@ impl Connection {
     pub(crate) fn handle_versions(&mut self, cx: &mut Context<'_>, nonce: u64, theirs: &[u16]) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
         // A list that holds one of ours is a stranger's attempt to keep us out.
-        if is_ours && self.state == State::Hello && !theirs.iter().any(|version| VERSIONS.contains(version)) {
+        if is_ours && self.state == ConnectionState::Hello && !theirs.iter().any(|version| VERSIONS.contains(version)) {
             let reason = format!("this client speaks version {VERSIONS:?}, the server {theirs:?}");
             self.finish(cx, ClosedBy::Nobody, code::NO_COMMON_VERSION, reason.into());
             self.die();
@@ -219,36 +236,38 @@ impl Connection {
 
     /// The client's token has come.
     pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8]) {
-        if self.state == State::Requested && !self.timers.is_requested {
+        if self.state == ConnectionState::Requested && !self.timers.is_requested {
             self.timers.is_requested = true;
-            cx.events.push(Event::Requested { peer: self.peer, token: Bytes::copy_from_slice(token) });
+            let (token, remote) = (Bytes::copy_from_slice(token), self.path.current.remote);
+            cx.events.push(Event::Requested { peer: self.identity.peer, token, remote });
         }
     }
 
     /// The client repeats itself: it does not know yet that it was let in.
     pub(super) fn on_open_again(&mut self, now: Time) {
-        if self.state == State::Established && !self.timers.is_confirmed {
+        if self.state == ConnectionState::Established && !self.timers.is_confirmed {
             self.timers.last_received = now;
-            self.pending.accept = true;
+            self.sending.pending.accept = true;
         }
     }
 
     /// The server lets this client in, on these terms.
     pub(super) fn on_accept(&mut self, cx: &mut Context<'_>, source: u32, settings: &Settings) {
-        if self.state != State::Opening {
+        if self.state != ConnectionState::Opening {
             return;
         }
-        self.ids.remote = source;
-        self.settings = Arc::new(settings.clone());
-        if !self.is_merging_own {
-            self.merging = settings.merging;
+        self.identity.ids.remote = source;
+        self.terms.settings = Arc::new(settings.clone());
+        if !self.terms.is_merging_own {
+            self.terms.merging = settings.merging;
         }
-        self.lanes = Lanes::new(settings.window_bytes, Classes::new(settings));
+        self.channels = Channels::new(settings.window_bytes, Classes::new(settings));
         self.redundancy = Redundant::new(settings);
         self.handshake = None;
-        self.state = State::Established;
+        self.state = ConnectionState::Established;
+        self.time.on_established(cx.now);
         self.timers.is_confirmed = true;
-        cx.events.push(Event::Connected { peer: self.peer });
+        cx.events.push(Event::Connected { peer: self.identity.peer, settings: Arc::clone(&self.terms.settings) });
     }
 
     /// Whether the client's token was seen.
@@ -258,11 +277,16 @@ impl Connection {
 
     /// Whether the first OPEN was worth a connection: it brought the token, or a flight that the session took.
     pub(crate) fn is_opened(&self) -> bool {
-        self.is_requested() || matches!(self.security, Security::Session(_)) && self.state != State::Dead
+        self.is_requested() || matches!(self.security, Security::Session(_)) && self.state != ConnectionState::Dead
     }
 
     /// What lies behind an OPEN with a good cookie, or one that is repeated.
-    pub(crate) fn handle_open(&mut self, cx: &mut Context<'_>, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
+    pub(crate) fn handle_open(
+        &mut self,
+        cx: &mut Context<'_>,
+        open: &Open<'_>,
+        bytes: &mut [u8],
+    ) -> Result<(), DropReason> {
         let rest = OPEN_HEADER_BYTES..bytes.len() - CHECK_BYTES;
         match (&self.security, open.suite) {
             (Security::Plain(_), SUITE_PLAIN) => {
@@ -270,13 +294,13 @@ impl Connection {
                 Ok(())
             }
             (Security::Session(_), suite) if suite != SUITE_PLAIN => self.handle_crypto(cx, open.source, &bytes[rest]),
-            _ => Err(Drop::WrongSuite),
+            _ => Err(DropReason::WrongSuite),
         }
     }
 
     /// HELLO or OPEN, when it is time to send it (again).
     pub(super) fn poll_handshake(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
-        let is_reliable = self.path.carrier.is_reliable;
+        let is_reliable = self.path.current.carrier.is_reliable;
         let handshake = self.handshake.as_mut()?;
         if handshake.resend_at > now {
             return None;
@@ -284,16 +308,16 @@ impl Connection {
         if matches!(self.security, Security::Session(_)) {
             handshake.resend_at = now + handshake.interval;
             handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
-            self.pending.connect = true;
+            self.sending.pending.connect = true;
             return None;
         }
-        let is_repeated_open = self.state == State::Opening && handshake.interval > RESEND_FIRST;
+        let is_repeated_open = self.state == ConnectionState::Opening && handshake.interval > RESEND_FIRST;
         handshake.resend_at = if is_reliable { Time::NEVER } else { now + handshake.interval };
         handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
         let length = handshake.datagram.len();
         buffer[..length].copy_from_slice(&handshake.datagram);
         if is_repeated_open {
-            self.ledger.on_sent_again();
+            self.sending.ledger.on_sent_again();
         }
         Some(length)
     }

@@ -5,34 +5,42 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! Split by direction: `receive`, `transmit` (and `alone`, for packets that hold one thing), `timer`, `close`, `handshake`,
-//! `encryption`; `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's. The mechanisms know nothing of
+//! Split by direction: `receive`, `transmit` (and `control_packet`, for packets that hold one thing), `timer`, `close`, `handshake`,
+//! `encryption`; `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's, `server_time` the
+//! server's clock. The mechanisms know nothing of
 //! each other; they meet here.
 
-mod alone;
 mod close;
+mod control_packet;
 mod encryption;
-pub mod event;
+pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod handshake;
+mod identity;
+mod inbound;
+mod path_state;
 mod receive;
+mod receiving;
 mod redundancy;
 mod roaming;
+mod sending;
+mod server_time;
 mod sizing;
-pub mod stats;
+pub(crate) mod stats;
+mod terms;
 mod timer;
 mod transmit;
 
-use crate::channel::Submission;
-use crate::channel::bundle::Bundle;
+use crate::channel::channels::{Channels, Queued};
 use crate::channel::classes::Classes;
+use crate::channel::encoded_batch::EncodedBatch;
 use crate::channel::inbox::Inbox;
-use crate::channel::lanes::{Lanes, Queued};
 use crate::channel::outgoing::Receipt;
-use crate::congestion::{Algorithm, Controller};
-use crate::mtu::Mtu;
+use crate::channel::transfers::Transfers;
+use crate::channel::{GivenUp, Submission};
+use crate::congestion::{Bandwidth, Congestion, Controller};
 use crate::path::Path;
-use crate::recovery::{Ledger, Received, Resolved};
+use crate::recovery::Resolved;
 use crate::rtt::Rtt;
 use crate::security::Security;
 use crate::time::{Duration, Time};
@@ -41,12 +49,20 @@ use close::Ending;
 use event::{Event, PeerId};
 use events::Events;
 use handshake::ClientHandshake;
+pub(crate) use identity::ConnectionIds;
+use identity::Identity;
+pub use identity::Side;
+use path_state::PathState;
+use receiving::Receiving;
 use redundancy::Redundant;
-use roaming::Roaming;
-use skipstone_prefetch::prefetch;
+use sending::Sending;
+pub use server_time::ServerTime;
+use server_time::TimeExchange;
+use skipstone_prefetch::{Step, prefetch};
 use stats::Stats;
 use std::sync::Arc;
-use timer::{Merge, Timers};
+use terms::Terms;
+use timer::{MergeTimer, Timers};
 
 /// What a call into a connection may touch besides the connection.
 pub(crate) struct Context<'a> {
@@ -63,17 +79,9 @@ pub(crate) struct Scratch {
     receipts: Vec<Receipt>,
 }
 
-/// Which end of the connection this is.
+/// Where in its life a connection is: the picture above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// It asked to be let in.
-    Client,
-    /// It let somebody in.
-    Server,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Hello,
     Opening,
     Requested,
@@ -84,66 +92,24 @@ enum State {
     Dead,
 }
 
-/// Connection ids of both directions; the remote one is 0 until it is known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ids {
-    pub(crate) local: u32,
-    pub(crate) remote: u32,
-}
-
-/// Frames of the connection's own that wait to be sent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    accept: bool,
-    connect: bool,
-    ping: bool,
-    /// Packets that may leave although the congestion window is full: probes.
-    probes: u8,
-}
-
-/// What this side tells the peer about its receive window.
-#[derive(Clone, Copy, Debug, Default)]
-struct ReceiveWindow {
-    /// Cost of the messages that wait for the application.
-    undelivered: u64,
-    /// What the last acknowledgement told the peer, if that was less than all of it.
-    told: Option<u64>,
-    /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.
-    news_from: Option<u64>,
-}
-
-/// One connection.
+/// One connection. Its state is grouped by purpose; each group has a file of its own.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    peer: PeerId,
-    side: Side,
-    state: State,
-    path: Path,
-    ids: Ids,
-    security: Security,
-    settings: Arc<Settings>,
-    merging: Merging,
-    /// The merging is this side's choice, not that of the settings.
-    is_merging_own: bool,
+    identity: Identity,
+    state: ConnectionState,
+    /// What a client asks with until it is let in.
     handshake: Option<Box<ClientHandshake>>,
-    received: Received,
-    ledger: Ledger,
-    rtt: Rtt,
-    congestion: Controller,
-    mtu: Mtu,
-    roaming: Roaming,
-    lanes: Lanes,
-    redundancy: Redundant,
-    pending: Pending,
-    receive_window: ReceiveWindow,
-    /// Greatest number of a packet whose acknowledgement set the send window.
-    window_from: u64,
-    /// New messages wait because the congestion window is full.
-    is_limited: bool,
-    /// When the pace lets the next packet leave, if one waits for it.
-    pace_due: Time,
-    timers: Timers,
+    /// The end that has begun.
     ending: Option<Box<Ending>>,
+    timers: Timers,
+    terms: Terms,
+    security: Security,
+    path: PathState,
+    receiving: Receiving,
+    sending: Sending,
+    channels: Channels,
+    redundancy: Redundant,
+    time: TimeExchange,
     stats: Stats,
 }
 
@@ -159,12 +125,19 @@ pub(crate) enum Leaves {
 /// Why a message was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
-    /// There is no such connection (any more), or it does not stand yet, or it is closing.
+    /// No connection ever had this name.
+    UnknownPeer,
+    /// The connection is not established yet, is closing, or has ended.
     NotConnected,
     /// No rule of the settings holds this channel.
     NoSuchChannel,
-    /// The message is longer than the settings allow.
-    TooLong,
+    /// An inbound rule leaves this channel to the clients.
+    WrongDirection,
+    /// The message is longer than the settings, or the channel's queue, allow.
+    TooLong {
+        /// Bytes of a message on this channel at most.
+        bytes_max: usize,
+    },
     /// The channel's queue is full.
     QueueFull,
 }
@@ -172,9 +145,16 @@ pub enum SendError {
 impl core::fmt::Display for SendError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            SendError::NotConnected => "the connection does not stand",
+            SendError::UnknownPeer => "no connection ever had this name",
+            SendError::NotConnected => "the connection is not established",
             SendError::NoSuchChannel => "no rule of the server's channel table holds this channel",
-            SendError::TooLong => "the message is longer than the server's settings allow",
+            SendError::WrongDirection => "only clients may send on this channel, by the server's inbound rules",
+            SendError::TooLong { bytes_max } => {
+                return write!(
+                    f,
+                    "the message is longer than the {bytes_max} bytes that the settings allow on this channel"
+                );
+            }
             SendError::QueueFull => "the channel's queue is full",
         })
     }
@@ -192,7 +172,13 @@ pub struct Overview {
     /// Where the peer is.
     pub path: Path,
     /// How full its queues are.
-    pub depth: crate::channel::lanes::Depth,
+    pub depth: crate::channel::channels::Depth,
+    /// Share of this side's packets that the path loses, 0 to 1.
+    pub loss: f32,
+    /// How many packets the peer has sent, as far as their numbers tell.
+    pub packets_due: u64,
+    /// How many of them came.
+    pub packets_received: u64,
     /// Bytes in flight, and how many may be.
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
@@ -203,77 +189,63 @@ pub struct Overview {
 
 impl Connection {
     /// The parts that both sides begin with.
-    #[expect(clippy::too_many_arguments, reason = "each has a type of its own, and there are two callers")]
     fn new(
-        peer: PeerId,
-        side: Side,
-        state: State,
+        identity: Identity,
+        state: ConnectionState,
         path: Path,
-        ids: Ids,
         security: Security,
         settings: Arc<Settings>,
         timers: Timers,
     ) -> Self {
-        let algorithm = if path.carrier.is_reliable { Algorithm::Off } else { Algorithm::default() };
         Connection {
-            peer,
-            side,
+            identity,
             state,
-            path,
-            ids,
-            security,
-            merging: settings.merging,
-            is_merging_own: false,
-            lanes: Lanes::new(settings.window_bytes, Classes::new(&settings)),
-            redundancy: Redundant::new(&settings),
-            congestion: Controller::new(algorithm, settings.datagram_bytes_max),
-            settings,
             handshake: None,
-            received: Received::default(),
-            ledger: Ledger::default(),
-            rtt: Rtt::new(),
-            mtu: Mtu::default(),
-            roaming: Roaming::default(),
-            pending: Pending::default(),
-            receive_window: ReceiveWindow::default(),
-            window_from: 0,
-            is_limited: false,
-            pace_due: Time::NEVER,
-            timers,
             ending: None,
+            timers,
+            security,
+            path: PathState::new(path, settings.datagram_bytes_max),
+            receiving: Receiving::default(),
+            sending: Sending::default(),
+            channels: Channels::new(settings.window_bytes, Classes::new(&settings)),
+            redundancy: Redundant::new(&settings),
+            time: TimeExchange::default(),
+            terms: Terms::new(settings),
             stats: Stats::default(),
         }
     }
 
-    /// Begins to fetch what this points to: first what it points to itself, then what that does. It is in the caches itself.
-    pub(crate) fn prefetch(&self, is_second: bool) {
-        if let Security::Session(session) = &self.security {
-            if is_second { session.prefetch() } else { prefetch(&**session) }
-        }
-        self.lanes.prefetch(is_second);
-        if !is_second {
-            self.ledger.prefetch();
-        }
-    }
-
     pub(crate) fn peer(&self) -> PeerId {
-        self.peer
+        self.identity.peer
     }
 
     pub(crate) fn side(&self) -> Side {
-        self.side
+        self.identity.side
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.path.current
     }
 
-    pub(crate) fn ids(&self) -> Ids {
-        self.ids
+    pub(crate) fn ids(&self) -> ConnectionIds {
+        self.identity.ids
     }
 
     pub(crate) fn settings(&self) -> &Arc<Settings> {
-        &self.settings
+        &self.terms.settings
+    }
+
+    /// Begins to fetch what this points to, or what that does. It is in the caches itself.
+    pub(crate) fn prefetch(&self, step: Step) {
+        match (&self.security, step) {
+            (Security::Session(session), Step::Beyond) => session.prefetch(),
+            (Security::Session(session), _) => prefetch(&**session),
+            (Security::Plain(_), _) => {}
+        }
+        self.channels.prefetch(step);
+        if step == Step::Pointees {
+            self.sending.ledger.prefetch();
+        }
     }
 
     pub(crate) fn stats_mut(&mut self) -> &mut Stats {
@@ -281,29 +253,44 @@ impl Connection {
     }
 
     /// Chooses the controller of a connection that has sent nothing yet. A reliable carrier has its own.
-    pub(crate) fn set_congestion(&mut self, algorithm: Algorithm) {
-        if !self.path.carrier.is_reliable {
-            self.congestion = Controller::new(algorithm, self.settings.datagram_bytes_max);
+    pub(crate) fn set_congestion(&mut self, congestion: Congestion) {
+        if !self.path.current.carrier.is_reliable {
+            self.path.congestion = Controller::new(congestion, self.terms.settings.datagram_bytes_max);
         }
+    }
+
+    /// Caps what goes to the peer, in bytes per second with IP headers.
+    pub(crate) fn set_bandwidth(&mut self, bytes_per_second: Option<u64>) {
+        self.sending.bandwidth = bytes_per_second.map(|rate| Box::new(Bandwidth::new(rate)));
+    }
+
+    /// Until then, messages wait for their share of what the endpoint may send.
+    pub(crate) fn hold_until(&mut self, until: Time) {
+        (self.sending.held_until, self.sending.is_held) = (until, false);
+    }
+
+    /// Whether messages wait for that share, and for nothing else.
+    pub(crate) fn is_held(&self) -> bool {
+        self.sending.is_held
     }
 
     /// What waits for the end of the old merging leaves at once.
     pub(crate) fn set_merging(&mut self, merging: Merging) {
-        self.merging = merging;
-        self.is_merging_own = true;
-        if self.lanes.has_new() {
+        self.terms.merging = merging;
+        self.terms.is_merging_own = true;
+        if self.channels.has_new() {
             self.timers.merge.end(Time::ZERO);
         }
     }
 
     /// Whether its `Closed` event was given.
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.state, State::Drained | State::Dead)
+        matches!(self.state, ConnectionState::Drained | ConnectionState::Dead)
     }
 
     /// Whether it can be forgotten.
     pub(crate) fn is_dead(&self) -> bool {
-        self.state == State::Dead
+        self.state == ConnectionState::Dead
     }
 
     /// Queues a message.
@@ -313,48 +300,58 @@ impl Connection {
         channel: u16,
         message: Submission,
     ) -> Result<Leaves, SendError> {
-        if message.payload.len() > self.settings.message_bytes_max as usize {
-            return Err(if self.state == State::Established { SendError::TooLong } else { SendError::NotConnected });
+        self.begin_queueing(channel)?;
+        let rule = self.terms.settings.rule(channel).ok_or(SendError::NoSuchChannel)?;
+        let bytes_max = self.terms.settings.message_bytes_max.min(rule.queue_bytes_max) as usize;
+        if message.payload.len() > bytes_max {
+            return Err(SendError::TooLong { bytes_max });
         }
-        let (leaves, messages) = self.send_all(cx, channel, core::iter::once(message))?;
+        let id = message.id;
+        let queued =
+            self.channels.queue(&self.terms.settings, channel, core::iter::once(message), &mut cx.scratch.receipts);
+        // The caller hears of a refusal by the error, and of nothing else.
+        cx.scratch.receipts.retain(|receipt| receipt.id != id || receipt.fate != Err(GivenUp::QueueFull));
+        let (leaves, messages) = self.end_queueing(cx, channel, queued)?;
         if messages > 0 { Ok(leaves) } else { Err(SendError::QueueFull) }
     }
 
-    /// Queues messages of one channel, and returns how many it took. Those that are too long are left out.
+    /// Queues messages of one channel that were accepted before, and returns how many it took. Those for which there is no
+    /// room are given up with an event, if the channel is reliable or has receipts; so are those that are too long.
     pub(crate) fn send_all(
         &mut self,
         cx: &mut Context<'_>,
         channel: u16,
         messages: impl Iterator<Item = Submission>,
     ) -> Result<(Leaves, u32), SendError> {
-        self.begin_queueing()?;
-        let length_max = self.settings.message_bytes_max as usize;
-        let messages = messages.filter(|message| message.payload.len() <= length_max);
-        let queued = self.lanes.queue(&self.settings, channel, messages, &mut cx.scratch.receipts);
+        self.begin_queueing(channel)?;
+        let queued = self.channels.queue(&self.terms.settings, channel, messages, &mut cx.scratch.receipts);
         self.end_queueing(cx, channel, queued)
     }
 
-    /// Queues a bundle's messages, and returns how many it took.
-    pub(crate) fn send_bundle(
+    /// Queues a batch's messages, and returns how many it took.
+    pub(crate) fn send_batch(
         &mut self,
         cx: &mut Context<'_>,
         channel: u16,
-        bundle: &Arc<Bundle>,
+        batch: &Arc<EncodedBatch>,
     ) -> Result<(Leaves, u32), SendError> {
-        if bundle.payload_bytes_max() > self.settings.message_bytes_max as usize {
-            return self.send_all(cx, channel, bundle.submissions());
+        if batch.payload_bytes_max() > self.terms.settings.message_bytes_max as usize {
+            return self.send_all(cx, channel, batch.submissions());
         }
-        self.begin_queueing()?;
-        let queued = self.lanes.queue_bundle(&self.settings, channel, bundle, &mut cx.scratch.receipts);
+        self.begin_queueing(channel)?;
+        let queued = self.channels.queue_batch(&self.terms.settings, channel, batch, &mut cx.scratch.receipts);
         self.end_queueing(cx, channel, queued)
     }
 
-    fn begin_queueing(&mut self) -> Result<(), SendError> {
-        if self.state != State::Established {
+    fn begin_queueing(&mut self, channel: u16) -> Result<(), SendError> {
+        if self.state != ConnectionState::Established {
             return Err(SendError::NotConnected);
         }
-        if !self.lanes.has_new() {
-            self.timers.merge = Merge::default();
+        if self.receiving.inbound.as_ref().is_some_and(|limits| !limits.let_server_send(channel)) {
+            return Err(SendError::WrongDirection);
+        }
+        if !self.channels.has_new() {
+            self.timers.merge = MergeTimer::default();
         }
         Ok(())
     }
@@ -374,7 +371,7 @@ impl Connection {
             self.close(cx, event::code::QUEUE_OVERFLOW, reason.into(), Duration::ZERO);
             return Err(SendError::QueueFull);
         }
-        let is_due = match self.merging {
+        let is_due = match self.terms.merging {
             Merging::Immediate => true,
             Merging::After(span) => {
                 let full = usize::from(self.datagram_bytes());
@@ -382,7 +379,7 @@ impl Connection {
             }
             Merging::Flush => self.timers.merge.is_over(cx.now),
         };
-        let leaves = match self.merging {
+        let leaves = match self.terms.merging {
             _ if is_due => Leaves::Now,
             Merging::Flush => Leaves::AtFlush,
             _ => Leaves::Later,
@@ -399,20 +396,20 @@ impl Connection {
     /// is room again.
     pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
         let free_before = self.receive_window_free();
-        self.receive_window.undelivered -= cost;
+        self.receiving.window.undelivered -= cost;
         self.tell_window_if_freed(now, free_before)
     }
 
     /// After room was made outside of a packet's handling.
     fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
-        let window = u64::from(self.settings.window_bytes);
-        let Some(told) = self.receive_window.told else { return false };
+        let window = u64::from(self.terms.settings.window_bytes);
+        let Some(told) = self.receiving.window.told else { return false };
         // In steps, so that not every message that is taken costs a packet.
         let (free, step) = (self.receive_window_free(), (window / 4).max(1));
         let is_worth_it = free >= window && free_before < window || free >= told.saturating_add(step);
         if is_worth_it {
-            self.receive_window.told = Some(free);
-            self.receive_window.news_from = Some(self.ledger.next());
+            self.receiving.window.told = Some(free);
+            self.receiving.window.news_from = Some(self.sending.ledger.next());
             self.tell_window(now);
         }
         is_worth_it
@@ -420,26 +417,36 @@ impl Connection {
 
     /// Asks for an acknowledgement, so that the news is repeated if it is lost.
     fn tell_window(&mut self, now: Time) {
-        self.pending.ping = true;
-        self.received.ack_now(now);
+        self.sending.pending.ping = true;
+        self.receiving.received.ack_now(now);
     }
 
     /// Window cost that this side can still take: twice the window, so that the whole of it is always free for a peer
     /// of which little is held.
     fn receive_window_free(&self) -> u64 {
-        let taken = self.lanes.held_bytes() + self.receive_window.undelivered;
-        (2 * u64::from(self.settings.window_bytes)).saturating_sub(taken)
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        (2 * u64::from(self.terms.settings.window_bytes)).saturating_sub(taken)
+    }
+
+    /// Messages and their bytes that wait on a channel or are in flight.
+    pub(crate) fn queued(&self, channel: u16) -> (u64, u64) {
+        self.channels.queued(channel)
+    }
+
+    /// The messages of so many bytes and more that are under way.
+    pub(crate) fn transfers(&self, bytes_min: usize) -> Transfers {
+        self.channels.transfers(bytes_min)
     }
 
     fn push_receipts(&mut self, cx: &mut Context<'_>) {
         if cx.scratch.receipts.is_empty() {
             return;
         }
-        let peer = self.peer;
-        for (id, fate) in cx.scratch.receipts.drain(..) {
+        let peer = self.identity.peer;
+        for Receipt { id, channel, fate } in cx.scratch.receipts.drain(..) {
             cx.events.push(match fate {
-                Ok(()) => Event::Acknowledged { peer, id },
-                Err(why) => Event::GivenUp { peer, id, why },
+                Ok(()) => Event::Acknowledged { peer, id, channel },
+                Err(why) => Event::GivenUp { peer, id, channel, why },
             });
         }
     }
@@ -447,11 +454,14 @@ impl Connection {
     pub(crate) fn overview(&self) -> Overview {
         Overview {
             stats: self.stats,
-            rtt: self.rtt,
-            path: self.path,
-            depth: self.lanes.depth(),
-            bytes_in_flight: self.ledger.bytes_in_flight(),
-            congestion_window: self.congestion.window(),
+            rtt: self.path.rtt,
+            path: self.path.current,
+            depth: self.channels.depth(),
+            loss: if self.path.current.carrier.is_reliable { 0.0 } else { self.sending.ledger.losses().rate() },
+            packets_due: self.receiving.received.next(),
+            packets_received: self.receiving.received.count(),
+            bytes_in_flight: self.sending.ledger.bytes_in_flight(),
+            congestion_window: self.path.congestion.window(),
             datagram_bytes: self.datagram_bytes(),
         }
     }

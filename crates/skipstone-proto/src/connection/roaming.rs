@@ -12,8 +12,8 @@
 //! asked as well, and has the connection again as soon as he loses one race.
 
 use super::event::Event;
-use super::stats::Drop;
-use super::{Connection, Context, Side, State};
+use super::stats::DropReason;
+use super::{Connection, ConnectionState, Context, Side};
 use crate::path::Path;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
@@ -70,7 +70,7 @@ struct Candidate {
 
 /// A packet that is due.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Errand {
+pub(super) enum PathFrame {
     Challenge { path: Path, token: u64 },
     Answer { token: u64 },
     Announce,
@@ -97,8 +97,8 @@ impl Candidate {
         self.can_pay() && self.send_at <= now
     }
 
-    fn errand(&self) -> Errand {
-        Errand::Challenge { path: self.path, token: self.token }
+    fn path_frame(&self) -> PathFrame {
+        PathFrame::Challenge { path: self.path, token: self.token }
     }
 
     /// An authentic datagram of so many bytes came from there.
@@ -144,18 +144,18 @@ impl Roaming {
     }
 
     /// Whether [`Roaming::poll`] has anything.
-    pub(super) fn has_errand(&self, now: Time) -> bool {
+    pub(super) fn has_path_frame(&self, now: Time) -> bool {
         self.to_answer.is_some() || self.announces || self.due() <= now
     }
 
-    pub(super) fn poll(&mut self, now: Time) -> Option<Errand> {
+    pub(super) fn poll(&mut self, now: Time) -> Option<PathFrame> {
         if let Some(candidate) = self.asked().find(|candidate| candidate.is_due(now)) {
-            return Some(candidate.errand());
+            return Some(candidate.path_frame());
         }
         if let Some(token) = self.to_answer.take() {
-            return Some(Errand::Answer { token });
+            return Some(PathFrame::Answer { token });
         }
-        core::mem::take(&mut self.announces).then_some(Errand::Announce)
+        core::mem::take(&mut self.announces).then_some(PathFrame::Announce)
     }
 
     /// Addresses that have to prove themselves.
@@ -185,18 +185,27 @@ impl Roaming {
 impl Connection {
     /// Whether this is the path that the connection uses.
     pub(crate) fn is_on(&self, path: &Path) -> bool {
-        self.path.remote == path.remote && self.path.socket == path.socket
+        self.path.current.remote == path.remote && self.path.current.socket == path.socket
     }
 
     /// Where the peer was when it opened the connection: repeated OPENs, and late ones, come from there.
     pub(crate) fn opened_from(&self) -> SocketAddr {
-        self.roaming.opened_from.as_deref().copied().unwrap_or(self.path.remote)
+        self.path.roaming.opened_from.as_deref().copied().unwrap_or(self.path.current.remote)
     }
 
     /// Whether a packet that came along this path may be the peer's although the connection lies elsewhere.
     pub(crate) fn may_roam_to(&self, path: &Path) -> bool {
-        let is_standing = matches!(self.state, State::Established | State::Lingering | State::Closing | State::Drained);
-        self.side == Side::Server && is_standing && !self.path.carrier.is_reliable && !path.carrier.is_reliable
+        let is_standing = matches!(
+            self.state,
+            ConnectionState::Established
+                | ConnectionState::Lingering
+                | ConnectionState::Closing
+                | ConnectionState::Drained
+        );
+        self.identity.side == Side::Server
+            && is_standing
+            && !self.path.current.carrier.is_reliable
+            && !path.carrier.is_reliable
     }
 
     /// Takes a datagram that came along the connection's own path.
@@ -205,28 +214,35 @@ impl Connection {
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
         // It left after the one that came from elsewhere: the peer is where it was. Not only the newest tells so, for
         // whoever repeats packets faster than the path has newer ones.
-        if self.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
-            self.roaming.candidate = None;
+        if self.path.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
+            self.path.roaming.candidate = None;
             self.stats.paths_refused += 1;
         }
     }
 
     /// Takes a datagram that came from elsewhere; `token` is random.
     pub(crate) fn handle_packet_from(&mut self, cx: &mut Context<'_>, path: Path, token: u64, datagram: &mut [u8]) {
-        let (next, to_answer, bytes) = (self.received.next(), self.roaming.to_answer, datagram.len());
-        self.roaming.answered = None;
+        let (next, to_answer, bytes) = (self.receiving.received.next(), self.path.roaming.to_answer, datagram.len());
+        self.path.roaming.answered = None;
         let sealed = HEADER_BYTES..datagram.len();
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
         // Challenges are answered on the connection's path only.
-        self.roaming.to_answer = to_answer;
-        let answered = self.roaming.answered.take();
-        if self.roaming.left.as_ref().is_some_and(|left| left.path == path) {
+        self.path.roaming.to_answer = to_answer;
+        let answered = self.path.roaming.answered.take();
+        if self.path.roaming.left.as_ref().is_some_and(|left| left.path == path) {
             self.hear_from_left(cx, answered, bytes);
-        } else if let Some(candidate) = self.roaming.candidate.as_mut().filter(|candidate| candidate.path == path) {
+        } else if let Some(candidate) = self.path.roaming.candidate.as_mut().filter(|candidate| candidate.path == path)
+        {
             candidate.on_datagram(bytes);
             if answered == Some(candidate.token) {
-                let home =
-                    Candidate::new(cx.now, self.path, token, number, self.security.overhead(), self.probe_interval());
+                let home = Candidate::new(
+                    cx.now,
+                    self.path.current,
+                    token,
+                    number,
+                    self.security.overhead(),
+                    self.probe_interval(),
+                );
                 self.move_to_candidate(cx);
                 self.ask_left(home);
             }
@@ -238,18 +254,18 @@ impl Connection {
     /// Whether the address that was just left is still the peer's. Until now it was proven.
     fn ask_left(&mut self, mut left: Box<Candidate>) {
         left.credit = LEFT_CHALLENGES_MAX * left.cost;
-        self.roaming.left = Some(left);
+        self.path.roaming.left = Some(left);
     }
 
     /// A packet from the address that was left, the first copy of it. Newer ones from the present address do not count:
     /// whoever forwards is ahead of the path with each that he gets. The token is younger than the move in any case.
     fn hear_from_left(&mut self, cx: &mut Context<'_>, answered: Option<u64>, bytes: usize) {
         let interval = self.probe_interval();
-        let Some(left) = &mut self.roaming.left else { return };
+        let Some(left) = &mut self.path.roaming.left else { return };
         left.on_datagram(bytes);
         if answered == Some(left.token) {
-            self.roaming.held_until = Some(cx.now + HOLD);
-            self.roaming.candidate = self.roaming.left.take();
+            self.path.roaming.held_until = Some(cx.now + HOLD);
+            self.path.roaming.candidate = self.path.roaming.left.take();
             self.move_to_candidate(cx);
             return;
         }
@@ -259,84 +275,84 @@ impl Connection {
     }
 
     fn probe_interval(&self) -> Duration {
-        self.rtt.probe_timeout(Duration::ZERO)
+        self.path.rtt.probe_timeout(Duration::ZERO)
     }
 
     /// One candidate at a time; another one has its turn when the first did not answer.
     fn consider(&mut self, now: Time, path: Path, token: u64, number: u64, bytes: usize) {
-        let is_held = self.roaming.held_until.is_some_and(|until| now < until);
-        if is_held || self.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
-            self.stats.drops.count(Drop::WrongPath);
+        let is_held = self.path.roaming.held_until.is_some_and(|until| now < until);
+        if is_held || self.path.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
+            self.stats.drops.count(DropReason::WrongPath);
             return;
         }
-        self.stats.paths_refused += u64::from(self.roaming.candidate.is_some());
+        self.stats.paths_refused += u64::from(self.path.roaming.candidate.is_some());
         let mut candidate = Candidate::new(now, path, token, number, self.security.overhead(), self.probe_interval());
         candidate.on_datagram(bytes);
-        self.roaming.candidate = Some(candidate);
+        self.path.roaming.candidate = Some(candidate);
     }
 
     /// The new address has proven itself.
     fn move_to_candidate(&mut self, cx: &mut Context<'_>) {
-        let Some(candidate) = self.roaming.candidate.take() else { return };
+        let Some(candidate) = self.path.roaming.candidate.take() else { return };
         let Candidate { path, challenges, sent_at, .. } = *candidate;
         // Another port of the same host is a NAT that forgot: the way is the same (RFC 9000, section 9.4).
-        let is_same_way = path.remote.ip() == self.path.remote.ip() && path.socket == self.path.socket;
-        let left = core::mem::replace(&mut self.path, path);
-        self.roaming.opened_from.get_or_insert_with(|| Box::new(left.remote));
+        let is_same_way = path.remote.ip() == self.path.current.remote.ip() && path.socket == self.path.current.socket;
+        let left = core::mem::replace(&mut self.path.current, path);
+        self.path.roaming.opened_from.get_or_insert_with(|| Box::new(left.remote));
         if !is_same_way {
             self.forget_path();
             if challenges == 1 {
-                self.rtt.on_sample(cx.now.since(sent_at), Duration::ZERO);
+                self.path.rtt.on_sample(cx.now.since(sent_at), Duration::ZERO);
             }
         }
         self.begin_on_path(cx.now);
         self.stats.paths_changed += 1;
         // What was sent to the old address is lost; an acknowledgement of this tells so.
-        self.received.ack_now(cx.now);
-        self.pending.ping = true;
-        self.pending.probes = 2;
-        if matches!(self.state, State::Closing | State::Drained) {
+        self.receiving.received.ack_now(cx.now);
+        self.sending.pending.ping = true;
+        self.sending.pending.probes = 2;
+        if matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             self.answer_now(cx.now);
         }
         if !self.is_over() {
-            cx.events.push(Event::PathChanged { peer: self.peer, path });
+            cx.events.push(Event::PathChanged { peer: self.identity.peer, path });
         }
     }
 
     /// The embedder's own address changed: from now on this client sends along `path`. False if it cannot.
     pub(crate) fn set_path(&mut self, now: Time, path: Path) -> bool {
-        let is_standing = matches!(self.state, State::Established | State::Lingering);
-        let is_movable = !self.path.carrier.is_reliable && !path.carrier.is_reliable;
-        if self.side != Side::Client || !is_standing || !is_movable {
+        let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
+        let is_movable = !self.path.current.carrier.is_reliable && !path.carrier.is_reliable;
+        if self.identity.side != Side::Client || !is_standing || !is_movable {
             return false;
         }
-        self.path = path;
+        self.path.current = path;
         self.forget_path();
         self.begin_on_path(now);
         self.stats.paths_changed += 1;
-        self.roaming.announce();
+        self.path.roaming.announce();
         true
     }
 
     /// Nothing is known about the new path.
     fn forget_path(&mut self) {
-        self.rtt = Rtt::new();
-        self.ledger.forget_losses();
-        self.mtu.on_path_changed(self.ledger.next());
+        self.path.rtt = Rtt::new();
+        self.sending.ledger.forget_losses();
+        self.path.mtu.on_path_changed(self.sending.ledger.next());
     }
 
     /// What left along the old path says nothing about the new one.
     fn begin_on_path(&mut self, now: Time) {
-        self.congestion.on_path_changed(now);
-        self.ledger.on_path_changed();
+        self.path.congestion.on_path_changed(now);
+        self.sending.ledger.on_path_changed();
     }
 
     pub(super) fn handle_roaming_timeout(&mut self, now: Time) {
-        if self.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= now) {
-            self.roaming.candidate = None;
+        if self.path.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= now) {
+            self.path.roaming.candidate = None;
             self.stats.paths_refused += 1;
         }
-        if let Some(left) = self.roaming.left.as_mut().filter(|left| left.deadline <= now) {
+        if let Some(left) = self.path.roaming.left.as_mut().filter(|left| left.deadline <= now) {
             left.rest();
         }
     }

@@ -24,6 +24,14 @@ impl Flow {
         (self.ip_bytes as f64 / self.payload_bytes as f64 - 1.0) * 100.0
     }
 
+    fn subtract(&mut self, other: &Flow) {
+        self.datagrams -= other.datagrams;
+        self.messages -= other.messages;
+        self.payload_bytes -= other.payload_bytes;
+        self.datagram_bytes -= other.datagram_bytes;
+        self.ip_bytes -= other.ip_bytes;
+    }
+
     fn add(&mut self, other: &Flow) {
         self.datagrams += other.datagrams;
         self.messages += other.messages;
@@ -44,9 +52,9 @@ pub struct Stats {
     pub packets_lost: u64,
     /// Packets declared lost whose acknowledgement came later.
     pub packets_spurious: u64,
-    /// Messages and fragments sent again.
+    /// Messages and fragments retransmitted.
     pub resent: u64,
-    /// Packets whose acknowledgement was overdue, so that what they held was sent again.
+    /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     pub probes: u64,
     /// Times that the connection moved to a new address.
     pub paths_changed: u64,
@@ -54,7 +62,7 @@ pub struct Stats {
     pub paths_refused: u64,
     /// Times that large datagrams vanished, so that small ones are sent.
     pub black_holes: u64,
-    /// What redundancy cost, and what it saved.
+    /// Redundancy: its cost, and the packets that it recovered.
     pub redundancy: RedundancyStats,
     /// Messages refused or dropped by a full queue.
     pub queue_overflows: u64,
@@ -63,6 +71,24 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Takes counters off that were added before.
+    pub fn subtract(&mut self, other: &Stats) {
+        self.sent.subtract(&other.sent);
+        self.received.subtract(&other.received);
+        self.packets_lost -= other.packets_lost;
+        self.packets_spurious -= other.packets_spurious;
+        self.resent -= other.resent;
+        self.probes -= other.probes;
+        self.paths_changed -= other.paths_changed;
+        self.paths_refused -= other.paths_refused;
+        self.black_holes -= other.black_holes;
+        self.redundancy.subtract(&other.redundancy);
+        self.queue_overflows -= other.queue_overflows;
+        for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
+            *mine -= theirs;
+        }
+    }
+
     /// Adds another connection's counters.
     pub fn add(&mut self, other: &Stats) {
         self.sent.add(&other.sent);
@@ -82,34 +108,43 @@ impl Stats {
     }
 }
 
-/// What redundancy cost, and what it saved.
+/// Redundancy: its cost, and the packets that it recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies sent of what was late, beyond its first resending, and packets that repeat messages of others.
+    /// Copies of retransmissions, each beyond the retransmission itself; and packets that repeat messages of earlier ones.
     pub copies_sent: u64,
     /// Bytes of these, IP headers included, and of messages repeated.
     pub bytes_sent: u64,
-    /// Packets of ours that were lost and that the peer made again: each a round trip that nobody waited for.
-    pub packets_saved: u64,
-    /// Packets of the peer's that were lost and made again here.
-    pub packets_repaired: u64,
+    /// Packets sent here that were lost and that the peer recovered, each without waiting for a round trip.
+    pub packets_recovered_by_peer: u64,
+    /// Packets of the peer that were lost and recovered here.
+    pub packets_recovered: u64,
 }
 
 impl RedundancyStats {
+    fn subtract(&mut self, other: &RedundancyStats) {
+        self.repairs_sent -= other.repairs_sent;
+        self.copies_sent -= other.copies_sent;
+        self.bytes_sent -= other.bytes_sent;
+        self.packets_recovered_by_peer -= other.packets_recovered_by_peer;
+        self.packets_recovered -= other.packets_recovered;
+    }
+
     fn add(&mut self, other: &RedundancyStats) {
         self.repairs_sent += other.repairs_sent;
         self.copies_sent += other.copies_sent;
         self.bytes_sent += other.bytes_sent;
-        self.packets_saved += other.packets_saved;
-        self.packets_repaired += other.packets_repaired;
+        self.packets_recovered_by_peer += other.packets_recovered_by_peer;
+        self.packets_recovered += other.packets_recovered;
     }
 }
 
 /// Why something that arrived was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drop {
+#[non_exhaustive]
+pub enum DropReason {
     /// Not a datagram of ours, or cut short.
     Malformed,
     /// No connection has this id.
@@ -135,10 +170,10 @@ pub enum Drop {
     /// A message of a sequenced channel that came after a newer one.
     StaleMessage,
     /// An unreliable message whose fragments did not all come in time.
-    UnfinishedMessage,
+    IncompleteMessage,
     /// More stateless answers than may wait.
     TooManyReplies,
-    /// A repair, or what it made of a packet, that makes no sense.
+    /// A repair, or what was recovered with it, that makes no sense.
     BadRepair,
     /// A suite that this side did not offer: somebody wants less protection.
     WrongSuite,
@@ -150,77 +185,85 @@ pub enum Drop {
     TooLong,
     /// An encrypted handshake that could not begin, or had to go, because so many are under way.
     TooManyHandshakes,
+    /// A query that is not answered: no answer is set, or the question is shorter than it.
+    UnansweredQuery,
+    /// An unreliable message that the server's inbound rules do not allow.
+    InboundRule,
 }
 
-impl Drop {
+impl DropReason {
     /// Every reason.
-    pub const ALL: [Drop; 20] = [
-        Drop::Malformed,
-        Drop::UnknownConnection,
-        Drop::WrongPath,
-        Drop::NotAuthentic,
-        Drop::Replay,
-        Drop::BadFrame,
-        Drop::WindowExceeded,
-        Drop::BadCookie,
-        Drop::NoCommonVersion,
-        Drop::Full,
-        Drop::DuplicateMessage,
-        Drop::StaleMessage,
-        Drop::UnfinishedMessage,
-        Drop::TooManyReplies,
-        Drop::BadRepair,
-        Drop::WrongSuite,
-        Drop::BadHandshake,
-        Drop::TooEarly,
-        Drop::TooLong,
-        Drop::TooManyHandshakes,
+    pub const ALL: [DropReason; 22] = [
+        DropReason::Malformed,
+        DropReason::UnknownConnection,
+        DropReason::WrongPath,
+        DropReason::NotAuthentic,
+        DropReason::Replay,
+        DropReason::BadFrame,
+        DropReason::WindowExceeded,
+        DropReason::BadCookie,
+        DropReason::NoCommonVersion,
+        DropReason::Full,
+        DropReason::DuplicateMessage,
+        DropReason::StaleMessage,
+        DropReason::IncompleteMessage,
+        DropReason::TooManyReplies,
+        DropReason::BadRepair,
+        DropReason::WrongSuite,
+        DropReason::BadHandshake,
+        DropReason::TooEarly,
+        DropReason::TooLong,
+        DropReason::TooManyHandshakes,
+        DropReason::UnansweredQuery,
+        DropReason::InboundRule,
     ];
 
     /// Its name in statistics.
     pub fn name(self) -> &'static str {
         match self {
-            Drop::Malformed => "malformed",
-            Drop::UnknownConnection => "unknown_connection",
-            Drop::WrongPath => "wrong_path",
-            Drop::NotAuthentic => "not_authentic",
-            Drop::Replay => "replay",
-            Drop::BadFrame => "bad_frame",
-            Drop::WindowExceeded => "window_exceeded",
-            Drop::BadCookie => "bad_cookie",
-            Drop::NoCommonVersion => "no_common_version",
-            Drop::Full => "full",
-            Drop::DuplicateMessage => "duplicate_message",
-            Drop::StaleMessage => "stale_message",
-            Drop::UnfinishedMessage => "unfinished_message",
-            Drop::TooManyReplies => "too_many_replies",
-            Drop::BadRepair => "bad_repair",
-            Drop::WrongSuite => "wrong_suite",
-            Drop::BadHandshake => "bad_handshake",
-            Drop::TooEarly => "too_early",
-            Drop::TooLong => "too_long",
-            Drop::TooManyHandshakes => "too_many_handshakes",
+            DropReason::Malformed => "malformed",
+            DropReason::UnknownConnection => "unknown_connection",
+            DropReason::WrongPath => "wrong_path",
+            DropReason::NotAuthentic => "not_authentic",
+            DropReason::Replay => "replay",
+            DropReason::BadFrame => "bad_frame",
+            DropReason::WindowExceeded => "window_exceeded",
+            DropReason::BadCookie => "bad_cookie",
+            DropReason::NoCommonVersion => "no_common_version",
+            DropReason::Full => "full",
+            DropReason::DuplicateMessage => "duplicate_message",
+            DropReason::StaleMessage => "stale_message",
+            DropReason::IncompleteMessage => "unfinished_message",
+            DropReason::TooManyReplies => "too_many_replies",
+            DropReason::BadRepair => "bad_repair",
+            DropReason::WrongSuite => "wrong_suite",
+            DropReason::BadHandshake => "bad_handshake",
+            DropReason::TooEarly => "too_early",
+            DropReason::TooLong => "too_long",
+            DropReason::TooManyHandshakes => "too_many_handshakes",
+            DropReason::UnansweredQuery => "unanswered_query",
+            DropReason::InboundRule => "inbound_rule",
         }
     }
 }
 
 /// Drops by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drops([u64; Drop::ALL.len()]);
+pub struct Drops([u64; DropReason::ALL.len()]);
 
 impl Drops {
     /// Counts one.
-    pub fn count(&mut self, reason: Drop) {
+    pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }
 
     /// Counts several.
-    pub fn count_many(&mut self, reason: Drop, count: u32) {
+    pub fn count_many(&mut self, reason: DropReason, count: u32) {
         self.0[reason as usize] += u64::from(count);
     }
 
     /// How many for this reason.
-    pub fn of(&self, reason: Drop) -> u64 {
+    pub fn of(&self, reason: DropReason) -> u64 {
         self.0[reason as usize]
     }
 
@@ -230,7 +273,7 @@ impl Drops {
     }
 
     /// Each reason with its count.
-    pub fn iter(&self) -> impl Iterator<Item = (Drop, u64)> + '_ {
-        Drop::ALL.into_iter().map(|reason| (reason, self.of(reason)))
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        DropReason::ALL.into_iter().map(|reason| (reason, self.of(reason)))
     }
 }

@@ -1,10 +1,10 @@
 //! When a connection must be woken, and what happens then.
 
 use super::event::{ClosedBy, code};
-use super::redundancy::Further;
-use super::stats::Drop;
-use super::{Connection, Context, Side, State};
-use crate::channel::lanes::Lanes;
+use super::redundancy::CopyCount;
+use super::stats::DropReason;
+use super::{Connection, ConnectionState, Context, Side};
+use crate::channel::channels::Channels;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
@@ -18,8 +18,8 @@ pub(super) struct Timers {
     /// The latest that it may come to be.
     handshake_end: Time,
     /// When what was merged so far leaves.
-    pub(super) merge: Merge,
-    /// When unfinished unreliable messages are forgotten.
+    pub(super) merge: MergeTimer,
+    /// When incomplete unreliable messages are dropped.
     pub(super) expire_due: Time,
     /// Server: the client's token was handed to the application.
     pub(super) is_requested: bool,
@@ -35,11 +35,11 @@ const ANSWER_MAX: Duration = Duration::from_secs(3);
 pub(super) const QUIET_ACK_DELAY: Duration = Duration::from_millis(70);
 
 /// How long the fragments of an unreliable message may take, at least; at most twice as long.
-pub(super) const UNFINISHED_MAX: Duration = Duration::from_secs(2);
+pub(super) const INCOMPLETE_MAX: Duration = Duration::from_secs(2);
 
 /// Messages that wait for company. Begins anew with each message before which none waited.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Merge {
+pub(super) struct MergeTimer {
     /// When they leave; in the past if only the peer or the path holds them back.
     due: Time,
     /// Payload bytes that came together.
@@ -48,13 +48,13 @@ pub(super) struct Merge {
     is_tried: bool,
 }
 
-impl Default for Merge {
+impl Default for MergeTimer {
     fn default() -> Self {
-        Merge { due: Time::NEVER, bytes: 0, is_tried: false }
+        MergeTimer { due: Time::NEVER, bytes: 0, is_tried: false }
     }
 }
 
-impl Merge {
+impl MergeTimer {
     /// Messages join, which wait for `span` at most, or until there are `full` bytes. True if they may leave now.
     pub(super) fn on_messages(&mut self, now: Time, span: Duration, bytes: usize, full: usize) -> bool {
         self.bytes += bytes;
@@ -89,7 +89,7 @@ impl Timers {
             last_ping: Time::ZERO,
             handshake_due,
             handshake_end: handshake_due,
-            merge: Merge::default(),
+            merge: MergeTimer::default(),
             expire_due: Time::NEVER,
             is_requested: false,
             is_confirmed: false,
@@ -112,77 +112,81 @@ impl Connection {
     /// When [`Connection::handle_timeout`] has something to do, at the earliest.
     pub(crate) fn poll_timeout(&self) -> Time {
         match self.state {
-            State::Dead => Time::ZERO,
-            State::Closing | State::Drained => {
-                self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.roaming.due())
+            ConnectionState::Dead => Time::ZERO,
+            ConnectionState::Closing | ConnectionState::Drained => {
+                self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.path.roaming.due())
             }
-            State::Hello | State::Opening => {
+            ConnectionState::Hello | ConnectionState::Opening => {
                 let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
                 resend.min(self.timers.handshake_due).min(self.session_due())
             }
-            State::Requested => self.timers.handshake_due.min(self.received.ack_due()).min(self.session_due()),
-            State::Established | State::Lingering => self.established_timeout(),
+            ConnectionState::Requested => {
+                self.timers.handshake_due.min(self.receiving.received.ack_due()).min(self.session_due())
+            }
+            ConnectionState::Established | ConnectionState::Lingering => self.established_timeout(),
         }
     }
 
     fn established_timeout(&self) -> Time {
-        let merge = match self.merging {
-            Merging::After(_) if self.lanes.has_new() => self.timers.merge.wakes_at(),
+        let merge = match self.terms.merging {
+            Merging::After(_) if self.channels.has_new() => self.timers.merge.wakes_at(),
             _ => Time::NEVER,
         };
         let linger = self.ending.as_ref().map_or(Time::NEVER, |ending| ending.due());
         self.silence_due()
             .min(self.keepalive_due())
-            .min(self.received.ack_due())
+            .min(self.receiving.received.ack_due())
             .min(self.recovery_due())
             .min(self.redundancy.due())
-            .min(self.pace_due)
+            .min(self.sending.pace_due)
             .min(merge)
             .min(self.timers.expire_due)
-            .min(self.roaming.due())
+            .min(self.path.roaming.due())
+            .min(self.time.due())
             .min(self.session_due())
             .min(linger)
     }
 
     /// When the next packet is lost or a probe is due. On a reliable carrier neither happens.
     fn recovery_due(&self) -> Time {
-        if self.path.carrier.is_reliable {
+        if self.path.current.carrier.is_reliable {
             return Time::NEVER;
         }
-        self.ledger.loss_due().min(self.ledger.copy_due()).min(self.doubt_due())
+        self.sending.ledger.loss_due().min(self.sending.ledger.copy_due()).min(self.probe_due())
     }
 
     /// When the next packet is overdue. One that waits behind others of ours in a full path is not.
-    fn doubt_due(&self) -> Time {
-        self.ledger.doubt_due(&self.rtt, self.peers_delay(), self.is_limited)
+    fn probe_due(&self) -> Time {
+        self.sending.ledger.probe_due(&self.path.rtt, self.peers_delay(), self.sending.is_limited)
     }
 
     /// Whether both sides know that acknowledgements may be few: nothing was lost for a while, and repairs, which would
     /// take the place of a loss that is noticed late, begin with the first one.
     pub(super) fn is_calm(&self, now: Time) -> bool {
-        self.redundancy.is_adaptive() && self.ledger.is_calm(now)
+        self.redundancy.is_adaptive() && self.sending.ledger.is_calm(now)
     }
 
     /// For how long the peer may hold an acknowledgement back, or the packet itself for want of a repair.
     fn peers_delay(&self) -> Duration {
         // By the time of what was sent last: what is calm then is so when its acknowledgement is due.
-        let is_calm = self.is_calm(self.ledger.last_sent_at());
-        let ack_delay = if is_calm { self.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.settings.ack_delay };
+        let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
+        let ack_delay =
+            if is_calm { self.terms.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.terms.settings.ack_delay };
         ack_delay + self.repair_grace()
     }
 
     /// When the peer counts as gone.
     fn silence_due(&self) -> Time {
-        let idle = self.timers.last_received + self.settings.idle_timeout;
+        let idle = self.timers.last_received + self.terms.settings.idle_timeout;
         if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) }
     }
 
     /// When to ask a silent peer for a sign of life. The client asks first, so that one exchange serves both sides.
     fn keepalive_due(&self) -> Time {
-        let idle_timeout = self.settings.idle_timeout;
+        let idle_timeout = self.terms.settings.idle_timeout;
         // Before the peer is taken for dead, whatever the settings are.
-        let asks_first = self.settings.keepalive.min(idle_timeout * 5 / 6);
-        let span = match self.side {
+        let asks_first = self.terms.settings.keepalive.min(idle_timeout * 5 / 6);
+        let span = match self.identity.side {
             Side::Client => asks_first,
             Side::Server => (asks_first * 3 / 2).min((asks_first + idle_timeout) / 2),
         };
@@ -192,23 +196,23 @@ impl Connection {
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.handle_roaming_timeout(cx.now);
-        if !matches!(self.state, State::Closing | State::Drained) {
+        if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             self.handle_session_timeout(cx);
         }
         match self.state {
-            State::Dead => {}
-            State::Closing | State::Drained => self.handle_ending_timeout(cx),
-            State::Hello | State::Opening | State::Requested => {
+            ConnectionState::Dead => {}
+            ConnectionState::Closing | ConnectionState::Drained => self.handle_ending_timeout(cx),
+            ConnectionState::Hello | ConnectionState::Opening | ConnectionState::Requested => {
                 if self.timers.handshake_due <= cx.now {
                     self.on_handshake_timeout(cx);
                 }
             }
-            State::Established | State::Lingering => self.handle_established_timeout(cx),
+            ConnectionState::Established | ConnectionState::Lingering => self.handle_established_timeout(cx),
         }
     }
 
     fn on_handshake_timeout(&mut self, cx: &mut Context<'_>) {
-        match self.side {
+        match self.identity.side {
             Side::Client => {
                 let reason = "the server did not answer in time: is it running, and does a firewall let UDP pass?";
                 self.finish(cx, ClosedBy::Nobody, code::HANDSHAKE_TIMEOUT, reason.into());
@@ -237,48 +241,49 @@ impl Connection {
         }
         if self.keepalive_due() <= now {
             self.timers.last_ping = now;
-            self.pending.ping = true;
+            self.sending.pending.ping = true;
         }
         if self.timers.expire_due <= now {
             self.timers.expire_due = Time::NEVER;
             let free_before = self.receive_window_free();
-            self.stats.drops.count_many(Drop::UnfinishedMessage, self.lanes.expire());
+            self.stats.drops.count_many(DropReason::IncompleteMessage, self.channels.expire());
             self.tell_window_if_freed(now, free_before);
-            if self.lanes.has_perishables() {
-                self.timers.expire_due = now + UNFINISHED_MAX;
+            if self.channels.has_perishables() {
+                self.timers.expire_due = now + INCOMPLETE_MAX;
             }
         }
-        if !self.path.carrier.is_reliable {
-            if self.ledger.loss_due() <= now {
+        if !self.path.current.carrier.is_reliable {
+            if self.sending.ledger.loss_due() <= now {
                 self.detect_losses(cx);
             }
-            if self.ledger.copy_due() <= now {
+            if self.sending.ledger.copy_due() <= now {
                 self.send_copies(cx);
             }
-            if self.doubt_due() <= now {
-                self.on_doubt(cx);
+            if self.probe_due() <= now {
+                self.on_probe_timeout(cx);
             }
         }
-        if self.state == State::Lingering {
+        if self.state == ConnectionState::Lingering {
             self.handle_ending_timeout(cx);
         }
     }
 
     /// Acknowledgements are overdue: what those packets held leaves once more.
-    fn on_doubt(&mut self, cx: &mut Context<'_>) {
+    fn on_probe_timeout(&mut self, cx: &mut Context<'_>) {
         let resolved = &mut cx.scratch.resolved;
         let delay = self.peers_delay();
-        let doubted = self.ledger.on_doubt(cx.now, &self.rtt, delay, self.is_limited, resolved);
-        self.stats.probes += u64::from(doubted.packets.max(1));
-        if doubted.is_silent {
-            self.pending.probes = 2;
-            self.mtu.on_silence();
-            self.ledger.copies().clear();
-            self.congestion.on_silence(cx.now);
+        let suspected =
+            self.sending.ledger.on_probe_timeout(cx.now, &self.path.rtt, delay, self.sending.is_limited, resolved);
+        self.stats.probes += u64::from(suspected.packets.max(1));
+        if suspected.is_silent {
+            self.sending.pending.probes = 2;
+            self.path.mtu.on_silence();
+            self.sending.ledger.copies().clear();
+            self.path.congestion.on_silence(cx.now);
         }
-        let further = if doubted.is_silent { Further::Exactly(0) } else { Further::AsLossesAsk };
-        self.take_back(cx, further, Lanes::on_doubted);
-        // Left out if the packet asks for an acknowledgement anyway; what is doubted may have arrived in another copy.
-        self.pending.ping = true;
+        let copies = if suspected.is_silent { CopyCount::Exactly(0) } else { CopyCount::ByLoss };
+        self.take_back(cx, copies, Channels::on_suspected);
+        // Left out if the packet asks for an acknowledgement anyway; what is suspected may have arrived in another copy.
+        self.sending.pending.ping = true;
     }
 }

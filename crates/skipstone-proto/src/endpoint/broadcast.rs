@@ -1,8 +1,7 @@
-//! Messages to everybody, or to a group: bundled once, queued member by member.
+//! Messages to everybody, or to a group: batched once, queued member by member.
 
-use super::ahead::Ahead;
-use super::{Endpoint, Group};
-use crate::channel::bundle::{BUNDLED_BYTES_MAX, BUNDLED_MAX, Bundle, Bundles};
+use super::{Endpoint, Group, Lookahead, Step};
+use crate::channel::encoded_batch::{BATCH_MESSAGES_MAX, BATCH_PAYLOAD_BYTES_MAX, BatchEncoder, EncodedBatch};
 use crate::channel::{MessageId, Submission};
 use crate::time::{Duration, Time};
 use bytes::Bytes;
@@ -13,14 +12,14 @@ use std::sync::Arc;
 pub struct Broadcast {
     /// By channel.
     loads: Vec<(u16, Load)>,
-    bundles: Bundles,
+    batches: BatchEncoder,
 }
 
 /// What each member gets on a channel.
 #[derive(Debug)]
 enum Load {
     One(Submission),
-    Bundle(Arc<Bundle>),
+    Batch(Arc<EncodedBatch>),
 }
 
 impl Broadcast {
@@ -28,14 +27,14 @@ impl Broadcast {
     /// other are encoded together, if they are short.
     pub fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
         self.clear();
-        let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BUNDLED_BYTES_MAX;
+        let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BATCH_PAYLOAD_BYTES_MAX;
         for alike in messages.chunk_by(|a, b| a.0 == b.0 && is_short(a) && is_short(b)) {
-            for bundled in alike.chunks(BUNDLED_MAX) {
-                let (channel, payload, id) = &bundled[0];
-                let load = if bundled.len() == 1 {
+            for batched in alike.chunks(BATCH_MESSAGES_MAX) {
+                let (channel, payload, id) = &batched[0];
+                let load = if batched.len() == 1 {
                     Load::One(Submission { payload: payload.clone(), id: *id, age: Duration::ZERO })
                 } else {
-                    Load::Bundle(self.bundles.bundle(bundled.iter().map(|(_, payload, id)| (payload.clone(), *id))))
+                    Load::Batch(self.batches.batch(batched.iter().map(|(_, payload, id)| (payload.clone(), *id))))
                 };
                 self.loads.push((*channel, load));
             }
@@ -45,7 +44,7 @@ impl Broadcast {
     /// Lets go of the messages.
     pub fn clear(&mut self) {
         self.loads.clear();
-        self.bundles.release();
+        self.batches.release();
     }
 }
 
@@ -78,22 +77,30 @@ impl Endpoint {
         count: usize,
     ) -> u32 {
         let mut queued = 0;
-        let mut ahead = Ahead::new(&self.slots, *from, |place| self.groups.next(group, place));
+        let mut lookahead = Lookahead::default();
+        for _ in Step::ALL {
+            self.look_ahead(&mut lookahead, group, *from);
+        }
         // By their places in the endpoint, not in the list: whoever leaves meanwhile moves nobody out of it.
         for _ in 0..count {
             let Some(index) = self.groups.next(group, *from) else { break };
-            let furthest = ahead.furthest().and_then(|furthest| self.groups.next(group, furthest + 1));
-            ahead.advance(&self.slots, furthest);
+            self.look_ahead(&mut lookahead, group, *from);
             for (channel, load) in &broadcast.loads {
                 let taken = self.act_on(now, index, |connection, cx| match load {
                     Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),
-                    Load::Bundle(bundle) => connection.send_bundle(cx, *channel, bundle),
+                    Load::Batch(batch) => connection.send_batch(cx, *channel, batch),
                 });
                 queued += taken.unwrap_or(0);
             }
             *from = index + 1;
         }
         queued
+    }
+
+    /// Another member of a group comes soon: the one behind the last that does, or the first from this place on.
+    fn look_ahead(&self, lookahead: &mut Lookahead<u32>, group: Group, from: u32) {
+        let next = self.groups.next(group, lookahead.last().map_or(from, |last| last + 1));
+        lookahead.advance(next, |index, step| self.slots.prefetch(index, step));
     }
 
     /// Whether a group has a member at this place in the endpoint, or behind it.

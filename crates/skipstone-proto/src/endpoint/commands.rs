@@ -1,6 +1,6 @@
 //! What the application asks of its connections.
 
-use super::{Endpoint, Group, PeerId, SendError};
+use super::{Endpoint, Everyone, Group, PeerId, SendError};
 use crate::channel::{MessageId, Submission};
 use crate::connection::handshake::Request;
 use crate::connection::{Connection, Context, Leaves};
@@ -13,6 +13,7 @@ use bytes::Bytes;
 
 /// Why no connection was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// The token is longer than 1,024 bytes.
     TokenTooLong,
@@ -37,12 +38,19 @@ impl core::error::Error for ConnectError {}
 impl Endpoint {
     /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
     /// [`Event::Connected`](super::Event::Connected) or [`Event::Closed`](super::Event::Closed) follows.
+    ///
+    /// # Errors
+    /// The token is too long, the endpoint has as many connections as it may, or the path's stream carries a
+    /// connection.
     pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
         let protection = self.config.suites.clone().map_or(Protection::Plain, Protection::Encrypted);
         self.connect_with(now, path, token, protection)
     }
 
     /// As [`Endpoint::connect`], with this protection and no other. A stream is as its carrier is.
+    ///
+    /// # Errors
+    /// As [`Endpoint::connect`].
     pub fn connect_with(
         &mut self,
         now: Time,
@@ -61,13 +69,16 @@ impl Endpoint {
             return Err(ConnectError::SocketInUse);
         }
         let peer = self.slots.reserve();
-        let id = self.ids.assign(&mut self.mint, peer.index);
-        let nonce = self.mint.number();
+        let id = self.directory.ids.assign(&mut self.secrets.rng, peer.index);
+        let nonce = self.secrets.rng.number();
         let token = Bytes::copy_from_slice(token);
         let request = Request { nonce, token, protection, timeout: self.config.handshake_timeout };
         let mut connection = Connection::new_client(now, peer, path, id, request);
         connection.set_congestion(self.config.congestion);
-        self.adopt(connection);
+        if self.config.follows_server_time {
+            connection.follow_server_time();
+        }
+        self.insert(connection);
         Ok(peer)
     }
 
@@ -98,6 +109,11 @@ impl Endpoint {
     }
 
     /// Queues a message. `id` is the caller's name for it, echoed in receipts.
+    ///
+    /// # Errors
+    /// There is no such peer, its connection is not established, no rule holds the channel, the message is too long, or the
+    /// channel's queue is full. Nothing is queued then. If the channel's rule is to disconnect, a full queue also ends the
+    /// connection.
     pub fn send(
         &mut self,
         now: Time,
@@ -111,17 +127,29 @@ impl Endpoint {
 
     /// As [`Endpoint::send`], for a message that is late already: it answers, or passes on, one that came with this age
     /// in [`Event::Message`](super::Event::Message). What is late goes out in copies, so that it is not lost again.
+    ///
+    /// # Errors
+    /// As [`Endpoint::send`].
     pub fn submit(&mut self, now: Time, peer: PeerId, channel: u16, message: Submission) -> Result<(), SendError> {
         if self.slots.find(peer).is_none() {
-            return Err(SendError::NotConnected);
+            return Err(if self.slots.was(peer) { SendError::NotConnected } else { SendError::UnknownPeer });
         }
-        self.send_at(now, peer.index, channel, message)
+        self.act_on(now, peer.index, |connection, cx| Ok((connection.send(cx, channel, message)?, ())))
+    }
+
+    /// As [`Endpoint::submit`], for a message that the application was told is accepted: one for which there is no room is
+    /// given up with an event, if its channel is reliable or has receipts. One whose connection has ended is gone with it.
+    pub fn submit_accepted(&mut self, now: Time, peer: PeerId, channel: u16, message: Submission) {
+        if self.slots.find(peer).is_some() {
+            let messages = core::iter::once(message);
+            let _ = self.act_on(now, peer.index, |connection, cx| connection.send_all(cx, channel, messages));
+        }
     }
 
     /// Lets everything leave that waits for a flush.
     pub fn flush(&mut self, now: Time) {
-        for at in 0..self.unflushed.len() {
-            let index = self.unflushed[at];
+        for at in 0..self.ready.unflushed.len() {
+            let index = self.ready.unflushed[at];
             let Some(slot) = self.slots.at(index) else { continue };
             slot.is_unflushed = false;
             if let Some(connection) = &mut slot.connection {
@@ -129,12 +157,17 @@ impl Endpoint {
                 self.activate(index);
             }
         }
-        self.unflushed.clear();
+        self.ready.unflushed.clear();
     }
 
-    /// Adds a peer to a group. False if there is no such connection, or it was a member already.
+    /// Adds a peer to a group. False if there is no such connection, or it was a member already. Everyone's group takes
+    /// peers only if the configuration says so.
     pub fn join(&mut self, peer: PeerId, group: Group) -> bool {
         let Some(slot) = self.slots.find(peer) else { return false };
+        if group == Group::EVERYONE && self.config.everyone == Everyone::ByCommand {
+            let is_over = slot.connection.as_ref().is_none_or(|connection| connection.is_over());
+            return !is_over && self.groups.join(group, peer.index);
+        }
         let is_new = group != Group::EVERYONE && self.groups.join(group, peer.index);
         if is_new {
             slot.groups.push(group);
@@ -161,7 +194,7 @@ impl Endpoint {
 
     /// A stream takes no more bytes for now, or takes them again. What is queued waits in its channels meanwhile.
     pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
-        let Some(index) = self.by_socket.get(&socket).copied() else { return };
+        let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
         let Some(slot) = self.slots.at(index) else { return };
         slot.is_blocked = !is_writable;
         if is_writable {
@@ -177,10 +210,6 @@ impl Endpoint {
     /// Lets no further clients in; those who are in stay.
     pub fn stop_listening(&mut self) {
         self.config.is_server = false;
-    }
-
-    fn send_at(&mut self, now: Time, index: u32, channel: u16, message: Submission) -> Result<(), SendError> {
-        self.act_on(now, index, |connection, cx| Ok((connection.send(cx, channel, message)?, ())))
     }
 
     /// Lets a connection queue something, and sees to it that it leaves.
@@ -216,7 +245,7 @@ impl Endpoint {
     fn note_unflushed(&mut self, index: u32) {
         let slot = self.slots.at(index).expect("a message was just queued there");
         if !core::mem::replace(&mut slot.is_unflushed, true) {
-            self.unflushed.push(index);
+            self.ready.unflushed.push(index);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What comes in from the sockets: to which connection, or from which stranger. WIRE.md sections 2 and 6.
 
-use super::unfinished::Admission;
-use super::{Drop, Endpoint, Opened, PeerId};
+use super::directory::Opened;
+use super::pending_handshakes::HandshakeAdmission;
+use super::{DropReason, Endpoint, PeerId};
 use crate::connection::event::code;
 use crate::connection::handshake::VERSIONS;
-use crate::connection::{Connection, Context, Ids};
+use crate::connection::{Connection, ConnectionIds, Context};
 use crate::path::Path;
 use crate::security::cookie::Claim;
 use crate::security::{Plain, Security};
@@ -17,19 +18,21 @@ impl Endpoint {
     /// counted.
     pub fn handle_datagram(&mut self, now: Time, path: Path, datagram: &mut [u8]) {
         if let Err(reason) = self.dispatch(now, path, datagram) {
-            self.past.drops.count(reason);
+            self.totals.past.drops.count(reason);
         }
     }
 
-    fn dispatch(&mut self, now: Time, path: Path, bytes: &mut [u8]) -> Result<(), Drop> {
+    fn dispatch(&mut self, now: Time, path: Path, bytes: &mut [u8]) -> Result<(), DropReason> {
         let length = bytes.len();
         if length > HANDSHAKE_BYTES_MAX && bytes[0] != datagram::KIND_PACKET {
-            return Err(Drop::TooLong);
+            return Err(DropReason::TooLong);
         }
-        let decoded = datagram::decode(bytes).map_err(|_| Drop::Malformed)?;
+        let decoded = datagram::decode(bytes).map_err(|_| DropReason::Malformed)?;
         match decoded {
             Datagram::Packet { to } => return self.handle_packet(now, path, to, bytes),
             Datagram::Hello(hello) => return self.handle_hello(now, path, &hello, length),
+            Datagram::Query { nonce } => return self.handle_query(path, nonce, length),
+            Datagram::Answer { .. } => return Err(DropReason::BadFrame),
             Datagram::Open(open) => {
                 let open = Open { cookie: &open.cookie.clone(), ..open };
                 return self.handle_open(now, path, &open, bytes);
@@ -50,9 +53,13 @@ impl Endpoint {
                 let theirs: Vec<u16> = versions.collect();
                 self.on_path(now, path, to, |c, cx| c.handle_versions(cx, nonce, &theirs))
             }
-            Datagram::Packet { .. } | Datagram::Hello(_) | Datagram::Open(_) => unreachable!("they were taken above"),
+            Datagram::Packet { .. }
+            | Datagram::Hello(_)
+            | Datagram::Open(_)
+            | Datagram::Query { .. }
+            | Datagram::Answer { .. } => unreachable!("they were taken above"),
         };
-        if is_taken? { Ok(()) } else { Err(Drop::BadFrame) }
+        if is_taken? { Ok(()) } else { Err(DropReason::BadFrame) }
     }
 
     /// Acts on the connection with this id, if it lies on this path.
@@ -62,12 +69,12 @@ impl Endpoint {
         path: Path,
         id: u32,
         act: impl FnOnce(&mut Connection, &mut Context<'_>) -> T,
-    ) -> Result<T, Drop> {
-        let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
-        let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
-        let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
+    ) -> Result<T, DropReason> {
+        let index = self.directory.ids.find(id).ok_or(DropReason::UnknownConnection)?;
+        let slot = self.slots.at(index).ok_or(DropReason::UnknownConnection)?;
+        let connection = slot.connection.as_deref_mut().ok_or(DropReason::UnknownConnection)?;
         if !connection.is_on(&path) {
-            return Err(Drop::WrongPath);
+            return Err(DropReason::WrongPath);
         }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let result = act(connection, cx);
@@ -75,22 +82,22 @@ impl Endpoint {
         Ok(result)
     }
 
-    fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), Drop> {
+    fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), DropReason> {
         if !self.config.is_server {
-            return Err(Drop::BadFrame);
+            return Err(DropReason::BadFrame);
         }
         let common = VERSIONS.into_iter().find(|ours| hello.versions.clone().any(|theirs| theirs == *ours));
         let Some(version) = common else {
             self.reply(path, length, datagram::versions_len(VERSIONS.len()), |writer| {
                 datagram::encode_versions(writer, hello.source, hello.nonce, &VERSIONS);
             });
-            return Err(Drop::NoCommonVersion);
+            return Err(DropReason::NoCommonVersion);
         };
         let Some(suite) = best_of(hello.suites & self.suites_on(&path)) else {
             let reason =
                 if self.config.allows_plain { "this server does not encrypt" } else { "encrypted clients only" };
             self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
-            return Err(Drop::WrongSuite);
+            return Err(DropReason::WrongSuite);
         };
         let claim = Claim { remote: path.remote, source: hello.source, nonce: hello.nonce, version, suite };
         self.challenge(now, path, length, &claim);
@@ -107,7 +114,7 @@ impl Endpoint {
     }
 
     fn challenge(&mut self, now: Time, path: Path, length: usize, claim: &Claim) {
-        let cookie = self.jar.bake(now, claim);
+        let cookie = self.secrets.cookie_key.bake(now, claim);
         let Claim { source: to, nonce, version, suite, .. } = *claim;
         self.reply(path, length, datagram::CHALLENGE_BYTES, |writer| {
             datagram::encode_challenge(writer, &Challenge { to, nonce, version, suite, cookie: &cookie });
@@ -129,16 +136,16 @@ impl Endpoint {
         write: impl FnOnce(&mut crate::wire::cursor::Writer<'_>),
     ) {
         if received < length || !self.replies.push(path, write) {
-            self.past.drops.count(Drop::TooManyReplies);
+            self.totals.past.drops.count(DropReason::TooManyReplies);
         }
     }
 
-    fn handle_open(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
+    fn handle_open(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), DropReason> {
         if !self.config.is_server || !VERSIONS.contains(&open.version) {
-            return Err(Drop::BadFrame);
+            return Err(DropReason::BadFrame);
         }
         if open.suite & self.suites_on(&path) == 0 {
-            return Err(Drop::WrongSuite);
+            return Err(DropReason::WrongSuite);
         }
         let claim = Claim {
             remote: path.remote,
@@ -148,91 +155,94 @@ impl Endpoint {
             suite: open.suite,
         };
         // First of all: a new challenge would make the client change the key of a connection that it has.
-        if let Some(opened) = self.opened.get(&(path.remote, open.source)).copied() {
+        if let Some(opened) = self.directory.opened.get(&(path.remote, open.source)).copied() {
             // Its age does not count, for the client says the same again; but nobody else may speak in its name.
-            if opened.nonce != open.nonce || !self.jar.is_own(&claim, open.cookie) {
-                return Err(Drop::BadCookie);
+            if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(&claim, open.cookie) {
+                return Err(DropReason::BadCookie);
             }
             let slot = self.slots.at(opened.index);
             let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
-            let id = local.ok_or(Drop::UnknownConnection)?;
+            let id = local.ok_or(DropReason::UnknownConnection)?;
             return self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?;
         }
-        if !self.jar.is_good(now, &claim, open.cookie) {
+        if !self.secrets.cookie_key.is_good(now, &claim, open.cookie) {
             self.challenge(now, path, bytes.len(), &claim);
-            return Err(Drop::BadCookie);
+            return Err(DropReason::BadCookie);
         }
         if self.is_taken(&path) {
-            return Err(Drop::BadFrame);
+            return Err(DropReason::BadFrame);
         }
         if open.suite != SUITE_PLAIN && !self.may_begin(now, &path) {
-            return Err(Drop::TooManyHandshakes);
+            return Err(DropReason::TooManyHandshakes);
         }
         if self.is_full() && !self.displace(now) {
             // Those may come to nothing: whoever waits asks again.
-            if self.unfinished.victim().is_some() {
-                return Err(Drop::TooManyHandshakes);
+            if self.pending_handshakes.victim().is_some() {
+                return Err(DropReason::TooManyHandshakes);
             }
             self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
-            return Err(Drop::Full);
+            return Err(DropReason::Full);
         }
         self.let_in(now, path, open, bytes)
     }
 
     /// Whether an encrypted handshake may begin, in place of another if it must be.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
-        let Endpoint { unfinished, slots, .. } = self;
-        unfinished.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
-        match unfinished.admit(now, &path.remote) {
-            Admission::Welcome => true,
-            Admission::InPlaceOf(peer) => {
-                self.forget_unfinished(peer);
+        let Endpoint { pending_handshakes, slots, .. } = self;
+        pending_handshakes.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
+        match pending_handshakes.admit(now, &path.remote) {
+            HandshakeAdmission::Welcome => true,
+            HandshakeAdmission::InPlaceOf(peer) => {
+                self.forget_pending_handshake(peer);
                 true
             }
-            Admission::Refused => false,
+            HandshakeAdmission::Refused => false,
         }
     }
 
     /// Makes room where there is none: whoever has not finished a handshake has less of a claim than a newcomer.
     fn displace(&mut self, now: Time) -> bool {
-        let Endpoint { unfinished, slots, .. } = self;
-        unfinished.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
-        let victim = self.unfinished.late_victim(now);
-        victim.inspect(|peer| self.forget_unfinished(*peer)).is_some()
+        let Endpoint { pending_handshakes, slots, .. } = self;
+        pending_handshakes.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
+        let victim = self.pending_handshakes.overdue_victim(now);
+        victim.inspect(|peer| self.forget_pending_handshake(*peer)).is_some()
     }
 
     /// The application has not heard of it, and the client will find that nobody knows its id.
-    fn forget_unfinished(&mut self, peer: PeerId) {
-        self.past.drops.count(Drop::TooManyHandshakes);
-        self.bury(peer.index);
+    fn forget_pending_handshake(&mut self, peer: PeerId) {
+        self.totals.past.drops.count(DropReason::TooManyHandshakes);
+        self.remove(peer.index);
     }
 
     /// A client whose address is proven. If its first packet makes no sense, it was never here.
-    fn let_in(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), Drop> {
+    fn let_in(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), DropReason> {
         let security = match (&self.config.suites, open.suite) {
             (_, SUITE_PLAIN) => Security::Plain(Plain::new(open.nonce, open.cookie)),
-            (Some(suites), suite) => Security::Session(suites.server(now, suite, open.nonce).ok_or(Drop::WrongSuite)?),
-            (None, _) => return Err(Drop::WrongSuite),
+            (Some(suites), suite) => {
+                Security::Session(suites.server(now, suite, open.nonce).ok_or(DropReason::WrongSuite)?)
+            }
+            (None, _) => return Err(DropReason::WrongSuite),
         };
         let peer = self.slots.reserve();
-        let local = self.ids.assign(&mut self.mint, peer.index);
-        let ids = Ids { local, remote: open.source };
+        let local = self.directory.ids.assign(&mut self.secrets.rng, peer.index);
+        let ids = ConnectionIds { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
         connection.set_congestion(self.config.congestion);
+        connection.set_inbound(&self.config.inbound);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let opened = connection.handle_open(cx, open, bytes);
         if opened.is_err() || !connection.is_opened() {
-            self.past.add(connection.stats_mut());
-            self.ids.release(local);
+            self.totals.past.add(connection.stats_mut());
+            self.directory.ids.release(local);
             self.slots.unreserve(peer);
             return opened;
         }
-        let is_unfinished = connection.is_unasked();
-        self.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce: open.nonce });
-        self.adopt(connection);
-        if is_unfinished {
-            self.unfinished.push(now, peer, &path.remote);
+        let is_pending = connection.is_unasked();
+        self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce: open.nonce });
+        self.insert(connection);
+        if is_pending {
+            self.pending_handshakes.push(now, peer, &path.remote);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Connection ids: chosen at random, found by a table that nobody outside can unbalance, because we chose the ids.
 
-use crate::security::mint::Mint;
+use crate::security::secret_rng::SecretRng;
 use crate::wire::datagram::{KIND_CRYPTO, KIND_PACKET};
 use core::hash::{BuildHasherDefault, Hasher};
 
@@ -47,11 +47,11 @@ impl IdTable {
     }
 
     /// A new id for the connection at `index`.
-    pub(crate) fn assign(&mut self, mint: &mut Mint, index: u32) -> u32 {
+    pub(crate) fn assign(&mut self, secret_rng: &mut SecretRng, index: u32) -> u32 {
         let free_bits = 24 - self.shard.bits;
         assert!(self.by_id.len() < self.capacity(), "the endpoint takes no more connections than there are ids");
         loop {
-            let random = mint.number() as u32 & ((1 << free_bits) - 1);
+            let random = secret_rng.number() as u32 & ((1 << free_bits) - 1);
             let id = random | self.shard.index.checked_shl(free_bits).unwrap_or(0);
             if id != 0 && !self.by_id.contains_key(&id) {
                 self.by_id.insert(id, index);
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn a_datagram_names_the_shard_that_assigned_its_id() {
-        let mut mint = Mint::new([7; 16]);
+        let mut secret_rng = SecretRng::new([7; 16]);
         for index in 0..6 {
             let mut table = IdTable::new(Shard { index, bits: 3 });
             for connection in 0..100 {
-                let [_, a, b, c] = table.assign(&mut mint, connection).to_be_bytes();
+                let [_, a, b, c] = table.assign(&mut secret_rng, connection).to_be_bytes();
                 assert_eq!(Shard::named_by(&[KIND_PACKET, a, b, c, 0], 3), Some(index));
                 assert_eq!(Shard::named_by(&[KIND_CRYPTO, a, b, c], 3), Some(index));
             }

@@ -5,46 +5,66 @@
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
 //! `commands` is what the application asks, `datagram` takes what comes in, `overview` is for whoever watches, `wheel`
-//! wakes, `ids` finds, `unfinished` limits handshakes, `roaming` follows clients whose address changes.
+//! wakes, `ids` finds, `pending_handshakes` limits handshakes, `roaming` follows clients whose address changes,
+//! `dialing` finds the one of a server's addresses that answers, `query` answers server
+//! browsers.
 
-mod ahead;
+mod answer;
 mod broadcast;
 mod commands;
 mod config;
+mod config_check;
+mod config_error;
 mod datagram;
+mod dialing;
+mod directory;
 mod groups;
 mod ids;
 mod overview;
+mod pending_handshakes;
+mod query;
+mod ready;
 mod replies;
 mod roaming;
+mod secrets;
+mod share;
 mod slots;
-mod unfinished;
+mod totals;
+mod transmit;
+mod turns;
 mod wheel;
 
-pub use crate::connection::event::{Close, ClosedBy, Event, PeerId, code};
-pub use crate::connection::stats::{Drop, Drops, Flow, Stats};
-pub use crate::connection::{Overview, SendError, Side};
+use crate::connection::event::{Event, PeerId, code};
+use crate::connection::stats::{DropReason, Stats};
+use crate::connection::{Overview, SendError, ServerTime, Side};
 pub use commands::ConnectError;
-pub use config::{Config, ConfigError};
+pub use config::{Config, Everyone};
+pub use config_error::ConfigError;
 pub use groups::Group;
 pub use ids::Shard;
 
 use crate::connection::events::Events;
 use crate::connection::{Connection, Context, Scratch};
 use crate::path::Path;
-use crate::security::cookie::CookieJar;
-use crate::security::mint::Mint;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Settings;
 pub use broadcast::Broadcast;
+use bytes::Bytes;
+use directory::Directory;
 use groups::Groups;
 use ids::IdTable;
+use pending_handshakes::PendingHandshakes;
+pub use query::{DecodedAnswer, QUERY_BYTES_MIN, QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong, encode_question};
+use ready::Ready;
 use replies::Replies;
-use skipstone_prefetch::prefetch;
+use secrets::Secrets;
+use share::{Share, Turn};
+use skipstone_prefetch::{Lookahead, Step};
 use slots::Slots;
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use unfinished::Unfinished;
+use totals::Totals;
+pub use totals::Work;
+pub use transmit::Transmit;
 use wheel::Wheel;
 
 /// All connections behind one or more sockets.
@@ -52,93 +72,51 @@ use wheel::Wheel;
 pub struct Endpoint {
     config: Config,
     settings: Arc<Settings>,
-    mint: Mint,
-    jar: CookieJar,
+    secrets: Secrets,
     slots: Slots,
-    ids: IdTable,
-    /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
-    opened: BTreeMap<(core::net::SocketAddr, u32), Opened>,
+    directory: Directory,
     /// Handshakes of encrypted suites that are under way.
-    unfinished: Unfinished,
-    /// Connections on reliable carriers, by socket.
-    by_socket: BTreeMap<u32, u32>,
-    /// Sockets whose connection is over.
-    released: VecDeque<u32>,
+    pending_handshakes: PendingHandshakes,
     groups: Groups,
-    /// Connections that may have something to send.
-    active: VecDeque<u32>,
-    /// Connections with messages that wait for a flush.
-    unflushed: Vec<u32>,
+    ready: Ready,
+    /// The cap on what all connections send together, if there is one.
+    share: Option<Box<Share>>,
     broadcast: Broadcast,
     wheel: Wheel,
     replies: Replies,
+    query_answer: Option<Bytes>,
     events: Events,
     scratch: Scratch,
-    /// Counters of connections that are gone, and of datagrams that belong to none.
-    past: Stats,
-    work: Work,
-}
-
-/// Which connection came of an OPEN.
-#[derive(Clone, Copy, Debug)]
-struct Opened {
-    index: u32,
-    nonce: u64,
-}
-
-/// How often connections were touched: what an idle one must not cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Timers that came up, in vain or not.
-    pub entries: u64,
-    /// Connections that had something to do in [`Endpoint::handle_timeout`].
-    pub timeouts: u64,
-    /// Connections that [`Endpoint::poll_transmit`] asked for something to send.
-    pub transmits: u64,
-    /// Timers that wait now.
-    pub timers: usize,
+    totals: Totals,
 }
 
 /// A stream that takes nothing is looked after so often, for the sake of what is due without sending.
 const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 
-/// Datagrams to send along one path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Where to.
-    pub path: Path,
-    /// Bytes of the buffer that were written.
-    pub bytes: usize,
-    /// They are several datagrams of so many bytes each, of which the last may be shorter.
-    pub segment_bytes: usize,
-}
-
 impl Endpoint {
     /// An endpoint whose every random choice follows from `seed`, which outside of tests comes from the system's
     /// entropy. Shards of one server share its first half, the secret of cookies, and nothing of the second.
+    ///
+    /// # Errors
+    /// As [`Config::check`].
     pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
         config.check()?;
-        let half = |from: usize| seed[from..from + 16].try_into().expect("half of 32 bytes");
         let settings = Arc::new(config.settings.clone());
         Ok(Endpoint {
-            jar: CookieJar::new(half(0)),
-            mint: Mint::new(half(16)),
+            secrets: Secrets::new(&seed),
             slots: Slots::default(),
-            ids: IdTable::new(config.shard),
-            opened: BTreeMap::new(),
-            unfinished: Unfinished::default(),
-            by_socket: BTreeMap::new(),
-            released: VecDeque::new(),
+            directory: Directory::new(IdTable::new(config.shard)),
+            pending_handshakes: PendingHandshakes::default(),
             groups: Groups::default(),
-            active: VecDeque::new(),
-            unflushed: Vec::new(),
+            ready: Ready::default(),
+            share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
             replies: Replies::default(),
+            query_answer: None,
             events: Events::default(),
             scratch: Scratch::default(),
-            past: Stats::default(),
-            work: Work::default(),
+            totals: Totals::default(),
             settings,
             config,
         })
@@ -146,7 +124,9 @@ impl Endpoint {
 
     /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
     pub fn handle_carrier_lost(&mut self, now: Time, socket: u32, reason: &str) {
-        let Some(peer) = self.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else { return };
+        let Some(peer) = self.directory.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else {
+            return;
+        };
         let code = code::CARRIER_LOST;
         self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
     }
@@ -154,7 +134,7 @@ impl Endpoint {
     /// Does what is due by now.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some((index, tick)) = self.wheel.pop_due(now) {
-            self.work.entries += 1;
+            self.totals.work.entries += 1;
             let Some(slot) = self.slots.at(index) else { continue };
             if !slot.on_entry(tick) {
                 continue;
@@ -164,7 +144,7 @@ impl Endpoint {
                 self.rearm(index);
                 continue;
             }
-            self.work.timeouts += 1;
+            self.totals.work.timeouts += 1;
             let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
             connection.handle_timeout(cx);
             self.after(index);
@@ -174,30 +154,42 @@ impl Endpoint {
     /// When to call [`Endpoint::handle_timeout`], or [`Endpoint::poll_transmit`] again: in the past if there is work
     /// right now.
     pub fn poll_timeout(&self) -> Time {
-        if self.active.is_empty() && self.replies.is_empty() { self.wheel.next() } else { Time::ZERO }
+        let is_idle = self.ready.active.is_empty() && self.replies.is_empty();
+        if is_idle { self.wheel.next().min(self.share_due()) } else { Time::ZERO }
     }
 
     /// Writes datagrams that are due into `buffer`, which holds at least one of the largest; `None` if none is.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
         if let Some(reply) = self.replies.pop(buffer) {
-            self.past.sent.datagrams += 1;
-            self.past.sent.datagram_bytes += reply.bytes as u64;
-            self.past.sent.ip_bytes += reply.bytes as u64 + u64::from(reply.path.carrier.overhead_bytes);
+            self.totals.past.sent.datagrams += 1;
+            self.totals.past.sent.datagram_bytes += reply.bytes as u64;
+            self.totals.past.sent.ip_bytes += reply.bytes as u64 + u64::from(reply.path.carrier.overhead_bytes);
+            self.charge_share(now, &reply);
             return Some(reply);
         }
-        while let Some(index) = self.active.pop_front() {
+        let turn_bytes = self.turn_bytes();
+        while let Some(Turn { index, held_until }) = self.next_turn(now) {
+            let has_share = self.share.is_some();
             let Some(slot) = self.slots.at(index) else { continue };
-            slot.is_active = false;
             let is_blocked = slot.is_blocked;
             let Some(connection) = &mut slot.connection else { continue };
-            self.work.transmits += 1;
-            if let Some((path, bytes)) = connection.poll_alone(now, buffer) {
-                self.activate(index);
-                return Some(Transmit { path, bytes, segment_bytes: bytes });
+            self.totals.work.transmits += 1;
+            if has_share {
+                connection.hold_until(held_until);
             }
-            let segments = if is_blocked { None } else { connection.poll_transmit(now, buffer) };
-            let path = *connection.path();
+            if let Some((path, bytes)) = connection.poll_control_packet(now, buffer) {
+                let transmit = Transmit { path, bytes, segment_bytes: bytes };
+                self.activate(index);
+                self.charge_share(now, &transmit);
+                return Some(transmit);
+            }
+            let room = turn_bytes.max(usize::from(connection.datagram_bytes())).min(buffer.len());
+            let segments = if is_blocked { None } else { connection.poll_transmit(now, &mut buffer[..room]) };
+            let (path, is_held) = (*connection.path(), connection.is_held());
             let Some(segments) = segments else {
+                if is_held {
+                    self.wait_for_share(index);
+                }
                 // What is due and cannot leave must not make time stand still.
                 let earliest = if is_blocked { now + BLOCKED_SPAN } else { Time::ZERO };
                 self.rearm_from(index, earliest);
@@ -205,28 +197,29 @@ impl Endpoint {
             };
             if segments.is_all {
                 self.rearm(index)
+            } else if has_share && held_until == Time::ZERO {
+                self.wait_for_share(index);
+                self.rearm(index);
             } else {
                 self.activate(index)
             }
-            return Some(Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes });
+            let transmit = Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes };
+            self.charge_share(now, &transmit);
+            return Some(transmit);
         }
         None
     }
 
-    /// A hint: something is done soon with this connection, to which others are served before; `turns` is how many, of which
-    /// 2, 1 and 0 are told in turn. Nothing depends on it but how soon its memory is in the processor's caches.
-    pub fn prefetch(&self, peer: PeerId, turns: usize) {
-        let Some(connection) = self.slots.peek(peer.index) else { return };
-        match turns {
-            2 => prefetch(connection),
-            turns => connection.prefetch(turns == 0),
-        }
+    /// A hint: it is this connection's turn soon, in a round through many. Nothing depends on it but how soon its memory is in
+    /// the processor's caches.
+    pub fn prefetch(&self, peer: PeerId, step: Step) {
+        self.slots.prefetch(peer.index, step);
     }
 
     /// The next thing that happened.
     pub fn poll_event(&mut self, now: Time) -> Option<Event> {
-        if let Some(row) = self.events.row_that_goes_on() {
-            return row.next();
+        if let Some(run) = self.events.unfinished_run() {
+            return run.next();
         }
         let mut freed = 0;
         let event = self.events.pop(&mut freed);
@@ -238,7 +231,9 @@ impl Endpoint {
                 }
             }
             // It may have ended meanwhile, and its place be another's.
-            Some(Event::Connected { peer }) if self.slots.find(*peer).is_some() => {
+            Some(Event::Connected { peer, .. })
+                if self.config.everyone == Everyone::ByEvent && self.slots.find(*peer).is_some() =>
+            {
                 self.groups.join(Group::EVERYONE, peer.index);
             }
             Some(Event::Closed { peer, .. }) if self.slots.find(*peer).is_some() => {
@@ -251,7 +246,7 @@ impl Endpoint {
 
     /// Whether a connection may have something to send, or messages that wait for a flush.
     pub fn has_work(&self) -> bool {
-        !self.active.is_empty() || !self.unflushed.is_empty()
+        !self.ready.active.is_empty() || !self.ready.unflushed.is_empty()
     }
 
     /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.
@@ -261,26 +256,27 @@ impl Endpoint {
 
     /// A socket whose one connection is over and which can be closed: a stream, or a client's own.
     pub fn poll_released(&mut self) -> Option<u32> {
-        self.released.pop_front()
+        self.ready.released.pop_front()
     }
 
     fn is_full(&self) -> bool {
-        self.slots.len() >= self.ids.capacity().min(self.config.connections_max as usize)
+        self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
     }
 
     /// Whether the path is a stream that carries a connection.
     fn is_taken(&self, path: &Path) -> bool {
-        path.carrier.is_reliable && self.by_socket.contains_key(&path.socket)
+        path.carrier.is_reliable && self.directory.by_socket.contains_key(&path.socket)
     }
 
     /// Puts a new connection where its id and its path find it.
-    fn adopt(&mut self, mut connection: Connection) {
+    fn insert(&mut self, mut connection: Connection) {
         let (index, path) = (connection.peer().index, *connection.path());
         if let Some(merging) = self.config.merging {
             connection.set_merging(merging);
         }
+        connection.set_bandwidth(self.config.bandwidth_max_per_peer);
         if path.carrier.is_reliable {
-            self.by_socket.insert(path.socket, index);
+            self.directory.by_socket.insert(path.socket, index);
         }
         self.slots.fill(connection);
         self.activate(index);
@@ -302,13 +298,16 @@ impl Endpoint {
     /// After anything happened to a connection: it may have something to send, or be over.
     fn after(&mut self, index: u32) {
         let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
-        if connection.is_dead() { self.bury(index) } else { self.activate(index) }
+        if connection.is_dead() { self.remove(index) } else { self.activate(index) }
     }
 
     fn activate(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
+        if let Some(peer) = slot.touch(index) {
+            self.ready.touched.push(peer);
+        }
         if !core::mem::replace(&mut slot.is_active, true) {
-            self.active.push_back(index);
+            self.ready.active.push_back(index);
         }
     }
 
@@ -327,20 +326,23 @@ impl Endpoint {
         }
     }
 
-    fn bury(&mut self, index: u32) {
-        let Some(mut connection) = self.slots.empty(index) else { return };
-        self.past.add(connection.stats_mut());
-        let (path, ids) = (*connection.path(), connection.ids());
-        self.ids.release(ids.local);
-        let opened = (connection.opened_from(), ids.remote);
-        if self.opened.get(&opened).is_some_and(|opened| opened.index == index) {
-            self.opened.remove(&opened);
+    fn remove(&mut self, index: u32) {
+        if let Some(peer) = self.slots.at(index).and_then(|slot| slot.touch(index)) {
+            self.ready.touched.push(peer);
         }
-        if path.carrier.is_reliable && self.by_socket.get(&path.socket) == Some(&index) {
-            self.by_socket.remove(&path.socket);
+        let Some(mut connection) = self.slots.empty(index) else { return };
+        self.totals.past.add(connection.stats_mut());
+        let (path, ids) = (*connection.path(), connection.ids());
+        self.directory.ids.release(ids.local);
+        let opened = (connection.opened_from(), ids.remote);
+        if self.directory.opened.get(&opened).is_some_and(|opened| opened.index == index) {
+            self.directory.opened.remove(&opened);
+        }
+        if path.carrier.is_reliable && self.directory.by_socket.get(&path.socket) == Some(&index) {
+            self.directory.by_socket.remove(&path.socket);
         }
         if path.carrier.is_reliable || connection.side() == Side::Client {
-            self.released.push_back(path.socket);
+            self.ready.released.push_back(path.socket);
         }
         for group in self.slots.take_groups(index) {
             self.groups.leave(group, index);

@@ -1,6 +1,8 @@
 //! What an endpoint is doing, for whoever watches.
 
-use super::{Endpoint, Group, Overview, PeerId, Stats, Work};
+use super::{Endpoint, Group, Overview, PeerId, ServerTime, Stats, Work};
+use crate::channel::transfers::Transfers;
+use crate::time::Time;
 use crate::wire::settings::Settings;
 use std::sync::Arc;
 
@@ -30,6 +32,48 @@ impl Endpoint {
         self.slots.connection(peer).map(|connection| connection.overview())
     }
 
+    /// The messages of so many bytes and more that a connection is sending and receiving. It looks through all that is queued:
+    /// for a progress bar, not for every packet.
+    pub fn transfers(&mut self, peer: PeerId, bytes_min: usize) -> Option<Transfers> {
+        self.slots.connection(peer).map(|connection| connection.transfers(bytes_min))
+    }
+
+    /// The server's clock as the client with this name knows it: `None` before the first answer, and unless the configuration
+    /// follows it.
+    pub fn server_time(&mut self, now: Time, peer: PeerId) -> Option<ServerTime> {
+        self.slots.connection(peer)?.server_time(now)
+    }
+
+    /// Connections that stand.
+    pub fn peer_count(&self) -> usize {
+        self.groups.members(Group::EVERYONE).len()
+    }
+
+    /// Whether something happened to a connection since [`Endpoint::take_touched`].
+    pub fn has_touched(&self) -> bool {
+        !self.ready.touched.is_empty()
+    }
+
+    /// Puts the connections to which something happened since the last call into an empty list; those that are gone, too.
+    pub fn take_touched(&mut self, touched: &mut Vec<PeerId>) {
+        core::mem::swap(&mut self.ready.touched, touched);
+        for peer in touched {
+            if let Some(slot) = self.slots.find(*peer) {
+                slot.untouch();
+            }
+        }
+    }
+
+    /// Messages and their bytes that wait on one channel of a connection, or are in flight.
+    pub fn queued(&mut self, peer: PeerId, channel: u16) -> (u64, u64) {
+        self.slots.connection(peer).map_or((0, 0), |connection| connection.queued(channel))
+    }
+
+    /// Counters of connections that are gone, and of datagrams that belonged to none.
+    pub fn past(&self) -> &Stats {
+        &self.totals.past
+    }
+
     /// The settings that a connection keeps to.
     pub fn settings(&mut self, peer: PeerId) -> Option<Arc<Settings>> {
         self.slots.connection(peer).map(|connection| connection.settings().clone())
@@ -37,12 +81,12 @@ impl Endpoint {
 
     /// How often connections were touched so far, and how many timers wait.
     pub fn work(&self) -> Work {
-        Work { timers: self.wheel.len(), ..self.work }
+        Work { timers: self.wheel.len(), ..self.totals.work }
     }
 
     /// Counters of all connections, past and present, and of datagrams that belonged to none.
     pub fn totals(&mut self) -> Stats {
-        let mut totals = self.past;
+        let mut totals = self.totals.past;
         self.slots.connections().for_each(|connection| totals.add(connection.stats_mut()));
         totals
     }

@@ -1,13 +1,18 @@
 //! Answers to strangers, for whom nothing else is kept. Each is no longer than what it answers; few may wait.
 
-use super::Transmit;
+use super::answer::{answer_len, write_answer};
+use super::transmit::Transmit;
 use crate::path::Path;
 use crate::wire::cursor::Writer;
+use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// Stateless answers that wait to be sent.
 #[derive(Debug, Default)]
-pub(crate) struct Replies(VecDeque<Reply>);
+pub(crate) struct Replies {
+    handshakes: VecDeque<Reply>,
+    queries: VecDeque<QueryReply>,
+}
 
 #[derive(Debug)]
 struct Reply {
@@ -16,31 +21,63 @@ struct Reply {
     bytes: [u8; REPLY_BYTES_MAX],
 }
 
+/// An answer to a query: written when it leaves, so that many that wait share the application's bytes.
+#[derive(Debug)]
+struct QueryReply {
+    path: Path,
+    nonce: u64,
+    payload: Bytes,
+}
+
 pub(crate) const REPLY_BYTES_MAX: usize = 96;
 const REPLIES_MAX: usize = 1_024;
+/// Answers to queries that wait, apart from the others: a flood of queries keeps nobody from a handshake.
+const QUERY_REPLIES_MAX: usize = 256;
 
 impl Replies {
     /// Queues what `write` writes. False if too many wait already.
     pub(crate) fn push(&mut self, path: Path, write: impl FnOnce(&mut Writer<'_>)) -> bool {
-        if self.0.len() >= REPLIES_MAX {
+        if self.handshakes.len() >= REPLIES_MAX {
             return false;
         }
         let mut bytes = [0; REPLY_BYTES_MAX];
         let mut writer = Writer::new(&mut bytes);
         write(&mut writer);
         let length = writer.len() as u8;
-        self.0.push_back(Reply { path, length, bytes });
+        self.handshakes.push_back(Reply { path, length, bytes });
         true
     }
 
+    /// Queues an answer to a query. False if too many wait already.
+    pub(crate) fn push_answer(&mut self, path: Path, nonce: u64, payload: Bytes) -> bool {
+        let has_room = self.queries.len() < QUERY_REPLIES_MAX;
+        if has_room {
+            self.queries.push_back(QueryReply { path, nonce, payload });
+        }
+        has_room
+    }
+
+    /// The next one; those of handshakes come first.
+    #[inline]
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
-        let reply = self.0.pop_front()?;
-        let bytes = usize::from(reply.length);
-        buffer[..bytes].copy_from_slice(&reply.bytes[..bytes]);
+        if self.handshakes.is_empty() && self.queries.is_empty() { None } else { self.pop_first(buffer) }
+    }
+
+    #[cold]
+    fn pop_first(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+        if let Some(reply) = self.handshakes.pop_front() {
+            let bytes = usize::from(reply.length);
+            buffer[..bytes].copy_from_slice(&reply.bytes[..bytes]);
+            return Some(Transmit { path: reply.path, bytes, segment_bytes: bytes });
+        }
+        let reply = self.queries.pop_front().filter(|reply| answer_len(&reply.payload) <= buffer.len())?;
+        let mut writer = Writer::new(buffer);
+        write_answer(&mut writer, reply.nonce, &reply.payload);
+        let bytes = writer.len();
         Some(Transmit { path: reply.path, bytes, segment_bytes: bytes })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.handshakes.is_empty() && self.queries.is_empty()
     }
 }

@@ -1,6 +1,6 @@
 //! Packets from elsewhere, and clients that say where they are now. What comes of it is the connection's to decide.
 
-use super::{Drop, Endpoint, PeerId};
+use super::{DropReason, Endpoint, PeerId};
 use crate::connection::Context;
 use crate::path::Path;
 use crate::time::Time;
@@ -13,20 +13,20 @@ impl Endpoint {
     }
 
     /// A packet for the connection with this id, from anywhere.
-    pub(super) fn handle_packet(&mut self, now: Time, path: Path, id: u32, bytes: &mut [u8]) -> Result<(), Drop> {
-        let index = self.ids.find(id).ok_or(Drop::UnknownConnection)?;
-        let slot = self.slots.at(index).ok_or(Drop::UnknownConnection)?;
-        let connection = slot.connection.as_deref_mut().ok_or(Drop::UnknownConnection)?;
+    pub(super) fn handle_packet(&mut self, now: Time, path: Path, id: u32, bytes: &mut [u8]) -> Result<(), DropReason> {
+        let index = self.directory.ids.find(id).ok_or(DropReason::UnknownConnection)?;
+        let slot = self.slots.at(index).ok_or(DropReason::UnknownConnection)?;
+        let connection = slot.connection.as_deref_mut().ok_or(DropReason::UnknownConnection)?;
         if bytes.len() > connection.accepted_bytes() {
-            return Err(Drop::TooLong);
+            return Err(DropReason::TooLong);
         }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         if connection.is_on(&path) {
             connection.handle_packet_here(cx, bytes);
         } else if connection.may_roam_to(&path) {
-            connection.handle_packet_from(cx, path, self.mint.token(&path), bytes);
+            connection.handle_packet_from(cx, path, self.secrets.rng.token(&path), bytes);
         } else {
-            return Err(Drop::WrongPath);
+            return Err(DropReason::WrongPath);
         }
         // As a rule an acknowledgement came, and there is nothing to say.
         if connection.is_silent(now) {

@@ -5,6 +5,7 @@ use super::wheel::tick_of;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
 use crate::time::Time;
+use skipstone_prefetch::{Step, prefetch};
 
 /// All connections of an endpoint.
 #[derive(Debug, Default)]
@@ -20,10 +21,14 @@ pub(crate) struct Slot {
     pub(crate) connection: Option<Box<Connection>>,
     /// It is in the endpoint's queue of connections that may have something to send.
     pub(crate) is_active: bool,
+    /// It waits for its share of what the endpoint may send.
+    pub(crate) is_waiting: bool,
     /// It is in the list of connections that wait for a flush.
     pub(crate) is_unflushed: bool,
     /// Its stream takes no more bytes for now.
     pub(crate) is_blocked: bool,
+    /// Something happened to its connection that was not looked at.
+    is_touched: bool,
     /// When the wheel wakes it first.
     armed: Time,
     /// When the wheel wakes it after that, if it is known.
@@ -32,6 +37,18 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// Something happens to its connection: its name, if nothing had happened since somebody looked.
+    #[inline]
+    pub(crate) fn touch(&mut self, index: u32) -> Option<PeerId> {
+        let is_news = !core::mem::replace(&mut self.is_touched, true);
+        is_news.then_some(PeerId { index, generation: self.generation })
+    }
+
+    /// Somebody looks at its connection.
+    pub(crate) fn untouch(&mut self) {
+        self.is_touched = false;
+    }
+
     /// Whether a wake-up at this time must be added. A later one that waits in the wheel already is kept in mind, so that
     /// a connection which is busy now and then does not add one each time.
     pub(crate) fn wants_entry(&mut self, at: Time) -> bool {
@@ -65,8 +82,10 @@ impl Slots {
                 generation: 0,
                 connection: None,
                 is_active: false,
+                is_waiting: false,
                 is_unflushed: false,
                 is_blocked: false,
+                is_touched: false,
                 armed: Time::NEVER,
                 armed_next: Time::NEVER,
                 groups: Vec::new(),
@@ -93,6 +112,7 @@ impl Slots {
         let slot = self.slots.get_mut(index as usize)?;
         let connection = slot.connection.take()?;
         slot.generation = slot.generation.wrapping_add(1);
+        slot.is_touched = false;
         self.free.push(index);
         Some(connection)
     }
@@ -105,9 +125,13 @@ impl Slots {
         self.slots.get_mut(index as usize)
     }
 
-    /// The connection at a place, to be looked at.
-    pub(crate) fn peek(&self, index: u32) -> Option<&Connection> {
-        self.slots.get(index as usize)?.connection.as_deref()
+    /// Begins to fetch the connection at a place, if there is one.
+    pub(crate) fn prefetch(&self, index: u32, step: Step) {
+        match self.slots.get(index as usize).and_then(|slot| slot.connection.as_deref()) {
+            Some(connection) if step == Step::Itself => prefetch(connection),
+            Some(connection) => connection.prefetch(step),
+            None => {}
+        }
     }
 
     pub(crate) fn find(&mut self, peer: PeerId) -> Option<&mut Slot> {
@@ -116,6 +140,12 @@ impl Slots {
 
     pub(crate) fn connection(&mut self, peer: PeerId) -> Option<&mut Connection> {
         self.find(peer)?.connection.as_deref_mut()
+    }
+
+    /// Whether a connection of this name was here once.
+    pub(crate) fn was(&self, peer: PeerId) -> bool {
+        let slot = self.slots.get(peer.index as usize);
+        slot.is_some_and(|slot| slot.generation.wrapping_sub(peer.generation) < u32::MAX / 2)
     }
 
     pub(crate) fn peer_at(&self, index: u32) -> Option<PeerId> {

@@ -12,17 +12,17 @@ use crate::time::Time;
 pub(crate) struct Wheel {
     /// Ticks that have passed.
     now: u64,
-    levels: [Level; LEVELS],
+    levels: [WheelLevel; LEVELS],
     /// Every entry that waits, in the list of its slot; and places that are free, in a list of their own.
     nodes: Vec<Node>,
     free: u32,
     /// Entries whose time has come.
-    due: Vec<Entry>,
+    due: Vec<WheelEntry>,
     len: usize,
 }
 
 #[derive(Debug)]
-struct Level {
+struct WheelLevel {
     /// Bit by slot: whether it holds anything.
     occupied: u64,
     slots: [List; SLOTS],
@@ -37,12 +37,12 @@ struct List {
 
 #[derive(Debug)]
 struct Node {
-    entry: Entry,
+    entry: WheelEntry,
     next: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct WheelEntry {
     tick: u64,
     index: u32,
 }
@@ -62,7 +62,7 @@ pub(crate) fn tick_of(at: Time) -> u64 {
 
 impl Default for Wheel {
     fn default() -> Self {
-        let level = |_| Level { occupied: 0, slots: [EMPTY; SLOTS] };
+        let level = |_| WheelLevel { occupied: 0, slots: [EMPTY; SLOTS] };
         let levels = core::array::from_fn(level);
         Wheel { now: 0, levels, nodes: Vec::new(), free: NONE, due: Vec::new(), len: 0 }
     }
@@ -72,7 +72,7 @@ impl Wheel {
     /// Wakes `index` at the first tick that is not before `at`.
     pub(crate) fn arm(&mut self, index: u32, at: Time) {
         self.len += 1;
-        self.place(Entry { tick: tick_of(at), index });
+        self.place(WheelEntry { tick: tick_of(at), index });
     }
 
     /// The next entry whose time has come by now, and the tick for which it was armed; in no particular order.
@@ -104,13 +104,13 @@ impl Wheel {
         let starts = occupied.map(|(number, level)| {
             let shift = SLOT_BITS * number as u32;
             let position = self.now >> shift;
-            let ahead = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
-            ((position + u64::from(ahead)) << shift).max(self.now)
+            let distance = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
+            ((position + u64::from(distance)) << shift).max(self.now)
         });
         starts.min()
     }
 
-    fn place(&mut self, entry: Entry) {
+    fn place(&mut self, entry: WheelEntry) {
         if entry.tick <= self.now {
             self.due.push(entry);
             return;
@@ -133,7 +133,7 @@ impl Wheel {
     }
 
     /// A place for an entry that waits.
-    fn node(&mut self, entry: Entry) -> u32 {
+    fn node(&mut self, entry: WheelEntry) -> u32 {
         let (place, node) = (self.free, Node { entry, next: NONE });
         if place == NONE {
             self.nodes.push(node);

@@ -6,7 +6,7 @@
 use crate::time::{Duration, Time};
 
 /// Every path that is supported carries datagrams of so many bytes (RFC 9000, section 14).
-pub const BASE_BYTES: u16 = 1_200;
+pub(crate) const BASE_BYTES: u16 = 1_200;
 /// What the links of most paths carry, IP header and all.
 const LIKELY_IP_BYTES: u16 = 1_500;
 /// The search ends when what passes and what does not are so close.
@@ -17,7 +17,7 @@ const TRIES_MAX: u8 = 3;
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 /// When to search again after large datagrams vanished: not at once, for the path is likely to be what it was.
 const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// Large datagrams lost one after the other, each sent when the one before was known to be lost, that prove it. What a
+/// LargeDatagram datagrams lost one after the other, each sent when the one before was known to be lost, that prove it. What a
 /// full queue drops is lost together and counts once.
 const VANISHED_MAX: u8 = 3;
 /// Losses so far apart have nothing to do with each other: in a black hole, what was lost is sent again and lost again.
@@ -25,7 +25,7 @@ const APART: Duration = Duration::from_secs(3);
 
 /// What is known about one path.
 #[derive(Clone, Debug)]
-pub struct Mtu {
+pub(crate) struct Mtu {
     /// What the path carries.
     proven: u16,
     /// The smallest size that it does not carry; `u16::MAX` if none is known.
@@ -39,7 +39,7 @@ pub struct Mtu {
     search_from: Time,
     /// Packets with lower numbers left along another path.
     path_from: u64,
-    newest_acked: Large,
+    newest_acked: LargeDatagram,
     vanished: Vanished,
     /// Nothing is acknowledged any more.
     is_silent: bool,
@@ -47,14 +47,14 @@ pub struct Mtu {
 
 /// A packet that was larger than [`BASE_BYTES`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Large {
+pub(crate) struct LargeDatagram {
     /// Its number.
     pub number: u64,
     /// Bytes of its datagram.
     pub bytes: u16,
 }
 
-/// Large packets lost while others arrive.
+/// LargeDatagram packets lost while others arrive.
 #[derive(Clone, Copy, Debug)]
 struct Vanished {
     count: u8,
@@ -79,7 +79,7 @@ impl Default for Mtu {
             is_wanted: false,
             search_from: Time::ZERO,
             path_from: 0,
-            newest_acked: Large::default(),
+            newest_acked: LargeDatagram::default(),
             vanished: Vanished::NONE,
             is_silent: false,
         }
@@ -88,29 +88,29 @@ impl Default for Mtu {
 
 impl Mtu {
     /// Bytes of a datagram, of which the settings and the carrier allow `max`.
-    pub fn current(&self, max: u16) -> u16 {
+    pub(crate) fn current(&self, max: u16) -> u16 {
         let current = if self.is_silent { BASE_BYTES } else { self.proven };
         current.min(max)
     }
 
     /// Nothing is acknowledged any more: perhaps it is their size that keeps packets from arriving.
-    pub fn on_silence(&mut self) {
+    pub(crate) fn on_silence(&mut self) {
         self.is_silent = true;
     }
 
     /// Something was acknowledged.
-    pub fn on_heard(&mut self) {
+    pub(crate) fn on_heard(&mut self) {
         self.is_silent = false;
     }
 
     /// A packet is full: a larger one is wanted.
-    pub fn on_full(&mut self) {
+    pub(crate) fn on_full(&mut self) {
         self.is_wanted = true;
     }
 
     /// The size of the probe that is to leave now, if one is; `overhead` is what IP and UDP add to a datagram. Call
     /// [`Mtu::on_probe_sent`] when it has left.
-    pub fn poll_probe(&mut self, now: Time, max: u16, overhead: u16) -> Option<u16> {
+    pub(crate) fn poll_probe(&mut self, now: Time, max: u16, overhead: u16) -> Option<u16> {
         if !self.is_searching(now) {
             return None;
         }
@@ -122,17 +122,17 @@ impl Mtu {
     }
 
     /// Whether [`Mtu::poll_probe`] may have something.
-    pub fn is_searching(&self, now: Time) -> bool {
+    pub(crate) fn is_searching(&self, now: Time) -> bool {
         self.is_wanted && self.probe.is_none() && now >= self.search_from
     }
 
     /// The probe left.
-    pub fn on_probe_sent(&mut self, bytes: u16) {
+    pub(crate) fn on_probe_sent(&mut self, bytes: u16) {
         self.probe = Some(bytes);
     }
 
     /// The probe arrived.
-    pub fn on_probe_acked(&mut self, probe: Large) {
+    pub(crate) fn on_probe_acked(&mut self, probe: LargeDatagram) {
         if probe.number < self.path_from {
             return;
         }
@@ -145,7 +145,7 @@ impl Mtu {
     }
 
     /// The probe did not arrive. That is no congestion, and its content is not missed.
-    pub fn on_probe_lost(&mut self, probe: Large) {
+    pub(crate) fn on_probe_lost(&mut self, probe: LargeDatagram) {
         if probe.number < self.path_from || self.probe != Some(probe.bytes) {
             return;
         }
@@ -158,7 +158,7 @@ impl Mtu {
     }
 
     /// A large packet arrived.
-    pub fn on_acked(&mut self, large: Large) {
+    pub(crate) fn on_acked(&mut self, large: LargeDatagram) {
         if large.number >= self.newest_acked.number {
             self.newest_acked = large;
         }
@@ -167,9 +167,9 @@ impl Mtu {
         }
     }
 
-    /// A large packet was lost, and not made again, while another one arrived that left later; the next will have the
+    /// A large packet was lost, and not recovered, while another one arrived that left later; the next will have the
     /// number `next`. Several probe timeouts after the loss before it, or seconds, it is the first. True if that proves a black hole: from now on datagrams are small.
-    pub fn on_lost(&mut self, now: Time, large: Large, next: u64, probe_timeout: Duration) -> bool {
+    pub(crate) fn on_lost(&mut self, now: Time, large: LargeDatagram, next: u64, probe_timeout: Duration) -> bool {
         if now.since(self.vanished.at) > APART.max(probe_timeout * 8) {
             self.forget_vanished();
         }
@@ -188,7 +188,7 @@ impl Mtu {
     }
 
     /// Packets from `next` on leave along another path, of which nothing is known.
-    pub fn on_path_changed(&mut self, next: u64) {
+    pub(crate) fn on_path_changed(&mut self, next: u64) {
         *self = Mtu { path_from: next, ..Mtu::default() };
     }
 
@@ -235,7 +235,7 @@ mod tests {
             mtu.on_probe_sent(bytes);
             assert_eq!(mtu.poll_probe(now, max, UDP), None, "one at a time");
             probes.push(bytes);
-            let probe = Large { number: probes.len() as u64, bytes };
+            let probe = LargeDatagram { number: probes.len() as u64, bytes };
             if bytes <= path { mtu.on_probe_acked(probe) } else { mtu.on_probe_lost(probe) }
         }
         probes
@@ -270,7 +270,7 @@ mod tests {
         for number in 0..2 {
             assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), Some(1_472));
             mtu.on_probe_sent(1_472);
-            mtu.on_probe_lost(Large { number, bytes: 1_472 });
+            mtu.on_probe_lost(LargeDatagram { number, bytes: 1_472 });
         }
         assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), Some(1_472));
     }
@@ -287,7 +287,8 @@ mod tests {
     fn large_packets_that_vanish_one_after_the_other_prove_a_black_hole() {
         let mut mtu = Mtu::default();
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
-        let lost = |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, next, PROBE);
+        let lost =
+            |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, LargeDatagram { number, bytes: 1_472 }, next, PROBE);
         assert!((10..20).all(|number| !lost(&mut mtu, number, 20)), "lost together: a full queue");
         assert!(!lost(&mut mtu, 20, 30));
         assert_eq!(mtu.current(1_472), 1_472);
@@ -301,12 +302,12 @@ mod tests {
         let mut mtu = Mtu::default();
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
-            mtu.on_acked(Large { number: number + 1, bytes: 1_472 });
-            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2, PROBE));
+            mtu.on_acked(LargeDatagram { number: number + 1, bytes: 1_472 });
+            assert!(!mtu.on_lost(Time::ZERO, LargeDatagram { number, bytes: 1_472 }, number + 2, PROBE));
         }
         for number in (1_000..1_100).step_by(4) {
-            mtu.on_acked(Large { number, bytes: 1_300 });
-            if mtu.on_lost(Time::ZERO, Large { number: number - 2, bytes: 1_472 }, number + 1, PROBE) {
+            mtu.on_acked(LargeDatagram { number, bytes: 1_300 });
+            if mtu.on_lost(Time::ZERO, LargeDatagram { number: number - 2, bytes: 1_472 }, number + 1, PROBE) {
                 return;
             }
         }
@@ -318,8 +319,8 @@ mod tests {
         let mut mtu = Mtu::default();
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
-            mtu.on_acked(Large { number: number + 1, bytes: 1_460 });
-            assert!(!mtu.on_lost(Time::ZERO, Large { number, bytes: 1_472 }, number + 2, PROBE), "{number}");
+            mtu.on_acked(LargeDatagram { number: number + 1, bytes: 1_460 });
+            assert!(!mtu.on_lost(Time::ZERO, LargeDatagram { number, bytes: 1_472 }, number + 2, PROBE), "{number}");
         }
     }
 
@@ -329,12 +330,13 @@ mod tests {
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in 10..100 {
             let now = Time::ZERO + Duration::from_secs(4) * number as u32;
-            assert!(!mtu.on_lost(now, Large { number, bytes: 1_472 }, number + 1, PROBE), "{number}");
+            assert!(!mtu.on_lost(now, LargeDatagram { number, bytes: 1_472 }, number + 1, PROBE), "{number}");
         }
         let now = Time::ZERO + Duration::from_secs(1_000);
         let slow = Duration::from_secs(1);
-        let found = (0..3)
-            .any(|at| mtu.on_lost(now + slow * 7 * at, Large { number: 200 + u64::from(at), bytes: 1_472 }, 0, slow));
+        let found = (0..3).any(|at| {
+            mtu.on_lost(now + slow * 7 * at, LargeDatagram { number: 200 + u64::from(at), bytes: 1_472 }, 0, slow)
+        });
         assert!(found, "on a slow path, seven seconds are not long");
     }
 }

@@ -1,31 +1,30 @@
 //! The sending side: every packet in flight, what it held, and which of them are lost.
 //!
 //! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, one whose
-//! acknowledgement is overdue is doubted, and its content sent once more (`doubt`). The ledger decides about packets;
+//! acknowledgement is overdue is suspected, and its content sent once more (`probe`). The ledger decides about packets;
 //! their frames are handed up as [`Resolved`] records.
 
-mod doubt;
 mod loss;
 #[cfg(test)]
 mod played;
+mod probe;
 
-use super::copies::Copies;
 use super::record::{Control, Record, Resolved};
-use crate::delivery::Stamp;
-use crate::loss::LossEstimate;
+use crate::delivery::DeliveryStamp;
+use crate::redundancy::copies::CopySchedule;
+use crate::redundancy::loss_estimate::LossEstimate;
 use crate::rtt::Rtt;
-use crate::spare;
+use crate::shrink_queue::shrink_queue;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
-use doubt::Doubt;
-pub use doubt::Doubted;
-use loss::Loss;
+use loss::LossDetection;
+use probe::Probing;
 use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// A packet that leaves.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Leaving {
+pub(crate) struct Leaving {
     /// Bytes of the datagram.
     pub bytes: usize,
     /// Whether it asks for an acknowledgement.
@@ -33,55 +32,55 @@ pub struct Leaving {
     /// How late its content is already, in ms.
     pub age_ms: u16,
     /// The congestion controller's note.
-    pub stamp: Stamp,
+    pub stamp: DeliveryStamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum PacketState {
     /// Asks for no acknowledgement: never lost, never in flight.
     Untracked,
     InFlight,
     Acked,
-    /// Lost, but the peer made it again from repair packets.
+    /// Lost, but the peer recovered it from repair packets.
     Repaired,
     Lost,
 }
 
 #[derive(Debug)]
-struct Sent {
+struct SentPacket {
     at: Time,
     /// Where its records begin, counted over the connection's life.
     records: u64,
     record_count: u16,
     bytes: u16,
     age_ms: u16,
-    stamp: Stamp,
-    state: State,
-    is_doubted: bool,
+    stamp: DeliveryStamp,
+    state: PacketState,
+    is_suspected: bool,
     /// Whether its fate counts in what is known of the path's losses.
     is_measured: bool,
 }
 
 /// What an acknowledgement brought.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Acked {
+pub(crate) struct AckedPackets {
     /// Bytes of packets that were in flight until now.
     pub bytes: u32,
     /// Packets that were in flight until now.
     pub packets: u32,
     /// Packets that had been declared lost, wrongly.
     pub spurious: u32,
-    /// Among them was one in flight that had been doubted.
-    pub doubted: bool,
+    /// Among them was one in flight that had been suspected.
+    pub suspected: bool,
     /// Time since the greatest number left, if it was acknowledged for the first time.
     pub rtt_sample: Option<Duration>,
     /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
-    pub latest: Option<(Time, Stamp)>,
+    pub latest: Option<(Time, DeliveryStamp)>,
 }
 
 /// Packets that turned out to be lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub(crate) struct LostPackets {
     /// How many.
     pub packets: u32,
     /// Their bytes.
@@ -90,9 +89,9 @@ pub struct Lost {
     pub last_sent: Time,
 }
 
-impl Lost {
+impl LostPackets {
     /// Adds others.
-    pub fn add(&mut self, other: Lost) {
+    pub(crate) fn add(&mut self, other: LostPackets) {
         self.packets += other.packets;
         self.bytes += other.bytes;
         self.last_sent = self.last_sent.max(other.last_sent);
@@ -101,24 +100,24 @@ impl Lost {
 
 /// All packets sent and not settled.
 #[derive(Debug)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     /// Number of `sent[0]`.
     base: u64,
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SentPacket>,
     records: VecDeque<Record>,
     /// Count of the records that were dropped from the front.
     records_base: u64,
     records_open: u16,
-    /// Of these, how many stand before the part that is told apart.
+    /// Of these, how many precede the records that are listed separately.
     records_before_part: u16,
     bytes_in_flight: u32,
     eliciting_in_flight: u32,
     largest_acked: Option<u64>,
     /// When the latest-sent of the acknowledged packets left.
     latest_acked_sent_at: Time,
-    loss: Loss,
-    doubt: Doubt,
-    copies: Copies,
+    loss: LossDetection,
+    probing: Probing,
+    copies: CopySchedule,
     losses: LossEstimate,
     /// For how long a lost packet's acknowledgement is awaited.
     patience: Duration,
@@ -148,7 +147,7 @@ impl Ledger {
     }
 
     /// A ledger without packets, whose next has this number.
-    pub fn starting_at(next: u64) -> Self {
+    pub(crate) fn starting_at(next: u64) -> Self {
         Ledger {
             base: next,
             sent: VecDeque::new(),
@@ -160,9 +159,9 @@ impl Ledger {
             eliciting_in_flight: 0,
             largest_acked: None,
             latest_acked_sent_at: Time::ZERO,
-            loss: Loss::default(),
-            doubt: Doubt::starting_at(next),
-            copies: Copies::default(),
+            loss: LossDetection::default(),
+            probing: Probing::starting_at(next),
+            copies: CopySchedule::default(),
             losses: LossEstimate::default(),
             patience: Duration::ZERO,
             measured_from: 0,
@@ -170,64 +169,64 @@ impl Ledger {
     }
 
     /// The number of the next packet.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.base + self.sent.len() as u64
     }
 
     /// How far the next number may be from the peer's reference.
-    pub fn distance(&self) -> u64 {
+    pub(crate) fn distance(&self) -> u64 {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
     /// Lets go of memory for many more packets than there are.
-    pub fn forget_spare(&mut self) {
-        spare::let_go(&mut self.sent, CAPACITY_KEPT);
-        spare::let_go(&mut self.records, CAPACITY_KEPT);
+    pub(crate) fn shrink(&mut self) {
+        shrink_queue(&mut self.sent, CAPACITY_KEPT);
+        shrink_queue(&mut self.records, CAPACITY_KEPT);
     }
 
     /// Whether it is time to let go of memory that a jam needed.
-    pub fn is_time_to_trim(&self) -> bool {
+    pub(crate) fn is_time_to_trim(&self) -> bool {
         self.next().is_multiple_of(PACKETS_PER_TRIM)
     }
 
     /// Bytes of packets in flight.
-    pub fn bytes_in_flight(&self) -> u32 {
+    pub(crate) fn bytes_in_flight(&self) -> u32 {
         self.bytes_in_flight
     }
 
     /// Whether any packet in flight waits for an acknowledgement.
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.eliciting_in_flight > 0
     }
 
     /// Whether the peer acknowledges nothing, however long it is talked to. One that keeps to the protocol is never so far
     /// behind: it answers a PING among acknowledgements, and without answers its own window is closed.
-    pub fn is_ignored(&self) -> bool {
+    pub(crate) fn is_ignored(&self) -> bool {
         self.sent.len() > 3 * PACKETS_IN_FLIGHT_MAX
     }
 
     /// Whether another packet may be numbered.
-    pub fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
     }
 
     /// What the path loses.
-    pub fn losses(&self) -> &LossEstimate {
+    pub(crate) fn losses(&self) -> &LossEstimate {
         &self.losses
     }
 
-    /// Copies of late content that are to follow.
-    pub fn copies(&mut self) -> &mut Copies {
+    /// CopySchedule of late content that are to follow.
+    pub(crate) fn copies(&mut self) -> &mut CopySchedule {
         &mut self.copies
     }
 
     /// When the next copy is due.
-    pub fn copy_due(&self) -> Time {
+    pub(crate) fn copy_due(&self) -> Time {
         self.copies.due()
     }
 
     /// Adds a record to the packet that is being written. Whole messages that follow each other join.
-    pub fn record(&mut self, record: Record) {
+    pub(crate) fn record(&mut self, record: Record) {
         if self.records_open > self.records_before_part
             && let (
                 Some(Record::Messages { channel, first, count }),
@@ -245,18 +244,18 @@ impl Ledger {
     }
 
     /// From here on what the packet that is being written holds is told apart from what it holds already.
-    pub fn begin_part(&mut self) {
+    pub(crate) fn begin_part(&mut self) {
         self.records_before_part = self.records_open;
     }
 
     /// What it holds since then.
-    pub fn part(&self) -> impl Iterator<Item = Record> + '_ {
+    pub(crate) fn part(&self) -> impl Iterator<Item = Record> + '_ {
         let count = usize::from(self.records_open - self.records_before_part);
         self.records.range(self.records.len() - count..).copied()
     }
 
     /// Numbers the packet that was written, together with the records added since the last one.
-    pub fn commit(&mut self, now: Time, leaving: Leaving) {
+    pub(crate) fn commit(&mut self, now: Time, leaving: Leaving) {
         let record_count = core::mem::take(&mut self.records_open);
         self.records_before_part = 0;
         let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
@@ -265,14 +264,14 @@ impl Ledger {
         // Its loss is what it is for.
         let is_size_probe =
             matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
-        let state = if is_ack_eliciting { State::InFlight } else { State::Untracked };
+        let state = if is_ack_eliciting { PacketState::InFlight } else { PacketState::Untracked };
         self.loss.on_sent(now);
         if is_ack_eliciting {
-            self.doubt.on_sent(now, self.eliciting_in_flight == 0);
+            self.probing.on_sent(now, self.eliciting_in_flight == 0);
             self.bytes_in_flight += u32::from(bytes);
             self.eliciting_in_flight += 1;
         }
-        self.sent.push_back(Sent {
+        self.sent.push_back(SentPacket {
             at: now,
             records,
             record_count,
@@ -280,57 +279,63 @@ impl Ledger {
             age_ms,
             stamp,
             state,
-            is_doubted: false,
+            is_suspected: false,
             is_measured: is_ack_eliciting && !is_size_probe,
         });
-        // Else acknowledgements alone, which nobody acknowledges, would pile up behind a lost packet.
+        // Otherwise packets that only acknowledge, which nobody acknowledges, would pile up behind a lost packet.
         self.settle(now, self.patience);
     }
 
     /// The latest packet was sent once more as it is.
-    pub fn on_sent_again(&mut self) {
+    pub(crate) fn on_sent_again(&mut self) {
         self.measured_from = self.next();
     }
 
     /// From now on packets take another path. What becomes of those on the old one says nothing about it.
-    pub fn on_path_changed(&mut self) {
+    pub(crate) fn on_path_changed(&mut self) {
         self.measured_from = self.next();
         self.sent.iter_mut().for_each(|packet| packet.is_measured = false);
     }
 
     /// Nothing is known about what the path loses.
-    pub fn forget_losses(&mut self) {
+    pub(crate) fn forget_losses(&mut self) {
         self.losses = LossEstimate::default();
     }
 
     /// Takes the acknowledgement of a range of numbers; `resolved` receives what those packets held. Numbers that were
     /// never sent are the caller's to refuse beforehand.
-    pub fn on_ack(&mut self, now: Time, range: RangeInclusive<u64>, acked: &mut Acked, resolved: &mut Vec<Resolved>) {
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        range: RangeInclusive<u64>,
+        acked: &mut AckedPackets,
+        resolved: &mut Vec<Resolved>,
+    ) {
         let first = (*range.start()).max(self.base);
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
             match packet.state {
-                State::Acked | State::Repaired => continue,
-                // Whoever acknowledges acknowledgements alone does so in passing.
-                State::Untracked => {
-                    packet.state = State::Acked;
+                PacketState::Acked | PacketState::Repaired => continue,
+                // Packets that only acknowledge are acknowledged in passing.
+                PacketState::Untracked => {
+                    packet.state = PacketState::Acked;
                     packet.is_measured = false;
                     self.resolve((number - self.base) as usize, resolved);
                     continue;
                 }
-                State::InFlight => {
+                PacketState::InFlight => {
                     self.bytes_in_flight -= u32::from(packet.bytes);
                     self.eliciting_in_flight -= 1;
                     acked.bytes += u32::from(packet.bytes);
                     acked.packets += 1;
-                    acked.doubted |= packet.is_doubted;
+                    acked.suspected |= packet.is_suspected;
                     if acked.latest.is_none_or(|(at, _)| at <= packet.at) {
                         acked.latest = Some((packet.at, packet.stamp));
                     }
                 }
-                State::Lost => acked.spurious += 1,
+                PacketState::Lost => acked.spurious += 1,
             }
-            packet.state = State::Acked;
+            packet.state = PacketState::Acked;
             let at = packet.at;
             self.latest_acked_sent_at = self.latest_acked_sent_at.max(at);
             if self.largest_acked.is_none_or(|largest| number > largest) {
@@ -341,24 +346,29 @@ impl Ledger {
         }
     }
 
-    /// Takes the news that a range of packets was lost, and made again from repair packets: what they held has arrived.
-    pub fn on_repaired(&mut self, now: Time, range: RangeInclusive<u64>, resolved: &mut Vec<Resolved>) -> Lost {
-        let mut lost = Lost::default();
+    /// Takes the news that a range of packets was lost, and recovered from repair packets: what they held has arrived.
+    pub(crate) fn on_repaired(
+        &mut self,
+        now: Time,
+        range: RangeInclusive<u64>,
+        resolved: &mut Vec<Resolved>,
+    ) -> LostPackets {
+        let mut lost = LostPackets::default();
         let first = (*range.start()).max(self.base);
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
             match packet.state {
-                State::Untracked | State::Acked | State::Repaired => continue,
-                State::InFlight => {
+                PacketState::Untracked | PacketState::Acked | PacketState::Repaired => continue,
+                PacketState::InFlight => {
                     self.bytes_in_flight -= u32::from(packet.bytes);
                     self.eliciting_in_flight -= 1;
                     lost.packets += 1;
                     lost.bytes += u32::from(packet.bytes);
                     lost.last_sent = lost.last_sent.max(packet.at);
                 }
-                State::Lost => {}
+                PacketState::Lost => {}
             }
-            packet.state = State::Repaired;
+            packet.state = PacketState::Repaired;
             self.resolve((number - self.base) as usize, resolved);
         }
         if lost.packets > 0 {
@@ -368,13 +378,13 @@ impl Ledger {
     }
 
     /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided. On a path that `is_calm`,
-    /// what was doubted had been late, not lost.
-    pub fn on_ack_done(&mut self, now: Time, acked: &Acked, rtt: &Rtt, is_calm: bool) {
+    /// what was suspected had been late, not lost.
+    pub(crate) fn on_ack_done(&mut self, now: Time, acked: &AckedPackets, rtt: &Rtt, is_calm: bool) {
         if acked.packets + acked.spurious > 0 {
-            self.doubt.on_progress(now);
+            self.probing.on_progress(now);
         }
-        if acked.doubted && is_calm {
-            self.doubt.on_vain();
+        if acked.suspected && is_calm {
+            self.probing.on_spurious_probe();
         }
         self.loss.on_acked(acked, rtt);
         self.patience = rtt.probe_timeout(Duration::ZERO) * 3;
@@ -382,7 +392,7 @@ impl Ledger {
     }
 
     /// Whether a packet held anything that is worth sending again.
-    fn has_content(&self, packet: &Sent) -> bool {
+    fn has_content(&self, packet: &SentPacket) -> bool {
         let begin = (packet.records - self.records_base) as usize;
         let mut records = self.records.range(begin..begin + usize::from(packet.record_count));
         records.any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
@@ -395,8 +405,8 @@ impl Ledger {
         let number = self.base + index as u64;
         let born = packet.at - Duration::from_millis(packet.age_ms.into());
         let records = self.records.range(begin..begin + usize::from(packet.record_count));
-        let was_doubted = packet.is_doubted;
-        resolved.extend(records.map(|record| Resolved { packet: number, record: *record, born, was_doubted }));
+        let was_suspected = packet.is_suspected;
+        resolved.extend(records.map(|record| Resolved { packet: number, record: *record, born, was_suspected }));
     }
 
     /// Forgets packets from the front whose fate no longer changes. A lost one is kept for `patience`, because its
@@ -404,23 +414,23 @@ impl Ledger {
     fn settle(&mut self, now: Time, patience: Duration) {
         while let Some(packet) = self.sent.front() {
             let is_settled = match packet.state {
-                State::InFlight => false,
-                State::Acked | State::Repaired => true,
-                State::Untracked => packet.record_count == 0 || packet.at + patience <= now,
-                State::Lost => packet.at + patience <= now,
+                PacketState::InFlight => false,
+                PacketState::Acked | PacketState::Repaired => true,
+                PacketState::Untracked => packet.record_count == 0 || packet.at + patience <= now,
+                PacketState::Lost => packet.at + patience <= now,
             };
             if !is_settled {
                 break;
             }
             if packet.is_measured {
-                self.losses.on_packet(packet.state != State::Acked);
+                self.losses.on_packet(packet.state != PacketState::Acked);
             }
             self.records.drain(..usize::from(packet.record_count));
             self.records_base += u64::from(packet.record_count);
             self.sent.pop_front();
             self.base += 1;
         }
-        self.skip_settled_doubts();
+        self.skip_settled();
     }
 }
 
@@ -446,10 +456,10 @@ mod tests {
         let mut ledger = Ledger::default();
         (5..9).for_each(|sequence| ledger.record(message(sequence)));
         ledger.commit(ms(0), packet());
-        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         ledger.on_ack(ms(10), 0..=0, &mut acked, &mut resolved);
         let joined = Record::Messages { channel: 1, first: Seq(5), count: 4 };
-        assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_doubted: false }]);
+        assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_suspected: false }]);
         assert_eq!(acked.rtt_sample, Some(Duration::from_millis(10)));
         assert_eq!(ledger.bytes_in_flight(), 0);
     }
@@ -460,6 +470,6 @@ mod tests {
         (0..1_000).for_each(|_| ledger.commit(ms(0), Leaving { bytes: 20, ..Leaving::default() }));
         assert_eq!(ledger.next(), 1_000);
         assert!(ledger.sent.is_empty());
-        assert_eq!(ledger.doubt_due(&Rtt::new(), Duration::ZERO, false), Time::NEVER);
+        assert_eq!(ledger.probe_due(&Rtt::new(), Duration::ZERO, false), Time::NEVER);
     }
 }

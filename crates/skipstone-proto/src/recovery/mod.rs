@@ -2,12 +2,11 @@
 //!
 //! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
 
-pub mod copies;
-mod late;
-pub mod ledger;
-pub mod received;
-pub mod record;
+pub(crate) mod ledger;
+mod out_of_order;
+pub(crate) mod received;
+pub(crate) mod record;
 
-pub use ledger::{Leaving, Ledger};
-pub use received::Received;
-pub use record::{Control, Record, Resolved};
+pub(crate) use ledger::{Leaving, Ledger};
+pub(crate) use received::Received;
+pub(crate) use record::{Control, Record, Resolved};

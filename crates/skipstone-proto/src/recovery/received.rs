@@ -1,20 +1,20 @@
 //! The receiving side: which packet numbers were opened, and when to acknowledge them. WIRE.md sections 3 and 4.1.
 
-use super::late::LateNews;
+use super::out_of_order::OutOfOrder;
 use crate::ranges::RangeSet;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
 
 /// Numbers of the packets received, and the acknowledgement that is due for them.
 #[derive(Debug)]
-pub struct Received {
+pub(crate) struct Received {
     ranges: RangeSet,
     /// Everything below was received or is no longer waited for.
     floor: u64,
     /// The peer knows that everything received below this was received.
     confirmed: u64,
-    late: LateNews,
-    /// Of those received, what was made again from repairs and the peer does not know that it was.
+    out_of_order: OutOfOrder,
+    /// Of those received, what was recovered from repairs and the peer does not know that it was.
     repaired: RangeSet,
     /// When the newest gap was noticed.
     gap_at: Time,
@@ -25,6 +25,8 @@ pub struct Received {
     is_news: bool,
     /// Packets that asked for an acknowledgement since the last one left.
     unacked: u32,
+    /// How many packets came since the beginning.
+    count: u64,
 }
 
 /// Nothing has been missing for so long: the path is quiet, and its sender knows it (`Ledger::is_calm`).
@@ -44,7 +46,7 @@ impl Default for Received {
             ranges: RangeSet::default(),
             floor: 0,
             confirmed: 0,
-            late: LateNews::new(),
+            out_of_order: OutOfOrder::new(),
             repaired: RangeSet::default(),
             gap_at: Time::ZERO,
             repair_at: Time::ZERO,
@@ -52,51 +54,58 @@ impl Default for Received {
             ack_due: Time::NEVER,
             is_news: false,
             unacked: 0,
+            count: 0,
         }
     }
 }
 
 impl Received {
     /// Whether a packet of this number was not opened before.
-    pub fn is_new(&self, number: u64) -> bool {
+    pub(crate) fn is_new(&self, number: u64) -> bool {
         number >= self.floor && !self.ranges.contains(number)
     }
 
     /// One more than the greatest number: the reference for truncated numbers.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.ranges.last().map_or(self.floor, |last| last + 1)
     }
 
+    /// How many packets came since the beginning, those excepted that were made again from repairs.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// A repair came.
-    pub fn on_repair(&mut self, now: Time) {
+    pub(crate) fn on_repair(&mut self, now: Time) {
         self.repair_at = now;
     }
 
     /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream, of which nothing
     /// has been missing, or feared for, for a while. The first gap in it is told at once.
-    pub fn is_quiet(&self, now: Time) -> bool {
+    pub(crate) fn is_quiet(&self, now: Time) -> bool {
         let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
         is_stream && now.since(self.gap_at.max(self.repair_at)) >= QUIET_AFTER
     }
 
     /// Packets that asked for an acknowledgement since the last one left.
-    pub fn unacked(&self) -> u32 {
+    pub(crate) fn unacked(&self) -> u32 {
         self.unacked
     }
 
     /// Notes a packet that was opened and is new. One that asks for an acknowledgement gets it within `ack_delay`; at
     /// once if it came after a gap or out of order.
-    pub fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
+    pub(crate) fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
         let next = self.next();
         if next == 0 {
             self.repair_at = now;
         }
         self.ranges.insert(number);
+        self.count += 1;
         self.is_news = true;
         if number >= next {
             self.largest_at = now;
         } else {
-            self.late.on_arrival(number);
+            self.out_of_order.on_arrival(number);
         }
         // What came late is news below what the peer knows.
         self.confirmed = self.confirmed.min(number);
@@ -115,29 +124,29 @@ impl Received {
         }
     }
 
-    /// Notes a packet that did not come, but was made again, and returns for how long it has been missed.
-    pub fn on_repaired(&mut self, now: Time, number: u64) -> Duration {
+    /// Notes a packet that did not come, but was recovered, and returns for how long it has been missed.
+    pub(crate) fn on_repaired(&mut self, now: Time, number: u64) -> Duration {
         let missed_for = now.since(self.gap_at);
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
         self.repaired.insert(number);
         // How it came is news, too, though it be the greatest.
-        self.late.on_arrival(number);
+        self.out_of_order.on_arrival(number);
         missed_for
     }
 
-    /// What was made again, greatest numbers first, as far as the peer does not know it.
-    pub fn repaired(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+    /// What was recovered, greatest numbers first, as far as the peer does not know it.
+    pub(crate) fn repaired(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
         self.repaired.iter().rev()
     }
 
     /// When an acknowledgement must leave at the latest.
-    pub fn ack_due(&self) -> Time {
+    pub(crate) fn ack_due(&self) -> Time {
         self.ack_due
     }
 
     /// Asks for an acknowledgement at once: a receive window opened again.
-    pub fn ack_now(&mut self, now: Time) {
+    pub(crate) fn ack_now(&mut self, now: Time) {
         if self.ranges.last().is_some() {
             self.ack_due = self.ack_due.min(now);
             self.is_news = true;
@@ -146,33 +155,33 @@ impl Received {
 
     /// Whether an acknowledgement would tell the peer something, so that it is worth adding to a packet that leaves
     /// anyway.
-    pub fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&self) -> bool {
         self.is_news && self.ack_due != Time::NEVER
     }
 
     /// The ranges to acknowledge, greatest numbers first.
-    pub fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
         self.ranges.iter().rev().take_while(|range| *range.end() >= self.confirmed)
     }
 
     /// Whether the peer may not know of all that was received.
-    pub fn is_unconfirmed(&self) -> bool {
+    pub(crate) fn is_unconfirmed(&self) -> bool {
         self.ranges.last().is_some_and(|last| last > self.confirmed)
     }
 
     /// How many ranges there are to acknowledge.
-    pub fn range_count(&self) -> usize {
+    pub(crate) fn range_count(&self) -> usize {
         self.ranges().count()
     }
 
     /// For how long the greatest number has been held back.
-    pub fn delay(&self, now: Time) -> Duration {
+    pub(crate) fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
     }
 
     /// An acknowledgement of all of it left, in this packet of ours.
-    pub fn on_ack_sent(&mut self, packet: u64) {
-        self.late.on_told(packet);
+    pub(crate) fn on_ack_sent(&mut self, packet: u64) {
+        self.out_of_order.on_ack_sent(packet);
         self.ack_due = Time::NEVER;
         self.is_news = false;
         self.unacked = 0;
@@ -180,8 +189,8 @@ impl Received {
 
     /// The peer has seen the acknowledgement, in this packet of ours, of everything received up to `number` by then. That
     /// need not be repeated; what came later, below that number, must.
-    pub fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
-        let known = number.min(self.late.known_below(packet).saturating_sub(1));
+    pub(crate) fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
+        let known = number.min(self.out_of_order.known_below(packet).saturating_sub(1));
         self.confirmed = self.confirmed.max(known);
         self.repaired.remove_below(self.confirmed + 1);
     }

@@ -5,7 +5,7 @@ use crate::time::Time;
 
 /// What a packet held that its sender cares about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
+pub(crate) enum Record {
     /// `count` whole messages of a channel, from this sequence on.
     Messages {
         /// The channel.
@@ -15,7 +15,7 @@ pub enum Record {
         /// How many.
         count: u16,
     },
-    /// Part of a message.
+    /// BatchSlice of a message.
     Fragment {
         /// The channel.
         channel: u16,
@@ -32,7 +32,7 @@ pub enum Record {
 
 /// Frames of the connection itself that are sent until they are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub(crate) enum Control {
     /// The server's settings.
     Accept,
     /// The client's token.
@@ -45,15 +45,15 @@ pub enum Control {
     Large(u16),
 }
 
-/// A record whose packet's fate is known, or doubted.
+/// A record whose packet's fate is known, or suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// Number of the packet.
     pub packet: u64,
     /// What it held.
     pub record: Record,
     /// When that was to be sent first, however often it was since.
     pub born: Time,
-    /// It was sent again before, because the packet was doubted.
-    pub was_doubted: bool,
+    /// It was sent again before, because the packet was suspected.
+    pub was_suspected: bool,
 }

@@ -1,6 +1,6 @@
 //! The cookie that proves a client's address without the server keeping anything. WIRE.md section 2.2.
 
-use super::mint::write_address;
+use super::secret_rng::write_address;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::COOKIE_BYTES;
 use core::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::hash::Hasher;
 
 /// Makes and checks cookies under a secret of its own.
 #[derive(Clone)]
-pub struct CookieJar {
+pub struct CookieKey {
     secret: [u8; 16],
 }
 
@@ -31,10 +31,10 @@ pub struct Claim {
 /// How long a cookie is honoured.
 pub const LIFETIME: Duration = Duration::from_secs(10);
 
-impl CookieJar {
-    /// A jar with this secret, which must come from the system's entropy.
+impl CookieKey {
+    /// A cookie key with this secret, which must come from the system's entropy.
     pub fn new(secret: [u8; 16]) -> Self {
-        CookieJar { secret }
+        CookieKey { secret }
     }
 
     /// A cookie for this claim.
@@ -80,9 +80,9 @@ fn seconds(now: Time) -> u32 {
     (now.as_micros() / 1_000_000) as u32
 }
 
-impl core::fmt::Debug for CookieJar {
+impl core::fmt::Debug for CookieKey {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("CookieJar")
+        f.write_str("CookieKey")
     }
 }
 
@@ -92,21 +92,21 @@ mod tests {
 
     #[test]
     fn a_cookie_is_good_for_its_own_claim_and_for_ten_seconds() {
-        let jar = CookieJar::new([7; 16]);
+        let cookie_key = CookieKey::new([7; 16]);
         let remote = "192.0.2.1:5000".parse().expect("an address");
         let claim = Claim { remote, source: 5, nonce: 9, version: 1, suite: 1 };
         let now = Time::from_micros(50_000_000);
-        let cookie = jar.bake(now, &claim);
-        assert!(jar.is_good(now + LIFETIME, &claim, &cookie));
-        assert!(!jar.is_good(now + LIFETIME + Duration::from_secs(1), &claim, &cookie));
-        assert!(!jar.is_good(now - Duration::from_secs(1), &claim, &cookie));
+        let cookie = cookie_key.bake(now, &claim);
+        assert!(cookie_key.is_good(now + LIFETIME, &claim, &cookie));
+        assert!(!cookie_key.is_good(now + LIFETIME + Duration::from_secs(1), &claim, &cookie));
+        assert!(!cookie_key.is_good(now - Duration::from_secs(1), &claim, &cookie));
         let elsewhere = "192.0.2.1:5001".parse().expect("an address");
-        assert!(!jar.is_good(now, &Claim { remote: elsewhere, ..claim }, &cookie));
-        assert!(!jar.is_good(now, &Claim { nonce: 10, ..claim }, &cookie));
-        assert!(!CookieJar::new([8; 16]).is_good(now, &claim, &cookie));
+        assert!(!cookie_key.is_good(now, &Claim { remote: elsewhere, ..claim }, &cookie));
+        assert!(!cookie_key.is_good(now, &Claim { nonce: 10, ..claim }, &cookie));
+        assert!(!CookieKey::new([8; 16]).is_good(now, &claim, &cookie));
         let mut forged = cookie;
         forged[19] ^= 1;
-        assert!(!jar.is_good(now, &claim, &forged) && !jar.is_own(&claim, &forged));
-        assert!(jar.is_own(&claim, &cookie) && !jar.is_own(&Claim { source: 6, ..claim }, &cookie));
+        assert!(!cookie_key.is_good(now, &claim, &forged) && !cookie_key.is_own(&claim, &forged));
+        assert!(cookie_key.is_own(&claim, &cookie) && !cookie_key.is_own(&Claim { source: 6, ..claim }, &cookie));
     }
 }

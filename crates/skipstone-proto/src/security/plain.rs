@@ -1,6 +1,6 @@
 //! The plain suite: a keyed CRC-32 of 24 bits against damage and blind forgery. WIRE.md section 3.
 
-use super::Session;
+use super::session::Session;
 use crate::time::Time;
 use core::ops::Range;
 

@@ -28,7 +28,7 @@ impl Ack<'_> {
     }
 }
 
-/// Which of the acknowledged packets never came, but were made again from repair packets.
+/// Which of the acknowledged packets never came, but were recovered from repair packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repaired<'a> {
     /// The greatest packet number repaired; its reference is as in ACK.
@@ -167,11 +167,11 @@ fn decode_largest(reader: &mut Reader<'_>) -> Result<Truncated, Malformed> {
 }
 
 fn take_varints<'a>(reader: &mut Reader<'a>, count: usize) -> Result<&'a [u8], Malformed> {
-    let mut ahead = *reader;
+    let mut behind = *reader;
     for _ in 0..count {
-        ahead.varint()?;
+        behind.varint()?;
     }
-    reader.take(reader.remaining() - ahead.remaining())
+    reader.take(reader.remaining() - behind.remaining())
 }
 
 /// Writes ACK, or ACK_WINDOW if there is a `window`. `ranges` are newest first, inclusive, not empty, disjoint and not

@@ -40,6 +40,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes `count` bytes.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(Malformed)?;
         self.rest = rest;
@@ -47,31 +50,49 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes one byte.
+    ///
+    /// # Errors
+    /// No byte is left.
     pub fn u8(&mut self) -> Result<u8, Malformed> {
         self.array().map(|[byte]| byte)
     }
 
     /// Takes 16 bits.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
     pub fn u16(&mut self) -> Result<u16, Malformed> {
         self.array().map(u16::from_be_bytes)
     }
 
     /// Takes 24 bits.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
     pub fn u24(&mut self) -> Result<u32, Malformed> {
         self.array().map(|[a, b, c]| u32::from_be_bytes([0, a, b, c]))
     }
 
     /// Takes 32 bits.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
     pub fn u32(&mut self) -> Result<u32, Malformed> {
         self.array().map(u32::from_be_bytes)
     }
 
     /// Takes 64 bits.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
     pub fn u64(&mut self) -> Result<u64, Malformed> {
         self.array().map(u64::from_be_bytes)
     }
 
     /// Takes a varint of any form, the shortest or not (WIRE.md section 1).
+    ///
+    /// # Errors
+    /// Fewer bytes are left than the first one announces.
     pub fn varint(&mut self) -> Result<u64, Malformed> {
         let first = self.u8()?;
         let more = (1 << (first >> 6)) - 1;
@@ -79,6 +100,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a truncated number (WIRE.md section 1).
+    ///
+    /// # Errors
+    /// Fewer bytes are left than the first one announces, or no number begins with that byte.
     pub fn truncated(&mut self) -> Result<Truncated, Malformed> {
         let first = self.u8()?;
         match first.leading_ones() {
@@ -195,6 +219,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes 24 bits.
+    ///
+    /// # Panics
+    /// If the value has more than 24 bits, or there is no room.
     pub fn u24(&mut self, value: u32) {
         assert!(value < 1 << 24, "the value has more than 24 bits");
         self.bytes(&value.to_be_bytes()[1..]);
@@ -221,6 +248,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a truncated number (WIRE.md section 1).
+    ///
+    /// # Panics
+    /// If the value has more bits than it says, the number of bits is not 7, 14, 21, 28 or 32, or there is no room.
     pub fn truncated(&mut self, number: Truncated) {
         let Truncated { value, bits } = number;
         assert!(u64::from(value) < 1 << bits, "a truncated number has only its own bits");
@@ -275,6 +305,8 @@ pub(super) const fn prefixed_len(length: usize) -> usize {
 /// The first byte of a truncated number of 32 bits.
 const LONGEST_TRUNCATED: u8 = 0xf0;
 
+#[cfg(test)]
+mod number_tests;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,8 @@ mod encode;
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
 pub use encode::{
-    append_check, encode_challenge, encode_crypto_header, encode_hello, encode_open_header, encode_packet_header,
-    encode_refuse, encode_versions, hello_len, refuse_len, versions_len,
+    append_check, encode_answer, encode_challenge, encode_crypto_header, encode_hello, encode_open_header,
+    encode_packet_header, encode_query, encode_refuse, encode_versions, hello_len, refuse_len, versions_len,
 };
 
 /// A datagram, decoded as far as it can be without a connection.
@@ -51,6 +51,20 @@ pub enum Datagram<'a> {
         code: u64,
         /// For people, [`REFUSE_REASON_BYTES_MAX`] at most.
         reason: &'a str,
+    },
+    /// Somebody asks about the server, without a connection (section 2.9).
+    Query {
+        /// Random; the answer repeats it.
+        nonce: u64,
+    },
+    /// What the server tells about itself (section 2.10).
+    Answer {
+        /// The nonce of the QUERY.
+        nonce: u64,
+        /// The versions that the server speaks, at least one.
+        versions: Versions<'a>,
+        /// The application's.
+        payload: &'a [u8],
     },
 }
 
@@ -125,6 +139,10 @@ impl std::iter::FusedIterator for Versions<'_> {}
 /// Decodes everything but what is sealed: of PACKET the header, of OPEN what lies before the sealed rest.
 ///
 /// The check of all other kinds is compared, and is not part of what they hold.
+///
+/// # Errors
+/// The datagram is of no known kind, too short or too long for its kind, holds a value that its kind does not allow,
+/// or its check does not fit.
 pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
     let mut reader = Reader::new(datagram);
     if datagram.first() != Some(&KIND_PACKET) {
@@ -143,6 +161,8 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
         }
         KIND_VERSIONS => decode_versions(to, reader),
         KIND_REFUSE => decode_refuse(to, reader),
+        KIND_QUERY if to == 0 && datagram.len() >= QUERY_BYTES_MIN => decode_query(reader),
+        KIND_ANSWER if to == 0 => decode_answer(reader),
         _ => Err(Malformed),
     }
 }
@@ -159,7 +179,7 @@ fn check_of(content: &[u8]) -> [u8; CHECK_BYTES] {
 }
 
 fn decode_hello(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
-    if reader.array_ref()? != HELLO_MAGIC {
+    if reader.array_ref()? != MAGIC {
         return Err(Malformed);
     }
     // What follows the versions is padding, and for later versions to use.
@@ -208,6 +228,19 @@ fn decode_refuse(to: u32, mut reader: Reader<'_>) -> Result<Datagram<'_>, Malfor
     Ok(Datagram::Refuse { to, nonce, code, reason })
 }
 
+fn decode_query(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
+    if reader.array_ref()? != MAGIC {
+        return Err(Malformed);
+    }
+    // What follows is padding, and for later versions to use.
+    Ok(Datagram::Query { nonce: reader.u64()? })
+}
+
+fn decode_answer(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
+    let nonce = reader.u64()?;
+    Ok(Datagram::Answer { nonce, versions: versions(&mut reader)?, payload: reader.rest() })
+}
+
 fn source(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
     match reader.u24()? {
         0 => Err(Malformed),
@@ -244,6 +277,10 @@ pub const KIND_CRYPTO: u8 = 0x84;
 pub const KIND_VERSIONS: u8 = 0x85;
 /// First byte of a REFUSE.
 pub const KIND_REFUSE: u8 = 0x86;
+/// First byte of a QUERY.
+pub const KIND_QUERY: u8 = 0x87;
+/// First byte of an ANSWER.
+pub const KIND_ANSWER: u8 = 0x88;
 
 /// The suite without encryption.
 pub const SUITE_PLAIN: u8 = 1;
@@ -258,6 +295,10 @@ pub const SUITE_TLS_1_3: u8 = 8;
 pub const HEADER_BYTES: usize = 4;
 /// A HELLO is at least so long, that no answer to it is longer.
 pub const HELLO_BYTES_MIN: usize = 64;
+/// A QUERY is at least so long; its answer is no longer than it is.
+pub const QUERY_BYTES_MIN: usize = 64;
+/// Bytes of an ANSWER with one version, its payload aside.
+pub const ANSWER_OVERHEAD_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 1 + 2 + CHECK_BYTES;
 /// Bytes of the check at the end of every datagram that is no PACKET.
 pub const CHECK_BYTES: usize = 4;
 /// Bytes of a cookie.
@@ -271,9 +312,10 @@ pub const CRYPTO_HEADER_BYTES: usize = HEADER_BYTES + 3;
 /// Bytes of the reason in a REFUSE, at most.
 pub const REFUSE_REASON_BYTES_MAX: usize = 512;
 
-const HELLO_MAGIC: &[u8; 4] = b"SKIP";
+/// In datagrams by which a stranger begins.
+const MAGIC: &[u8; 4] = b"SKIP";
 const NONCE_BYTES: usize = 8;
-const HELLO_FIXED_BYTES: usize = HEADER_BYTES + HELLO_MAGIC.len() + 3 + NONCE_BYTES + 1 + 1;
+const HELLO_FIXED_BYTES: usize = HEADER_BYTES + MAGIC.len() + 3 + NONCE_BYTES + 1 + 1;
 
 #[cfg(test)]
 mod tests;

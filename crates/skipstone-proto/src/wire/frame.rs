@@ -4,8 +4,9 @@ use crate::wire::Malformed;
 use crate::wire::ack::{self, Ack, Repaired};
 use crate::wire::cursor::{self, Reader, Writer};
 use crate::wire::message::{self, Message};
+use crate::wire::message_flags::TYPE_MESSAGE;
+use crate::wire::message_run::MessageRun;
 use crate::wire::repair::{self, Repair};
-use crate::wire::row::Row;
 use crate::wire::varint;
 
 /// One frame as received.
@@ -38,7 +39,7 @@ pub enum Frame<'a> {
     },
     /// The answer to a CLOSE.
     Closed,
-    /// Which packets were made again from repair packets (section 4.3).
+    /// Which packets were recovered from repair packets (section 4.3).
     Repaired(Repaired<'a>),
     /// A repair symbol, to the end of the packet (section 4.4).
     Repair(Repair<'a>),
@@ -57,6 +58,20 @@ pub enum Frame<'a> {
         /// That of the challenge.
         token: u64,
     },
+    /// A client asks for the server's time (section 4.6).
+    TimeRequest {
+        /// The client's clock when it asked, in µs.
+        sent_us: u64,
+    },
+    /// The answer to a TIME_REQUEST.
+    TimeResponse {
+        /// That of the request.
+        sent_us: u64,
+        /// The server's clock when it answered, in µs.
+        server_us: u64,
+        /// How long the server had the request by then, in µs.
+        held_us: u64,
+    },
     /// A message or a fragment of one (section 4.2).
     Message(Message<'a>),
 }
@@ -73,7 +88,9 @@ impl Frame<'_> {
             | Frame::Repair(_)
             | Frame::Late { .. }
             | Frame::PathChallenge { .. }
-            | Frame::PathResponse { .. } => false,
+            | Frame::PathResponse { .. }
+            | Frame::TimeRequest { .. }
+            | Frame::TimeResponse { .. } => false,
             Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
         }
     }
@@ -83,13 +100,13 @@ impl Frame<'_> {
 #[derive(Debug, Clone)]
 pub struct Frames<'a> {
     reader: Reader<'a>,
-    previous: message::Previous,
+    previous: message::MessageDecoder,
 }
 
 impl<'a> Frames<'a> {
     /// Begins at the first byte after the packet number; `frames` reaches to the end of the packet, without its tag.
     pub fn new(frames: &'a [u8]) -> Frames<'a> {
-        Frames { reader: Reader::new(frames), previous: message::Previous::default() }
+        Frames { reader: Reader::new(frames), previous: message::MessageDecoder::default() }
     }
 
     /// Bytes that are still to be decoded.
@@ -98,14 +115,14 @@ impl<'a> Frames<'a> {
     }
 
     /// The messages that come next and follow the one that was just taken; none if it was no message.
-    pub fn row(&self) -> Row<'a> {
-        self.previous.row(self.reader.peek())
+    pub fn run(&self) -> MessageRun<'a> {
+        self.previous.run(self.reader.peek())
     }
 
-    /// Passes over a row that is next.
-    pub fn skip_row(&mut self, row: &Row<'_>) {
-        if self.reader.take(row.bytes.len()).is_ok() {
-            self.previous.skip_row(row);
+    /// Passes over a run that is next.
+    pub fn skip_run(&mut self, run: &MessageRun<'_>) {
+        if self.reader.take(run.bytes.len()).is_ok() {
+            self.previous.skip_run(run);
         }
     }
 
@@ -127,8 +144,14 @@ impl<'a> Frames<'a> {
             TYPE_LATE => Ok(Frame::Late { age_ms: reader.varint()? }),
             TYPE_PATH_CHALLENGE => Ok(Frame::PathChallenge { token: reader.u64()? }),
             TYPE_PATH_RESPONSE => Ok(Frame::PathResponse { token: reader.u64()? }),
-            flags @ message::TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
-            0x0D..message::TYPE_MESSAGE => Err(Malformed),
+            TYPE_TIME_REQUEST => Ok(Frame::TimeRequest { sent_us: reader.varint()? }),
+            TYPE_TIME_RESPONSE => Ok(Frame::TimeResponse {
+                sent_us: reader.varint()?,
+                server_us: reader.varint()?,
+                held_us: reader.varint()?,
+            }),
+            flags @ TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
+            0x0F..TYPE_MESSAGE => Err(Malformed),
         }
     }
 }
@@ -170,6 +193,9 @@ pub fn encode_ping(writer: &mut Writer<'_>) {
 }
 
 /// Writes a CONNECT; `token` has [`TOKEN_BYTES_MAX`] at most.
+///
+/// # Panics
+/// If the token is longer than [`TOKEN_BYTES_MAX`], or there is no room.
 pub fn encode_connect(writer: &mut Writer<'_>, token: &[u8]) {
     assert!(token.len() <= TOKEN_BYTES_MAX, "a token has a limit");
     writer.u8(TYPE_CONNECT);
@@ -182,6 +208,9 @@ pub const fn connect_len(token: &[u8]) -> usize {
 }
 
 /// Writes an ACCEPT with encoded settings; `source` is the server's id, not 0.
+///
+/// # Panics
+/// If `source` is 0, or there is no room.
 pub fn encode_accept(writer: &mut Writer<'_>, source: u32, settings: &[u8]) {
     assert!(source != 0, "a connection id is not 0");
     writer.u8(TYPE_ACCEPT);
@@ -195,6 +224,9 @@ pub const fn accept_len(settings: &[u8]) -> usize {
 }
 
 /// Writes a CLOSE; `reason` has [`REASON_BYTES_MAX`] at most.
+///
+/// # Panics
+/// If the reason is longer than [`REASON_BYTES_MAX`], or there is no room.
 pub fn encode_close(writer: &mut Writer<'_>, code: u64, reason: &str) {
     assert!(reason.len() <= REASON_BYTES_MAX, "the reason of a CLOSE has a limit");
     writer.u8(TYPE_CLOSE);
@@ -225,6 +257,20 @@ pub fn encode_path_response(writer: &mut Writer<'_>, token: u64) {
     writer.u64(token);
 }
 
+/// Writes a TIME_REQUEST, [`TIME_REQUEST_BYTES_MAX`] at most.
+pub fn encode_time_request(writer: &mut Writer<'_>, sent_us: u64) {
+    writer.u8(TYPE_TIME_REQUEST);
+    writer.varint(sent_us);
+}
+
+/// Writes a TIME_RESPONSE, [`TIME_RESPONSE_BYTES_MAX`] at most.
+pub fn encode_time_response(writer: &mut Writer<'_>, sent_us: u64, server_us: u64, held_us: u64) {
+    writer.u8(TYPE_TIME_RESPONSE);
+    writer.varint(sent_us);
+    writer.varint(server_us);
+    writer.varint(held_us);
+}
+
 /// Bytes of a CLOSE.
 pub const fn close_len(code: u64, reason: &str) -> usize {
     1 + varint::len(code) + cursor::prefixed_len(reason.len())
@@ -236,6 +282,10 @@ pub const TOKEN_BYTES_MAX: usize = 1024;
 pub const REASON_BYTES_MAX: usize = 512;
 /// Bytes of a PATH_CHALLENGE or a PATH_RESPONSE.
 pub const PATH_BYTES: usize = 9;
+/// Bytes of a TIME_REQUEST, at most.
+pub const TIME_REQUEST_BYTES_MAX: usize = 9;
+/// Bytes of a TIME_RESPONSE, at most.
+pub const TIME_RESPONSE_BYTES_MAX: usize = 25;
 
 /// Bytes of a LATE, at most.
 pub const LATE_BYTES_MAX: usize = 5;
@@ -249,11 +299,15 @@ const TYPE_CLOSED: u8 = 0x07;
 const TYPE_LATE: u8 = 0x0A;
 const TYPE_PATH_CHALLENGE: u8 = 0x0B;
 const TYPE_PATH_RESPONSE: u8 = 0x0C;
+const TYPE_TIME_REQUEST: u8 = 0x0D;
+const TYPE_TIME_RESPONSE: u8 = 0x0E;
 
+#[cfg(test)]
+mod run_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::message::{Run, Sequence};
+    use crate::wire::message::{MessageEncoder, Sequence};
     use crate::wire::{datagram, settings};
 
     fn frames(bytes: &[u8]) -> Result<Vec<Frame<'_>>, Malformed> {
@@ -275,9 +329,11 @@ mod tests {
             encode_close(w, 1002, "kicked");
             encode_path_challenge(w, 0x0102_0304_0506_0708);
             encode_path_response(w, 7);
+            encode_time_request(w, 1_000_000);
+            encode_time_response(w, 1_000_000, 7_000_000_000, 250);
             w.zeros(3);
             encode_ping(w);
-            Run::default().encode_header(w, 2, None, None, 4);
+            MessageEncoder::default().encode_header(w, 2, None, None, 4);
             w.bytes(b"text");
         })
     }
@@ -286,7 +342,7 @@ mod tests {
     fn every_frame_round_trips() {
         let bytes = one_of_each();
         let decoded = frames(&bytes).unwrap();
-        assert_eq!(decoded.len(), 9);
+        assert_eq!(decoded.len(), 11);
         assert_eq!(decoded[0], Frame::Connect { token: b"token" });
         assert_eq!(decoded[1], Frame::Accept { source: 0x01_0203, settings: b"settings" });
         let Frame::Ack(ack) = decoded[2] else { panic!("not an ACK") };
@@ -295,9 +351,12 @@ mod tests {
         assert_eq!(decoded[3], Frame::Close { code: 1002, reason: "kicked" });
         assert_eq!(decoded[4], Frame::PathChallenge { token: 0x0102_0304_0506_0708 });
         assert_eq!(decoded[5], Frame::PathResponse { token: 7 });
-        assert_eq!(decoded[6], Frame::Padding);
-        assert_eq!(decoded[7], Frame::Ping);
-        let Frame::Message(message) = decoded[8] else { panic!("not a MESSAGE") };
+        assert_eq!(decoded[6], Frame::TimeRequest { sent_us: 1_000_000 });
+        let response = Frame::TimeResponse { sent_us: 1_000_000, server_us: 7_000_000_000, held_us: 250 };
+        assert_eq!(decoded[7], response);
+        assert_eq!(decoded[8], Frame::Padding);
+        assert_eq!(decoded[9], Frame::Ping);
+        let Frame::Message(message) = decoded[10] else { panic!("not a MESSAGE") };
         assert_eq!((message.channel, message.sequence), (2, Sequence::None));
         assert_eq!(message.payload, b"text");
     }
@@ -314,10 +373,10 @@ mod tests {
     }
 
     #[test]
-    fn padding_ack_close_and_path_frames_ask_for_no_acknowledgement() {
+    fn padding_ack_close_path_and_time_frames_ask_for_no_acknowledgement() {
         let bytes = one_of_each();
         let eliciting: Vec<_> = frames(&bytes).unwrap().iter().map(Frame::is_ack_eliciting).collect();
-        assert_eq!(eliciting, [true, true, false, false, false, false, false, true, true]);
+        assert_eq!(eliciting, [true, true, false, false, false, false, false, false, false, true, true]);
     }
 
     #[test]
@@ -341,7 +400,7 @@ mod tests {
 
     #[test]
     fn reserved_types_are_malformed() {
-        for reserved in 0x0D..0x80 {
+        for reserved in 0x0F..0x80 {
             assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
         }
     }
@@ -384,7 +443,10 @@ mod tests {
         let challenge = written(|w| encode_path_challenge(w, 1));
         let response = written(|w| encode_path_response(w, 1));
         assert_eq!((challenge.len(), response.len()), (PATH_BYTES, PATH_BYTES));
-        for whole in [connect, accept, close, challenge, response] {
+        let time_request = written(|w| encode_time_request(w, varint::MAX));
+        let time_response = written(|w| encode_time_response(w, varint::MAX, varint::MAX, varint::MAX));
+        assert_eq!((time_request.len(), time_response.len()), (TIME_REQUEST_BYTES_MAX, TIME_RESPONSE_BYTES_MAX));
+        for whole in [connect, accept, close, challenge, response, time_request, time_response] {
             for cut in 1..whole.len() {
                 assert_eq!(frames(&whole[..cut]), Err(Malformed));
             }

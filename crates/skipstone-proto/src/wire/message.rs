@@ -2,8 +2,12 @@
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
+use crate::wire::message_flags::{
+    FLAG_CHANNEL, FLAG_FRAGMENT, FLAG_SEQUENCE, INLINE_LENGTH_MAX, LENGTH_AS_BEFORE, LENGTH_BITS, LENGTH_FOLLOWS,
+    LENGTH_IS_REST, TYPE_MESSAGE,
+};
+use crate::wire::message_run::MessageRun;
 use crate::wire::number::Truncated;
-use crate::wire::row::Row;
 use crate::wire::varint;
 
 /// One message, or a fragment of one, as received.
@@ -48,14 +52,14 @@ impl FragmentHeader {
 
 /// What the encoder remembers between the MESSAGE frames of one packet; the default is the start of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Run {
+pub struct MessageEncoder {
     channel: u16,
     sequence: Option<u32>,
     /// Bytes of the payload before.
     length: Option<usize>,
 }
 
-impl Run {
+impl MessageEncoder {
     /// Bytes of header that this message needs here, before its payload. `sequence` is the whole number and what of it
     /// is sent if it has to be; messages of a channel either all have one or, if it is unreliable, may lack it.
     pub fn header_len(
@@ -73,7 +77,10 @@ impl Run {
         1 + channel_len + sequence_len + fragment_len + self.length_len(payload_len, fragment.is_some())
     }
 
-    /// Writes the header, [`Run::header_len`] bytes; the caller writes the payload of `payload_len` bytes after it.
+    /// Writes the header, [`MessageEncoder::header_len`] bytes; the caller writes the payload of `payload_len` bytes after it.
+    ///
+    /// # Panics
+    /// If a fragment has no sequence or is not a proper part of its message, or there is no room.
     pub fn encode_header(
         &mut self,
         writer: &mut Writer<'_>,
@@ -104,7 +111,7 @@ impl Run {
         if length_bits == LENGTH_FOLLOWS {
             writer.varint(payload_len as u64);
         }
-        *self = Run { channel, sequence: sequence.map(|(sequence, _)| sequence), length: Some(payload_len) };
+        *self = MessageEncoder { channel, sequence: sequence.map(|(sequence, _)| sequence), length: Some(payload_len) };
     }
 
     /// Whether a message with this sequence follows the one before on its channel, so that its header says neither.
@@ -112,12 +119,12 @@ impl Run {
         channel == self.channel && self.sequence.is_some_and(|before| sequence == before.wrapping_add(1))
     }
 
-    /// Bytes of a whole message that [`Run::is_next`].
+    /// Bytes of a whole message that [`MessageEncoder::is_next`].
     pub fn next_len(&self, payload_len: usize) -> usize {
         1 + self.length_len(payload_len, false) + payload_len
     }
 
-    /// Writes a whole message that [`Run::is_next`], header and payload: most of all messages are such.
+    /// Writes a whole message that [`MessageEncoder::is_next`], header and payload: most of all messages are such.
     pub fn encode_next(&mut self, writer: &mut Writer<'_>, payload: &[u8]) {
         let length_bits = self.length_bits(payload.len(), false);
         writer.u8(TYPE_MESSAGE | length_bits);
@@ -134,7 +141,7 @@ impl Run {
         self.length = Some(payload_len);
     }
 
-    /// Writes whole messages that follow the one before, from frames that [`Run::encode_next`] wrote behind a message as
+    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind a message as
     /// long as that: so many, of which the last has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
@@ -179,23 +186,23 @@ struct Fields {
 
 /// What the decoder remembers between the MESSAGE frames of one packet; the default is the start of a packet.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Previous {
+pub(super) struct MessageDecoder {
     channel: u16,
     has_sequence: bool,
     length: Option<usize>,
 }
 
-impl Previous {
+impl MessageDecoder {
     /// The messages at the beginning of `bytes` that follow this one.
-    pub(super) fn row<'a>(&self, bytes: &'a [u8]) -> Row<'a> {
+    pub(super) fn run<'a>(&self, bytes: &'a [u8]) -> MessageRun<'a> {
         let length = self.length.filter(|_| self.has_sequence);
-        length.map_or(Row::at(&[], 0), |length| Row::at(bytes, length))
+        length.map_or(MessageRun::at(&[], 0), |length| MessageRun::at(bytes, length))
     }
 
-    /// Moves behind a row that it gave.
-    pub(super) fn skip_row(&mut self, row: &Row<'_>) {
-        if row.count > 0 {
-            self.length = Some(row.last);
+    /// Moves behind a run that it gave.
+    pub(super) fn skip_run(&mut self, run: &MessageRun<'_>) {
+        if run.count > 0 {
+            self.length = Some(run.last);
         }
     }
 
@@ -225,23 +232,13 @@ impl Previous {
         if fragment.is_some_and(|fragment| !has_sequence || !fragment.holds(payload.len())) {
             return Err(Malformed);
         }
-        *self = Previous { channel, has_sequence, length: Some(payload.len()) };
+        *self = MessageDecoder { channel, has_sequence, length: Some(payload.len()) };
         Ok(Message { channel, sequence, fragment, payload })
     }
 }
 
 /// Bytes of header of any MESSAGE in a datagram, at most: type, channel, sequence, offset, total, payload length.
 pub const MESSAGE_HEADER_BYTES_MAX: usize = 1 + 4 + 5 + 8 + 8 + 4;
-
-pub(super) const TYPE_MESSAGE: u8 = 0x80;
-const FLAG_CHANNEL: u8 = 0x40;
-const FLAG_SEQUENCE: u8 = 0x20;
-const FLAG_FRAGMENT: u8 = 0x10;
-pub(super) const LENGTH_BITS: u8 = 0x0f;
-const INLINE_LENGTH_MAX: usize = 12;
-pub(super) const LENGTH_AS_BEFORE: u8 = 13;
-pub(super) const LENGTH_FOLLOWS: u8 = 14;
-pub(super) const LENGTH_IS_REST: u8 = 15;
 
 #[cfg(test)]
 mod tests {
@@ -263,7 +260,7 @@ mod tests {
     fn encode(messages: &[Sent]) -> Vec<u8> {
         let mut buffer = [0xee; 4096];
         let mut writer = Writer::new(&mut buffer);
-        let mut run = Run::default();
+        let mut run = MessageEncoder::default();
         for &Sent { channel, sequence, fragment, payload } in messages {
             let sequence = sequence.map(|number| (number, Truncated::new(number.into(), 10)));
             let before = writer.len();
@@ -278,7 +275,7 @@ mod tests {
 
     fn decode(bytes: &[u8]) -> Result<Vec<Message<'_>>, Malformed> {
         let mut reader = Reader::new(bytes);
-        let mut previous = Previous::default();
+        let mut previous = MessageDecoder::default();
         let mut messages = Vec::new();
         while !reader.is_empty() {
             let flags = reader.u8()?;
@@ -309,7 +306,7 @@ mod tests {
     fn what_follows_is_written_as_in_the_general_way() {
         for length in [0, 1, 13, 14, 63, 64, 100, 1_400, 16_383, 16_384, 70_000] {
             let payload = vec![7; length];
-            let (mut buffers, mut runs) = ([vec![0; 70_100], vec![0; 70_100]], [Run::default(); 2]);
+            let (mut buffers, mut runs) = ([vec![0; 70_100], vec![0; 70_100]], [MessageEncoder::default(); 2]);
             let [general, short] = &mut buffers;
             let (mut general, mut short) = (Writer::new(general), Writer::new(short));
             let truncated = Truncated::new(7, 10);

@@ -7,10 +7,11 @@ pub mod cursor;
 pub mod datagram;
 pub mod frame;
 pub mod message;
+mod message_flags;
+pub mod message_run;
 pub mod number;
 pub mod redundancy;
 pub mod repair;
-pub mod row;
 pub mod settings;
 pub mod varint;
 

@@ -38,11 +38,11 @@ impl Truncated {
     }
 
     /// The sequence nearest to `reference` that has these low bits, in wrapping 32-bit arithmetic (RFC 1982): of two as
-    /// near, the one ahead.
+    /// near, the one above.
     pub fn resolve_seq(self, reference: u32) -> u32 {
         let up = self.value.wrapping_sub(reference) & mask(self.bits) as u32;
-        let ahead = reference.wrapping_add(up);
-        if u64::from(up) <= 1 << (self.bits - 1) { ahead } else { ahead.wrapping_sub((1_u64 << self.bits) as u32) }
+        let above = reference.wrapping_add(up);
+        if u64::from(up) <= 1 << (self.bits - 1) { above } else { above.wrapping_sub((1_u64 << self.bits) as u32) }
     }
 
     /// Bytes on the wire, 1 to 5.
@@ -59,32 +59,8 @@ const fn mask(bits: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Malformed;
-    use crate::wire::cursor::{Reader, Writer};
 
     const WIDTHS: [u8; 5] = [7, 14, 21, 28, 32];
-
-    #[test]
-    fn every_width_round_trips_at_its_limits() {
-        for (bits, bytes) in WIDTHS.into_iter().zip(1..) {
-            for value in [0, 1, mask(bits) as u32] {
-                let number = Truncated { value, bits };
-                let mut buffer = [0; 5];
-                let mut writer = Writer::new(&mut buffer);
-                writer.truncated(number);
-                assert_eq!((writer.len(), number.len()), (bytes, bytes));
-                assert_eq!(Reader::new(writer.written()).truncated(), Ok(number));
-                assert_eq!(Reader::new(&writer.written()[..bytes - 1]).truncated(), Err(Malformed));
-            }
-        }
-    }
-
-    #[test]
-    fn first_bytes_above_f0_are_malformed() {
-        for first in 0xf1..=0xff {
-            assert_eq!(Reader::new(&[first, 0, 0, 0, 0, 0, 0, 0]).truncated(), Err(Malformed));
-        }
-    }
 
     #[test]
     fn the_width_grows_where_the_distance_reaches_half_of_it() {

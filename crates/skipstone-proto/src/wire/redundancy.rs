@@ -1,5 +1,5 @@
 //! How much is sent so that losses need not be waited for: what the settings and the channel table say (WIRE.md section
-//! 5). What it means to a sender lies in `fec` and `connection`.
+//! 5). What it means to a sender lies in `redundancy` and `connection`.
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
@@ -22,8 +22,9 @@ pub enum RedundancyMode {
         repairs: u8,
     },
     /// For small urgent messages, such as a player's inputs: no repair packets; each packet with new messages also holds
-    /// those of the packets before it that are not acknowledged yet, so what is lost arrives with the next one. Only on
-    /// reliable ordered and unordered channels, and within the budget. Otherwise as `Lean`.
+    /// those of the packets before it that are neither acknowledged nor known to be lost, so a lost message arrives with
+    /// the next packet. Within the budget, and in every delivery mode but `ReliableSequenced`, where a newer message replaces
+    /// an older one. On unreliable channels this is the only redundancy; on reliable ones the rest is as `Lean`.
     Repeat {
         /// Packets with new messages that the next one repeats: 1 to 8.
         bursts: u8,

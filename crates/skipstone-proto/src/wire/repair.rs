@@ -21,8 +21,10 @@ pub struct Repair<'a> {
 }
 
 impl Repair<'_> {
-    /// The packets covered, inclusive ranges from the newest down, if this came in the packet with this number. An error
-    /// if they fall below packet 0.
+    /// The packets covered, inclusive ranges from the newest down, if this came in the packet with this number.
+    ///
+    /// # Errors
+    /// The packets covered fall below packet 0.
     pub fn covers(&self, number: u64) -> Result<PacketRanges<'_>, Malformed> {
         Ok(self.list.below(number.checked_sub(self.back).ok_or(Malformed)?))
     }
@@ -42,6 +44,9 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>) -> Result<Repair<'a>, Malforme
 
 /// Writes the fields before the symbol for the packet `number`; `ranges` are newest first, and there is room for all. The
 /// symbol, to the end of the packet, is the caller's to write.
+///
+/// # Panics
+/// If there are no ranges, or there is no room.
 pub fn encode_repair_header(
     writer: &mut Writer<'_>,
     number: u64,

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
-use crate::wire::redundancy::{MODE_BYTES_MAX, Redundancy};
+use crate::wire::redundancy::{MODE_BYTES_MAX, Redundancy, RedundancyMode};
 use crate::wire::varint;
-pub use rules::{CHANNEL_RULES_MAX, ChannelRule, Mode, Overflow};
+pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
 use rules::{decode_table, encode_table};
 
 /// The settings of a connection. The default is that of section 5.
@@ -45,7 +45,7 @@ impl Default for Settings {
             window_bytes: 2 << 20,
             datagram_bytes_max: 1_472,
             merging: Merging::Immediate,
-            channels: vec![ChannelRule::new(0..=u16::MAX, Mode::ReliableOrdered)],
+            channels: vec![ChannelRule::new(0..=u16::MAX, DeliveryMode::ReliableOrdered)],
             redundancy: Redundancy::default(),
         }
     }
@@ -60,6 +60,11 @@ impl Settings {
     /// The rule of a channel; `None` if the channel does not exist.
     pub fn rule(&self, channel: u16) -> Option<&ChannelRule> {
         self.channels.iter().find(|rule| (rule.first..=rule.last).contains(&channel))
+    }
+
+    /// The redundancy mode of a rule's channels: the rule's own, or that of all.
+    pub fn redundancy_of(&self, rule: &ChannelRule) -> RedundancyMode {
+        rule.redundancy.unwrap_or(self.redundancy.mode)
     }
 
     /// Whether every field is within its limits, which is what [`Settings::decode`] lets through.
@@ -121,6 +126,10 @@ impl Settings {
     }
 
     /// Decodes settings: what is missing has its default, what is unknown is skipped, what is invalid is malformed.
+    ///
+    /// # Errors
+    /// An entry is cut short, out of order or out of range, or the settings as a whole are not valid
+    /// ([`Settings::is_valid`]).
     pub fn decode(encoded: &[u8]) -> Result<Settings, Malformed> {
         let mut settings = Settings::default();
         let mut reader = Reader::new(encoded);
@@ -217,9 +226,12 @@ const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;
 
-const TIME_MIN: Duration = Duration::from_millis(1);
-const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-const DATAGRAM_BYTES: RangeInclusive<u16> = 256..=65_507;
+/// Timeouts last at least so long.
+pub const TIME_MIN: Duration = Duration::from_millis(1);
+/// Times of the settings are at most so long.
+pub const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bytes of a datagram, at least and at most.
+pub const DATAGRAM_BYTES: RangeInclusive<u16> = 256..=65_507;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@
 
 use skipstone_netsim::cubic::{CubicFlow, CubicReceiver, Segment};
 use skipstone_netsim::{Link, LinkConfig, QueueLimit};
-use skipstone_proto::congestion::{AckSample, Algorithm, Controller, LossSample, Stamp};
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
+use skipstone_proto::congestion::{AckSample, Congestion, Controller, DeliveryStamp, LossSample};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ pub enum Load {
 /// What a flow is.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    Ours(Algorithm, Load),
+    Ours(Congestion, Load),
     Cubic,
 }
 
 #[derive(Debug)]
 struct Sent {
     at: Duration,
-    stamp: Stamp,
+    stamp: DeliveryStamp,
     bytes: u32,
     state: State,
 }
@@ -86,7 +86,7 @@ pub struct Model {
 }
 
 impl Model {
-    fn new(algorithm: Algorithm, load: Load, start: Duration) -> Self {
+    fn new(algorithm: Congestion, load: Load, start: Duration) -> Self {
         Model {
             controller: Controller::new(algorithm, DATAGRAM_BYTES),
             load,

@@ -1,9 +1,9 @@
 //! What whoever knows the key of a plain connection can see, and forge.
 
-use skipstone_proto::security::{Plain, Session};
 use skipstone_proto::wire::cursor::Reader;
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
 use skipstone_proto::wire::frame::{Frame, Frames};
+use skipstone_proto::{Plain, Session};
 
 /// The key of a plain connection, once its CHALLENGE was seen.
 #[derive(Default)]

@@ -6,13 +6,13 @@ mod node;
 
 pub(crate) use node::Node;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::endpoint::{Config, Event, PeerId};
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::security::stand_in::StandInSuites;
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::wire::datagram;
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
-use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
+use skipstone_proto::{Config, Event, PeerId};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Redundancy, RedundancyMode};
 use std::net::SocketAddr;
 
 /// A server and clients, each with a link of its own.
@@ -67,20 +67,20 @@ pub(crate) fn no_redundancy() -> Redundancy {
 }
 
 /// A server whose channels all have one mode, and receipts.
-pub(crate) fn server_of(mode: Mode) -> Config {
+pub(crate) fn server_of(mode: DeliveryMode) -> Config {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
 /// The same without redundancy, where what is lost stays lost for a while.
-pub(crate) fn bare_server_of(mode: Mode) -> Config {
+pub(crate) fn bare_server_of(mode: DeliveryMode) -> Config {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
     Config::server(Settings { channels: vec![rule], redundancy: no_redundancy(), ..Settings::default() })
 }
 
 /// A server with the stand-in for encryption and nothing in clear.
 pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
-    config.encrypted(std::sync::Arc::new(StandInSuites::new(seed)))
+    config.encrypted(std::sync::Arc::new(SimulatedSuites::new(seed)))
 }
 
 /// Gives a datagram that was changed the check that it should have now, as whoever lies on purpose would.

@@ -2,9 +2,9 @@
 
 use super::seed_bytes;
 use bytes::Bytes;
-use skipstone_proto::channel::{GivenUp, MessageId};
-use skipstone_proto::endpoint::{Close, Config, Drop, Endpoint, Event, Overview, PeerId, SendError};
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
+use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, Overview, PeerId, SendError};
+use skipstone_proto::{GivenUp, MessageId};
 
 /// One endpoint and what it has told its application so far.
 pub(crate) struct Node {
@@ -46,7 +46,7 @@ impl Node {
     /// The first peer that connected.
     pub(crate) fn peer(&self) -> PeerId {
         let connected = |event: &(Time, Event)| match event.1 {
-            Event::Connected { peer } => Some(peer),
+            Event::Connected { peer, .. } => Some(peer),
             _ => None,
         };
         self.events.iter().find_map(connected).expect("it is connected")
@@ -69,7 +69,7 @@ impl Node {
     }
 
     /// Drops of all its connections, for this reason.
-    pub(crate) fn drops(&mut self, reason: Drop) -> u64 {
+    pub(crate) fn drops(&mut self, reason: DropReason) -> u64 {
         self.endpoint.totals().drops.of(reason)
     }
 

@@ -1,6 +1,8 @@
 //! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
 //!
 //! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it.
+//!
+//! A process of its own: an environment variable says how long it runs, and `cargo xtask swarm` calls it by name.
 
 mod plan;
 mod run;

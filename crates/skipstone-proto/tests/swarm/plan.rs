@@ -2,14 +2,14 @@
 
 use crate::simulation::ms;
 use skipstone_netsim::{LinkConfig, Loss, Outage, QueueLimit};
-use skipstone_proto::endpoint::Config;
-use skipstone_proto::path::Carrier;
+use skipstone_proto::Carrier;
+use skipstone_proto::Config;
+use skipstone_proto::Duration;
 use skipstone_proto::rng::Rng;
-use skipstone_proto::security::stand_in::StandInSuites;
-use skipstone_proto::time::Duration;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
-use skipstone_proto::wire::redundancy::{Redundancy, RedundancyMode};
-use skipstone_proto::wire::settings::{ChannelRule, Merging, Mode, Overflow, Settings, window_cost};
+use skipstone_proto::security::simulated::SimulatedSuites;
+use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
+use skipstone_proto::{Redundancy, RedundancyMode};
+use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::sync::Arc;
 
 /// Everything that one seed decides before the world begins.
@@ -70,7 +70,7 @@ impl Plan {
         let mut config = config(&mut rng);
         if Rng::new(seed ^ 0xE5C).chance(0.5) {
             let suite = if seed.is_multiple_of(8) { SUITE_DTLS_1_2 } else { SUITE_DTLS_1_3 };
-            config = config.encrypted(Arc::new(StandInSuites::new(seed).only(suite)));
+            config = config.encrypted(Arc::new(SimulatedSuites::new(seed).only(suite)));
         }
         let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
         let limits = [None, Some(1_200), Some(1_280), Some(1_400), Some(1_472)];
@@ -170,6 +170,12 @@ fn config(rng: &mut Rng) -> Config {
         channels: rules(rng),
         redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
     };
+    // Where a newer message replaces an older one, nothing can be repeated.
+    let all = settings.redundancy.mode;
+    let replacing = settings.channels.iter_mut().filter(|rule| rule.mode == DeliveryMode::ReliableSequenced);
+    for rule in replacing.filter(|rule| matches!(rule.redundancy.unwrap_or(all), RedundancyMode::Repeat { .. })) {
+        rule.redundancy = Some(RedundancyMode::Lean);
+    }
     let mut config = Config { handshake_timeout: ms(30_000), ..Config::server(settings.clone()) };
     if config.check().is_err() {
         settings.datagram_bytes_max = 900;
@@ -190,11 +196,11 @@ fn redundancy(rng: &mut Rng) -> RedundancyMode {
 }
 
 fn rules(rng: &mut Rng) -> Vec<ChannelRule> {
-    let mut rules = vec![ChannelRule::new(BROADCAST_CHANNEL..=BROADCAST_CHANNEL, Mode::ReliableOrdered)];
+    let mut rules = vec![ChannelRule::new(BROADCAST_CHANNEL..=BROADCAST_CHANNEL, DeliveryMode::ReliableOrdered)];
     let mut first = 0;
     for _ in 0..1 + rng.below(8) {
         let last = first + [0, 1, 10, 300, 5_000][rng.below(5) as usize];
-        let mode = Mode::try_from(rng.below(5) as u8).expect("there are five");
+        let mode = DeliveryMode::try_from(rng.below(5) as u8).expect("there are five");
         rules.push(ChannelRule {
             priority: rng.below(4) as u8,
             weight: 1 + rng.below(5) as u8,

@@ -6,10 +6,10 @@ use crate::plan::{BROADCAST_CHANNEL, End, How, Plan};
 use crate::simulation::{Node, World, ms};
 use crate::traffic::{Stream, content};
 use bytes::Bytes;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Close, Event, Group, PeerId, SendError, code};
+use skipstone_proto::MessageId;
 use skipstone_proto::rng::Rng;
-use skipstone_proto::wire::settings::{Overflow, Settings};
+use skipstone_proto::{Close, Event, Group, PeerId, SendError, code};
+use skipstone_proto::{Overflow, Settings};
 use std::collections::BTreeMap;
 
 /// What a run, or many, did: to see that the swarm does what it is for.
@@ -65,7 +65,7 @@ impl From {
     }
 }
 
-struct Run {
+struct MessageEncoder {
     seed: u64,
     plan: Plan,
     world: World,
@@ -94,7 +94,7 @@ pub(crate) fn run(seed: u64) -> Tally {
     let mut world = World::on(plan.carrier, seed, plan.config.clone(), &plan.links);
     world.refuses = plan.refuses.clone();
     let clients = plan.links.len();
-    let mut run = Run {
+    let mut run = MessageEncoder {
         seed,
         world,
         rng: Rng::new(seed ^ 0x5eed),
@@ -124,7 +124,7 @@ pub(crate) fn run(seed: u64) -> Tally {
     run.tally
 }
 
-impl Run {
+impl MessageEncoder {
     fn connect(&mut self) {
         let is_decided = |node: &Node| {
             node.events.iter().any(|(_, event)| matches!(event, Event::Connected { .. } | Event::Closed { .. }))
@@ -132,7 +132,7 @@ impl Run {
         self.world.run_until_true(ms(31_000), |world| world.clients.iter().all(is_decided));
         for at in 0..self.world.clients.len() {
             let connected = self.world.clients[at].events.iter().find_map(|(_, event)| match event {
-                Event::Connected { peer } => Some(*peer),
+                Event::Connected { peer, .. } => Some(*peer),
                 _ => None,
             });
             // The last, if the server took an earlier one for dead before the client heard of it.
@@ -263,6 +263,8 @@ impl Run {
                 self.tally.overflows += 1;
                 self.ended[at] |= stream.rule.overflow == Overflow::Disconnect;
             }
+            // Its queue is shorter than the message: nothing happens to the connection.
+            Err(SendError::TooLong { bytes_max }) if bytes_max < length => self.tally.overflows += 1,
             Err(error) => panic!("client {at} channel {channel}: {error:?}"),
         }
     }
@@ -325,7 +327,7 @@ impl Run {
         }
     }
 
-    fn overview(&mut self, from: From) -> Option<skipstone_proto::endpoint::Overview> {
+    fn overview(&mut self, from: From) -> Option<skipstone_proto::Overview> {
         let (ours, theirs) = self.peers[from.client()]?;
         match from {
             From::Client(at) => self.world.clients[at].endpoint.overview(ours),

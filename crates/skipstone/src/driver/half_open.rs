@@ -4,10 +4,11 @@
 //! table of them, apart from the endpoint's clients, that a flood can fill and nothing else. Once the handshake is
 //! done there is nothing to say: what follows it is not specified yet, and the session ends with a close_notify.
 
-use super::sockets::udp_carrier;
+use super::carrier::udp_carrier;
+use super::stats::HalfOpenStats;
 use crate::security::{Identity, instant, records};
 use dimpl::{Config, Dtls, Output};
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::{Duration, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,28 +23,6 @@ pub(super) struct HalfOpen {
     begun: (Time, u32),
     outgoing: VecDeque<(u32, SocketAddr, Vec<u8>)>,
     stats: HalfOpenStats,
-}
-
-/// What became of handshakes that other implementations began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HalfOpenStats {
-    /// Sessions that began with a ClientHello.
-    pub begun: u64,
-    /// Handshakes that were completed.
-    pub established: u64,
-    /// Sessions that had to go before their time, because another came.
-    pub displaced: u64,
-    /// Datagrams that belonged to no session and began none, and answers that would have been too long.
-    pub dropped: u64,
-}
-
-impl HalfOpenStats {
-    pub(super) fn add(&mut self, other: &HalfOpenStats) {
-        self.begun += other.begun;
-        self.established += other.established;
-        self.displaced += other.displaced;
-        self.dropped += other.dropped;
-    }
 }
 
 #[derive(Debug)]

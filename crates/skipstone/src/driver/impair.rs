@@ -1,7 +1,10 @@
 //! A bad network around a real socket: each client has a model link of its own, in both directions.
 
-use skipstone_netsim::{ConfigError, Duplex, LinkConfig, LinkStats};
-use skipstone_proto::time::{Duration, Time};
+use super::impairment_error::ImpairmentError;
+use crate::url::Scheme;
+pub(crate) use skipstone_netsim::LinkStats;
+use skipstone_netsim::{ConfigError, Duplex, LinkConfig};
+use skipstone_proto::{Duration, Time};
 
 /// What a client's network does to its datagrams.
 #[derive(Clone, Debug, Default)]
@@ -16,9 +19,20 @@ pub struct Impairment {
 
 impl Impairment {
     /// What is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// A probability is outside 0 to 1, a rate is zero, or no two-state chain loses as the burst loss asks.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.up.validate()?;
         self.down.validate()
+    }
+
+    /// Whether a client by this scheme can have it.
+    pub(crate) fn check_for(&self, scheme: Scheme) -> Result<(), ImpairmentError> {
+        if scheme == Scheme::WebSocket {
+            return Err(ImpairmentError::WebSocket);
+        }
+        self.check().map_err(ImpairmentError::Config)
     }
 }
 
@@ -50,6 +64,10 @@ impl Links {
         self.0.down.receive(since_epoch(now), out).is_some()
     }
 
+    pub(super) fn in_flight(&self) -> usize {
+        self.0.up.in_flight() + self.0.down.in_flight()
+    }
+
     pub(super) fn next_arrival(&self) -> Time {
         self.0.next_arrival().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
     }
@@ -61,4 +79,27 @@ impl Links {
 
 fn since_epoch(now: Time) -> Duration {
     Duration::from_micros(now.as_micros())
+}
+
+/// Adds what other links did, towards the server and towards the clients.
+pub(crate) fn add_stats(sum: (LinkStats, LinkStats), other: (LinkStats, LinkStats)) -> (LinkStats, LinkStats) {
+    (added(sum.0, &other.0), added(sum.1, &other.1))
+}
+
+fn added(mut sum: LinkStats, other: &LinkStats) -> LinkStats {
+    sum.sent += other.sent;
+    sum.delivered += other.delivered;
+    sum.bytes_sent += other.bytes_sent;
+    sum.bytes_delivered += other.bytes_delivered;
+    sum.lost_random += other.lost_random;
+    sum.lost_burst += other.lost_burst;
+    sum.lost_queue += other.lost_queue;
+    sum.lost_outage += other.lost_outage;
+    sum.lost_too_large += other.lost_too_large;
+    sum.reordered += other.reordered;
+    sum.held_back += other.held_back;
+    sum.duplicated += other.duplicated;
+    sum.corrupted += other.corrupted;
+    sum.queue_bytes_peak = sum.queue_bytes_peak.max(other.queue_bytes_peak);
+    sum
 }

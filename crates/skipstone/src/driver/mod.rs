@@ -1,36 +1,58 @@
 //! Joins the protocol to the sockets: one thread, one poll, one endpoint.
 //!
 //! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
-//! is commands between rounds. `sockets` opens and owns, `receive` and `transmit` move datagrams, `impair` plays a
-//! bad network, `half_open` shakes hands with strangers, `siblings` are a server's other shards.
+//! is a `command` between rounds. `thread` is the loop of a driver that has a thread of its own. `sockets` opens and owns,
+//! `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that
+//! answers, `impair` and `impaired_paths` simulate a bad network, `half_open` has the DTLS handshakes of other
+//! implementations, `peer_shards` are a server's other shards, `gates` and `publish` tell the application how things stand.
 
+mod carrier;
+pub(crate) mod command;
+mod dial;
+mod dialing;
+mod gates;
+#[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "half_open/absent.rs")]
 mod half_open;
+#[cfg_attr(not(feature = "simulate"), path = "impair/absent.rs")]
 pub(crate) mod impair;
+mod impaired_paths;
+pub(crate) mod impairment_error;
+mod misrouted;
+pub(crate) mod peer_shards;
+mod publish;
 mod receive;
-pub(crate) mod siblings;
 pub(crate) mod sockets;
 mod stats;
+pub(crate) mod thread;
 mod transmit;
 
+use crate::net::local::{LocalListener, LocalStream};
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
+#[cfg(all(feature = "dtls", feature = "__tls"))]
 use crate::security::Identity;
+use crate::server_time::CLOCK_FIRST;
+use crate::statistics::Board;
 use crate::url::Target;
 use bytes::Bytes;
+pub(crate) use carrier::LOCAL_ADDRESS;
+use dial::Dial;
+pub(crate) use dial::DialConfig;
+use gates::Gates;
 use half_open::HalfOpen;
-pub use half_open::HalfOpenStats;
 use impair::Impairment;
+#[cfg(feature = "simulate")]
+use impair::LinkStats;
 use mio::{Events, Poll, Token, Waker};
-use siblings::Siblings;
-pub use siblings::StrayStats;
-use skipstone_netsim::LinkStats;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
-use skipstone_proto::security::Protection;
-use skipstone_proto::time::{Duration, Time};
+use peer_shards::PeerShards;
+use publish::Publisher;
+use skipstone_proto::MessageId;
+use skipstone_proto::Protection;
+use skipstone_proto::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Duration, Time};
 pub(crate) use sockets::Sharing;
 use sockets::Sockets;
-pub use stats::{DriverStats, SocketStats};
+pub use stats::{DriverStats, HalfOpenStats, MisroutedStats, SocketStats};
 use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
@@ -45,6 +67,10 @@ pub(crate) struct Driver {
     poll: Poll,
     events: Events,
     waker: Arc<Waker>,
+    /// Where other drivers of this process offer streams in memory.
+    local: Arc<LocalListener>,
+    /// Which of those have news; empty between rounds.
+    local_ready: Vec<u32>,
     sockets: Sockets,
     incoming: ReceiveBatch,
     /// Datagrams of sockets that have no batch of their own.
@@ -57,10 +83,14 @@ pub(crate) struct Driver {
     broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
     broadcast: Broadcast,
     stats: DriverStats,
+    publisher: Publisher,
+    gates: Gates,
     /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
     half_open: Option<Box<HalfOpen>>,
     /// A server's other shards.
-    siblings: Option<Box<Siblings>>,
+    peer_shards: Option<Box<PeerShards>>,
+    /// A client's search for an address of its server.
+    dial: Option<Box<Dial>>,
 }
 
 /// The embedder's clock: microseconds since the driver began.
@@ -76,9 +106,12 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> Time {
-        // Not from zero, so that times before the beginning can be expressed.
-        self.read.set(Time::from_micros(1_000_000 + self.began.elapsed().as_micros() as u64));
+        self.read.set(self.at(Instant::now()));
         self.read.get()
+    }
+
+    fn at(&self, instant: Instant) -> Time {
+        Time::from_micros(CLOCK_FIRST + instant.saturating_duration_since(self.began).as_micros() as u64)
     }
 
     /// The time as it was read last: for what may happen a million times a second.
@@ -88,7 +121,6 @@ impl Clock {
 }
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
-const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 /// Sockets that one round of a server takes from at most.
 const READY_MAX: usize = 1_024;
 /// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
@@ -146,10 +178,13 @@ impl Driver {
         seed[..16].copy_from_slice(&origin.secret);
         seed[16..].copy_from_slice(&random()?);
         let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?);
         Ok(Driver {
             endpoint: Endpoint::new(config, seed).map_err(DriverError::Config)?,
             clock: Clock::since(origin.began),
-            waker: Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?),
+            local: LocalListener::new(waker.clone()),
+            local_ready: Vec::new(),
+            waker,
             poll,
             events: Events::with_capacity(ready_max),
             sockets: Sockets::default(),
@@ -160,13 +195,26 @@ impl Driver {
             broadcasts: (Group::EVERYONE, Vec::new()),
             broadcast: Broadcast::default(),
             stats: DriverStats::default(),
+            publisher: Publisher::default(),
+            gates: Gates::default(),
             half_open: None,
-            siblings: None,
+            peer_shards: None,
+            dial: None,
         })
     }
 
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// When its clock began, that of all shards.
+    pub(crate) fn began(&self) -> Instant {
+        self.clock.began
+    }
+
+    /// Where it publishes its statistics.
+    pub(crate) fn board(&self) -> Arc<Board> {
+        self.publisher.board()
     }
 
     pub(crate) fn waker(&self) -> Arc<Waker> {
@@ -182,23 +230,28 @@ impl Driver {
         wait::wait(&mut self.poll, &mut self.events, Some(timeout))?;
         self.receive();
         let now = self.now();
+        // Before the endpoint notices the same timeout, of which it knows less.
+        self.go_on_dialing(now);
         self.endpoint.handle_timeout(now);
         if let Some(half_open) = &mut self.half_open {
             half_open.handle_timeout(now);
         }
         self.publish_population();
         self.transmit();
+        self.gates.publish(now, &mut self.endpoint);
+        self.publish();
         Ok(())
     }
 
     /// Lets other implementations shake hands by DTLS with whoever this is.
+    #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
         self.half_open = Some(Box::new(HalfOpen::new(identity)));
     }
 
     /// Tells it who the other shards are.
-    pub(crate) fn meet(&mut self, siblings: Siblings) {
-        self.siblings = Some(Box::new(siblings));
+    pub(crate) fn meet(&mut self, peer_shards: PeerShards) {
+        self.peer_shards = Some(Box::new(peer_shards));
     }
 
     /// Begins a connection, with a socket of its own.
@@ -225,6 +278,22 @@ impl Driver {
         Ok(peer)
     }
 
+    /// Where clients of this process offer their streams to this driver.
+    pub(crate) fn local_listener(&self) -> Arc<LocalListener> {
+        self.local.clone()
+    }
+
+    /// Begins a connection in memory, to the driver that this listener belongs to.
+    pub(crate) fn connect_local(&mut self, server: &Arc<LocalListener>, token: &[u8]) -> Result<PeerId, ConnectError> {
+        let (own, theirs) = LocalStream::pair(&self.local, server);
+        self.release_sockets();
+        let path = self.sockets.insert_local(own);
+        let peer = self.endpoint.connect_with(self.clock.now(), path, token, Protection::Plain)?;
+        self.sockets.give(path.socket, peer);
+        server.offer(theirs);
+        Ok(peer)
+    }
+
     /// Gives a client another socket, and so another port, as a phone does that changes networks. False if the client does
     /// not stand, or is on a stream.
     pub(crate) fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
@@ -242,6 +311,11 @@ impl Driver {
         self.sockets.listen(self.poll.registry(), address, websocket, sharing)
     }
 
+    /// Plays a bad network around a server's socket, for each client's address on its own. Its seed is this shard's.
+    pub(crate) fn impair(&mut self, impairment: &Impairment, shard: u32) {
+        self.sockets.impair_shared(impairment, shard);
+    }
+
     /// What the kernel granted a UDP socket.
     pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.sockets.buffer_grants()
@@ -249,9 +323,6 @@ impl Driver {
 
     /// The next event.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        if self.endpoint.is_someone_coming_or_going() {
-            self.queue_broadcasts();
-        }
         self.endpoint.poll_event(self.clock.recent())
     }
 
@@ -298,21 +369,30 @@ impl Driver {
     }
 
     /// What the played networks did, towards the server and towards the clients.
+    #[cfg(feature = "simulate")]
     pub(crate) fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.sockets.link_stats()
     }
 
     pub(crate) fn stats(&self) -> DriverStats {
         let half_open = self.half_open.as_ref().map(|half_open| half_open.stats()).unwrap_or_default();
-        let strays = self.siblings.as_ref().map(|siblings| siblings.stats()).unwrap_or_default();
-        DriverStats { sockets: self.sockets.stats(), half_open, strays, ..self.stats }
+        let misrouted = self.peer_shards.as_ref().map(|peer_shards| peer_shards.stats()).unwrap_or_default();
+        DriverStats { sockets: self.sockets.stats(), half_open, misrouted, ..self.stats }
     }
 
     /// Until the next deadline of the protocol or of a played network.
     fn time_left(&self) -> Duration {
         let now = self.now();
         let strangers = self.half_open.as_ref().map_or(Time::NEVER, |half_open| half_open.poll_timeout());
-        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(strangers);
+        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(strangers).min(self.publish_due());
+        let due = self.dial.as_ref().map_or(due, |dial| due.min(dial.due()));
         due.since(now).min(WAIT_MAX)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // A stream that nobody takes any more ends, and its client hears of it.
+        self.local.close();
     }
 }

@@ -1,15 +1,19 @@
 //! From the sockets into the endpoint.
 
+use super::carrier::{local_path, udp_carrier};
+use super::dial::Dial;
 use super::half_open::HalfOpen;
-use super::siblings::{Siblings, deliver};
-use super::sockets::{Socket, Stream, udp_carrier};
-use super::{Driver, TOKEN_LISTENER, TOKEN_WAKER};
+use super::impaired_paths::Arrival;
+use super::peer_shards::{PeerShards, deliver};
+use super::sockets::{Socket, Stream, TOKEN_LISTENER};
+use super::{Driver, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
 use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
-use skipstone_proto::endpoint::Endpoint;
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Endpoint, Lookahead, Step};
+use std::net::SocketAddr;
 use std::time::Instant;
 
 /// Batches that one socket may fill before the others have their turn.
@@ -17,42 +21,19 @@ const BATCHES_MAX: usize = 16;
 /// Such turns in one round.
 const ROUNDS_MAX: usize = 8;
 
-/// The sockets that are read next: their memory, and that of their connections, is fetched while others are read.
-struct Ahead<'a>([mio::event::Iter<'a>; Ahead::STEPS]);
-
-impl<'a> Ahead<'a> {
-    const STEPS: usize = 3;
-
-    fn new(events: &'a mio::Events) -> Self {
-        Ahead(core::array::from_fn(|_| events.iter()))
-    }
-
-    /// The first so many of its steps go on by one.
-    fn advance(&mut self, driver: &Driver, steps: usize) {
-        for (before, socket) in self.0.iter_mut().take(steps).enumerate() {
-            let Some(Token(socket)) = socket.next().map(|event| event.token()) else { continue };
-            if before == 0 {
-                driver.sockets.prefetch(socket);
-            }
-            if let Some(owner) = driver.sockets.owner(socket) {
-                driver.endpoint.prefetch(owner, Self::STEPS - 1 - before);
-            }
-        }
-    }
-}
-
 impl Driver {
     /// Takes everything that the last wait found, and what earlier rounds left.
     pub(super) fn receive(&mut self) {
-        self.take_strays();
+        self.take_misrouted();
+        self.take_local_news();
         self.receive_unread();
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
-        let mut ahead = Ahead::new(&events);
-        for steps in 1..=Ahead::STEPS {
-            ahead.advance(self, steps);
+        let (mut ahead, mut coming) = (Lookahead::default(), events.iter().map(|event| event.token().0));
+        for _ in Step::ALL {
+            ahead.advance(coming.next(), |socket, step| self.prefetch(socket, step));
         }
         for event in &events {
-            ahead.advance(self, Ahead::STEPS);
+            ahead.advance(coming.next(), |socket, step| self.prefetch(socket, step));
             match event.token() {
                 TOKEN_WAKER => {}
                 TOKEN_LISTENER => self.sockets.is_listener_ready = true,
@@ -78,6 +59,16 @@ impl Driver {
         self.release_sockets();
     }
 
+    /// A socket is read soon: begins to fetch it, and its connection if it is a client's own.
+    fn prefetch(&self, socket: usize, step: Step) {
+        if step == Step::Itself {
+            self.sockets.prefetch(socket);
+        }
+        if let Some(owner) = self.sockets.owner(socket) {
+            self.endpoint.prefetch(owner, step);
+        }
+    }
+
     /// Goes on with the sockets that had more than they may hand over in one turn.
     fn receive_unread(&mut self) {
         let unread = core::mem::take(&mut self.sockets.unread);
@@ -88,31 +79,35 @@ impl Driver {
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let now = self.now();
         let more = match self.sockets.all.get_mut(number as usize) {
-            None => false,
-            Some(Socket::Shared(shared)) => receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| {
-                if self.siblings.as_mut().is_some_and(|siblings| siblings.hand_on(from, bytes)) {
-                    return;
-                }
-                let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
-                match &mut self.half_open {
-                    Some(half_open) if HalfOpen::is_dtls(bytes) => half_open.handle(now, number, from, bytes),
-                    _ => deliver(&mut self.endpoint, &mut self.siblings, now, path, bytes),
-                }
-            }),
+            None | Some(Socket::Dialing) => false,
+            Some(Socket::Shared(shared)) => {
+                let mut server = Serving {
+                    endpoint: &mut self.endpoint,
+                    peer_shards: &mut self.peer_shards,
+                    half_open: &mut self.half_open,
+                };
+                receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| match &mut shared.paths {
+                    Some(paths) => paths.send_up(now, from, bytes),
+                    None => server.take(now, number, from, bytes),
+                })
+            }
             Some(Socket::Own(own)) => {
                 let (remote, links) = (own.remote, &mut own.links);
                 receive_datagrams(&mut own.udp, &mut self.incoming, |from, bytes| {
                     let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
                     match links {
                         Some(links) if from == remote => links.send_down(now, bytes),
-                        _ => self.endpoint.handle_datagram(now, path, bytes),
+                        _ => take_own(&mut self.endpoint, &mut self.dial, now, path, bytes),
                     }
                 })
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready(may_be_over);
-                receive_messages(stream, number, now, &mut self.endpoint, &mut self.siblings, &mut self.message)
+                receive_messages(stream, number, now, &mut self.endpoint, &mut self.peer_shards, &mut self.message)
             }
+            Some(Socket::Local(local)) => local.stream.receive(|packet| {
+                deliver(&mut self.endpoint, &mut self.peer_shards, now, local_path(number), packet);
+            }),
         };
         if more {
             self.sockets.unread.push(number);
@@ -120,20 +115,63 @@ impl Driver {
         self.after_stream(number);
     }
 
+    /// Takes the streams in memory that other drivers offer, and reads those that have news.
+    fn take_local_news(&mut self) {
+        let mut ready = core::mem::take(&mut self.local_ready);
+        let arrivals = self.local.take_news(&mut ready);
+        if !arrivals.is_empty() {
+            self.release_sockets();
+            ready.extend(arrivals.into_iter().map(|stream| self.sockets.insert_local(stream).socket));
+        }
+        for socket in ready.drain(..) {
+            // A stream that ended meanwhile may have left its number to a socket of another kind.
+            if let Some(Socket::Local(_)) = self.sockets.all.get(socket as usize) {
+                self.receive_from(socket, false);
+            }
+        }
+        self.local_ready = ready;
+    }
+
     /// A stream may have opened, filled up, emptied or ended.
     pub(super) fn after_stream(&mut self, number: u32) {
+        if let Some(Socket::Local(_)) = self.sockets.all.get(number as usize) {
+            return self.after_local(number);
+        }
         let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize) else { return };
         if stream.ws.is_closed() {
             let reason = end_of(stream);
             let now = self.clock.now();
-            self.endpoint.handle_carrier_lost(now, number, &reason);
+            if !self.on_attempt_failed(number, &reason) {
+                self.endpoint.handle_carrier_lost(now, number, &reason);
+            }
             self.sockets.remove(number);
             return;
         }
-        stream.is_opening &= !stream.ws.is_open();
+        if stream.is_opening && stream.ws.is_open() {
+            stream.is_opening = false;
+            let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier: Carrier::WEBSOCKET };
+            if let Some(dial) = &mut self.dial {
+                dial.on_answer(&mut self.endpoint, path);
+            }
+        }
         let is_blocked = !stream.ws.is_writable();
         if is_blocked != stream.is_blocked {
             stream.is_blocked = is_blocked;
+            self.endpoint.set_writable(number, !is_blocked);
+        }
+    }
+
+    fn after_local(&mut self, number: u32) {
+        let Some(Socket::Local(local)) = self.sockets.all.get_mut(number as usize) else { return };
+        if local.stream.is_closed() {
+            let now = self.clock.now();
+            self.endpoint.handle_carrier_lost(now, number, "the other end of the local connection is gone");
+            self.sockets.remove(number);
+            return;
+        }
+        let is_blocked = !local.stream.is_writable();
+        if is_blocked != local.is_blocked {
+            local.is_blocked = is_blocked;
             self.endpoint.set_writable(number, !is_blocked);
         }
     }
@@ -164,11 +202,15 @@ impl Driver {
         let now = self.now();
         for at in 0..self.sockets.impaired.len() {
             let number = self.sockets.impaired[at];
+            if let Some(Socket::Shared(_)) = self.sockets.all.get(number as usize) {
+                self.take_arrivals_of_server(number);
+                continue;
+            }
             let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { continue };
             let Some(links) = &mut own.links else { continue };
             let path = Path { socket: number, remote: own.remote, carrier: udp_carrier(&own.remote) };
             while links.receive_down(now, &mut self.message) {
-                self.endpoint.handle_datagram(now, path, &mut self.message);
+                take_own(&mut self.endpoint, &mut self.dial, now, path, &mut self.message);
             }
             while links.receive_up(now, &mut self.message) {
                 self.outgoing.push(&self.message, own.remote, None);
@@ -184,6 +226,28 @@ impl Driver {
         }
     }
 
+    /// What has come out of the network that is played around a server's socket.
+    fn take_arrivals_of_server(&mut self, number: u32) {
+        let now = self.now();
+        let mut datagram = core::mem::take(&mut self.message);
+        while let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize)
+            && let Some(arrival) = shared.paths.as_mut().and_then(|paths| paths.receive(now, &mut datagram))
+        {
+            match arrival {
+                Arrival::FromClient(from) => {
+                    let mut server = Serving {
+                        endpoint: &mut self.endpoint,
+                        peer_shards: &mut self.peer_shards,
+                        half_open: &mut self.half_open,
+                    };
+                    server.take(now, number, from, &mut datagram);
+                }
+                Arrival::ToClient(to) => self.send_shared(number, to, &datagram, None),
+            }
+        }
+        self.message = datagram;
+    }
+
     /// Streams whose handshake or closing takes too long.
     fn drop_stale_streams(&mut self) {
         let now = Instant::now();
@@ -195,7 +259,10 @@ impl Driver {
         let stale: Vec<u32> = self.sockets.all.iter().filter(is_stale).map(|(number, _)| number as u32).collect();
         for number in stale {
             let time = self.clock.now();
-            self.endpoint.handle_carrier_lost(time, number, "the WebSocket handshake took too long");
+            let why = "the WebSocket handshake took too long";
+            if !self.on_attempt_failed(number, why) {
+                self.endpoint.handle_carrier_lost(time, number, why);
+            }
             self.sockets.remove(number);
         }
     }
@@ -218,8 +285,37 @@ impl Driver {
                     self.sockets.remove(number);
                 }
             }
-            Some(Socket::Own(_)) => self.sockets.remove(number),
+            Some(Socket::Own(_) | Socket::Local(_)) => self.sockets.remove(number),
+            Some(Socket::Dialing) => self.abandon_dial(),
             Some(Socket::Shared(_)) | None => {}
+        }
+    }
+}
+
+/// Takes a client's datagram, which may be the first answer of a server with several addresses.
+fn take_own(endpoint: &mut Endpoint, dial: &mut Option<Box<Dial>>, now: Time, path: Path, bytes: &mut [u8]) {
+    if let Some(dial) = dial {
+        dial.on_datagram(endpoint, path, bytes);
+    }
+    endpoint.handle_datagram(now, path, bytes);
+}
+
+/// Where a server's datagrams go.
+struct Serving<'a> {
+    endpoint: &'a mut Endpoint,
+    peer_shards: &'a mut Option<Box<PeerShards>>,
+    half_open: &'a mut Option<Box<HalfOpen>>,
+}
+
+impl Serving<'_> {
+    fn take(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
+        if self.peer_shards.as_mut().is_some_and(|peer_shards| peer_shards.hand_on(from, bytes)) {
+            return;
+        }
+        let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
+        match self.half_open {
+            Some(half_open) if HalfOpen::is_dtls(bytes) => half_open.handle(now, number, from, bytes),
+            _ => deliver(self.endpoint, self.peer_shards, now, path, bytes),
         }
     }
 }
@@ -228,7 +324,7 @@ impl Driver {
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
-    mut take: impl FnMut(std::net::SocketAddr, &mut [u8]),
+    mut take: impl FnMut(SocketAddr, &mut [u8]),
 ) -> bool {
     for _ in 0..BATCHES_MAX {
         match udp.receive_batch(batch) {
@@ -249,7 +345,7 @@ fn receive_messages(
     number: u32,
     now: Time,
     endpoint: &mut Endpoint,
-    siblings: &mut Option<Box<Siblings>>,
+    peer_shards: &mut Option<Box<PeerShards>>,
     scratch: &mut Vec<u8>,
 ) -> bool {
     let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier: Carrier::WEBSOCKET };
@@ -258,7 +354,7 @@ fn receive_messages(
             WsReceive::Message(bytes) => {
                 scratch.clear();
                 scratch.extend_from_slice(&bytes);
-                deliver(endpoint, siblings, now, path, scratch);
+                deliver(endpoint, peer_shards, now, path, scratch);
             }
             WsReceive::More => return true,
             WsReceive::Empty => return false,

@@ -1,16 +1,18 @@
 //! All sockets of a driver: the one that a server shares among its clients, a client's own, the streams.
 
-use super::impair::{Impairment, Links};
-use super::{SocketStats, TOKEN_LISTENER};
-use crate::net::udp::{BufferGrants, SendBatch, UdpOptions, UdpSocket};
+use super::carrier::{local_path, udp_carrier};
+use super::impair::{Impairment, LinkStats, Links, add_stats};
+use super::impaired_paths::ImpairedPaths;
+use super::stats::SocketStats;
+use crate::net::local::LocalStream;
+use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
 use crate::net::websocket::{WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
 use mio::{Registry, Token};
-use skipstone_netsim::LinkStats;
 use skipstone_prefetch::prefetch;
-use skipstone_proto::endpoint::PeerId;
-use skipstone_proto::path::{Carrier, Path};
-use skipstone_proto::time::Time;
+use skipstone_proto::PeerId;
+use skipstone_proto::Time;
+use skipstone_proto::{Carrier, Path};
 use slab::Slab;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -56,6 +58,10 @@ pub(super) enum Socket {
     /// A client's own.
     Own(Box<Own>),
     Stream(Box<Stream>),
+    /// A stream in memory, to another driver of this process.
+    Local(Box<Local>),
+    /// None yet: the client looks for an address that answers.
+    Dialing,
 }
 
 #[derive(Debug)]
@@ -63,6 +69,8 @@ pub(super) struct Shared {
     pub(super) udp: UdpSocket,
     pub(super) batch: SendBatch,
     pub(super) is_blocked: bool,
+    /// The bad network that is played around it.
+    pub(super) paths: Option<Box<ImpairedPaths>>,
 }
 
 #[derive(Debug)]
@@ -80,6 +88,30 @@ pub(super) struct Stream {
     pub(super) is_blocked: bool,
     /// A client's own, whose handshake is under way.
     pub(super) is_opening: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Local {
+    pub(super) stream: LocalStream,
+    pub(super) is_unflushed: bool,
+    /// The endpoint believes that it takes no more.
+    pub(super) is_blocked: bool,
+}
+
+/// The listener's token for the poll.
+pub(super) const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
+
+impl Own {
+    /// Sends the client's datagrams, through its simulated network if it has one. What the kernel did not take stays in the
+    /// batch.
+    pub(super) fn send(&mut self, now: Time, bytes: &[u8], segment_bytes: usize, batch: &mut SendBatch) -> SendOutcome {
+        if let Some(links) = &mut self.links {
+            bytes.chunks(segment_bytes).for_each(|datagram| links.send_up(now, datagram));
+            return SendOutcome::default();
+        }
+        batch.push(bytes, self.remote, Some(segment_bytes));
+        self.udp.send_batch(batch)
+    }
 }
 
 impl Default for Sockets {
@@ -137,6 +169,15 @@ impl Sockets {
         Ok(Path { socket: number, remote, carrier })
     }
 
+    /// Takes one end of a stream in memory.
+    pub(super) fn insert_local(&mut self, mut stream: LocalStream) -> Path {
+        let entry = self.all.vacant_entry();
+        let socket = entry.key() as u32;
+        stream.bind(socket);
+        entry.insert(Socket::Local(Box::new(Local { stream, is_unflushed: false, is_blocked: false })));
+        local_path(socket)
+    }
+
     /// Puts a new socket in place of a client's own, so that it has another port. What is on its way to the old one is lost.
     pub(super) fn rebind(&mut self, registry: &Registry, socket: u32) -> io::Result<()> {
         let Some(Socket::Own(own)) = self.all.get_mut(socket as usize) else { return Ok(()) };
@@ -162,12 +203,22 @@ impl Sockets {
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
         self.shared.push(entry.key() as u32);
-        entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false })));
+        entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false, paths: None })));
         if let Some(mut listener) = listener {
             listener.register(registry, TOKEN_LISTENER)?;
             self.listener = Some(listener);
         }
         Ok(local)
+    }
+
+    /// Plays a bad network around the shared sockets.
+    pub(super) fn impair_shared(&mut self, impairment: &Impairment, shard: u32) {
+        for number in &self.shared {
+            if let Some(Socket::Shared(shared)) = self.all.get_mut(*number as usize) {
+                shared.paths = Some(Box::new(ImpairedPaths::new(impairment.clone(), shard)));
+                self.impaired.push(*number);
+            }
+        }
     }
 
     /// A socket is this client's own.
@@ -187,7 +238,8 @@ impl Sockets {
         match self.all.get(socket) {
             Some(Socket::Own(own)) => prefetch(&**own),
             Some(Socket::Stream(stream)) => prefetch(&**stream),
-            Some(Socket::Shared(_)) | None => {}
+            Some(Socket::Local(local)) => prefetch(&**local),
+            Some(Socket::Shared(_) | Socket::Dialing) | None => {}
         }
     }
 
@@ -199,8 +251,7 @@ impl Sockets {
         let Socket::Own(own) = gone else { return };
         self.receive_drops_past += own.udp.receive_drops().unwrap_or(0);
         if let Some((up, down)) = own.links.as_ref().map(Links::stats) {
-            add(&mut self.past_links.0, &up);
-            add(&mut self.past_links.1, &down);
+            self.past_links = add_stats(self.past_links, (up, down));
         }
     }
 
@@ -208,7 +259,8 @@ impl Sockets {
     pub(super) fn next_arrival(&self) -> Time {
         let links = |socket: &u32| match self.all.get(*socket as usize)? {
             Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),
-            _ => None,
+            Socket::Shared(shared) => shared.paths.as_ref().map(|paths| paths.next_arrival()),
+            Socket::Stream(_) | Socket::Local(_) | Socket::Dialing => None,
         };
         let arrivals = self.impaired.iter().filter_map(links);
         let idle = self.unread.is_empty() && !self.is_listener_ready;
@@ -216,16 +268,14 @@ impl Sockets {
     }
 
     /// What the played networks did, towards the server and towards the clients.
+    #[cfg(feature = "simulate")]
     pub(super) fn link_stats(&self) -> (LinkStats, LinkStats) {
-        let mut sum = self.past_links;
-        for (_, socket) in &self.all {
-            let Socket::Own(own) = socket else { continue };
-            if let Some((up, down)) = own.links.as_ref().map(Links::stats) {
-                add(&mut sum.0, &up);
-                add(&mut sum.1, &down);
-            }
-        }
-        sum
+        let links = self.all.iter().filter_map(|(_, socket)| match socket {
+            Socket::Own(own) => own.links.as_ref().map(Links::stats),
+            Socket::Shared(shared) => shared.paths.as_ref().map(|paths| paths.stats()),
+            Socket::Stream(_) | Socket::Local(_) | Socket::Dialing => None,
+        });
+        links.fold(self.past_links, add_stats)
     }
 
     /// What the kernel granted a UDP socket: all are opened alike.
@@ -233,7 +283,7 @@ impl Sockets {
         self.all.iter().find_map(|(_, socket)| match socket {
             Socket::Shared(shared) => Some(shared.udp.buffer_grants()),
             Socket::Own(own) => Some(own.udp.buffer_grants()),
-            Socket::Stream(_) => None,
+            Socket::Stream(_) | Socket::Local(_) | Socket::Dialing => None,
         })
     }
 
@@ -241,12 +291,20 @@ impl Sockets {
         let mut stats = SocketStats { receive_drops: self.receive_drops_past, ..SocketStats::default() };
         for (_, socket) in &self.all {
             let udp = match socket {
-                Socket::Shared(shared) => &shared.udp,
+                Socket::Shared(shared) => {
+                    stats.impairment_drops += shared.paths.as_ref().map_or(0, |paths| paths.dropped());
+                    &shared.udp
+                }
                 Socket::Own(own) => &own.udp,
                 Socket::Stream(stream) => {
                     stats.websockets += u64::from(stream.ws.is_open());
                     continue;
                 }
+                Socket::Local(_) => {
+                    stats.locals += 1;
+                    continue;
+                }
+                Socket::Dialing => continue,
             };
             let grants = udp.buffer_grants();
             let smallest = stats.receive_buffer_bytes;
@@ -262,11 +320,6 @@ impl Sockets {
 /// Finds a number that nobody listens on, neither another server nor its shards, which shards of ours would join unasked.
 pub(crate) fn reserve_port(address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
     bind_both(address, websocket, Sharing::Nobody)?.0.local_addr()
-}
-
-/// The carrier of datagrams to this address.
-pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
-    if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
 }
 
 /// A socket for one client, on a port that the system chooses.
@@ -299,21 +352,4 @@ fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Resu
         }
     }
     unreachable!("the last attempt returns")
-}
-
-fn add(sum: &mut LinkStats, other: &LinkStats) {
-    sum.sent += other.sent;
-    sum.delivered += other.delivered;
-    sum.bytes_sent += other.bytes_sent;
-    sum.bytes_delivered += other.bytes_delivered;
-    sum.lost_random += other.lost_random;
-    sum.lost_burst += other.lost_burst;
-    sum.lost_queue += other.lost_queue;
-    sum.lost_outage += other.lost_outage;
-    sum.lost_too_large += other.lost_too_large;
-    sum.reordered += other.reordered;
-    sum.held_back += other.held_back;
-    sum.duplicated += other.duplicated;
-    sum.corrupted += other.corrupted;
-    sum.queue_bytes_peak = sum.queue_bytes_peak.max(other.queue_bytes_peak);
 }

@@ -1,7 +1,5 @@
 //! What a driver and its sockets count, beside the protocol.
 
-use super::{HalfOpenStats, StrayStats};
-
 /// What the driver itself counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DriverStats {
@@ -16,7 +14,7 @@ pub struct DriverStats {
     /// DTLS handshakes that other implementations began.
     pub half_open: HalfOpenStats,
     /// Datagrams that came to the wrong shard.
-    pub strays: StrayStats,
+    pub misrouted: MisroutedStats,
 }
 
 impl DriverStats {
@@ -27,7 +25,7 @@ impl DriverStats {
         self.send_errors += other.send_errors;
         self.sockets.add(&other.sockets);
         self.half_open.add(&other.half_open);
-        self.strays.add(&other.strays);
+        self.misrouted.add(&other.misrouted);
     }
 }
 
@@ -42,6 +40,10 @@ pub struct SocketStats {
     pub are_buffers_short: bool,
     /// WebSocket connections open now.
     pub websockets: u64,
+    /// Datagrams that the network played around a server had no memory for.
+    pub impairment_drops: u64,
+    /// Streams in memory to clients of this process, or to their server.
+    pub locals: u64,
 }
 
 impl SocketStats {
@@ -50,5 +52,45 @@ impl SocketStats {
         self.receive_buffer_bytes = self.receive_buffer_bytes.min(other.receive_buffer_bytes);
         self.are_buffers_short |= other.are_buffers_short;
         self.websockets += other.websockets;
+        self.impairment_drops += other.impairment_drops;
+        self.locals += other.locals;
+    }
+}
+
+/// What became of handshakes that other implementations began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HalfOpenStats {
+    /// Sessions that began with a ClientHello.
+    pub begun: u64,
+    /// Handshakes that were completed.
+    pub established: u64,
+    /// Sessions that had to go before their time, because another came.
+    pub displaced: u64,
+    /// Datagrams that belonged to no session and began none, and answers that would have been too long.
+    pub dropped: u64,
+}
+
+impl HalfOpenStats {
+    fn add(&mut self, other: &HalfOpenStats) {
+        self.begun += other.begun;
+        self.established += other.established;
+        self.displaced += other.displaced;
+        self.dropped += other.dropped;
+    }
+}
+
+/// What became of datagrams that came to the wrong shard: those of clients that moved, and forged ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MisroutedStats {
+    /// Handed on to the shard that they named.
+    pub handed_on: u64,
+    /// Dropped, because too many waited for that shard already.
+    pub dropped: u64,
+}
+
+impl MisroutedStats {
+    fn add(&mut self, other: &MisroutedStats) {
+        self.handed_on += other.handed_on;
+        self.dropped += other.dropped;
     }
 }

@@ -1,10 +1,11 @@
 //! From the endpoint to the sockets: a server's datagrams in batches, a client's one by one, a stream's messages together.
 
-use super::sockets::{Own, Socket, Stream};
+use super::sockets::{Local, Socket, Stream};
 use super::{Driver, DriverStats};
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
-use skipstone_proto::endpoint::Transmit;
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
+use skipstone_proto::Transmit;
+use std::net::SocketAddr;
 
 impl Driver {
     /// Lets everything leave that is due.
@@ -17,20 +18,24 @@ impl Driver {
             self.route(now, &transmit, &buffer[..transmit.bytes]);
         }
         self.buffer = buffer;
+        self.repeat_hello(self.clock.recent());
         while let Some((socket, to, bytes)) = self.half_open.as_mut().and_then(|half_open| half_open.poll_transmit()) {
-            if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(socket as usize)
-                && !shared.batch.push(&bytes, to, None)
-            {
-                self.stats.send_errors += 1;
-            }
+            self.leave_shared(self.clock.recent(), socket, to, &bytes, None);
         }
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
         while let Some(number) = self.sockets.unflushed.pop() {
-            if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize) {
-                stream.is_unflushed = false;
-                stream.ws.flush();
+            match self.sockets.all.get_mut(number as usize) {
+                Some(Socket::Stream(stream)) => {
+                    stream.is_unflushed = false;
+                    stream.ws.flush();
+                }
+                Some(Socket::Local(local)) => {
+                    local.is_unflushed = false;
+                    local.stream.flush();
+                }
+                _ => {}
             }
             self.after_stream(number);
         }
@@ -41,18 +46,15 @@ impl Driver {
         let (to, segment) = (transmit.path.remote, Some(transmit.segment_bytes));
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Shared(shared)) => {
-                if shared.batch.push(bytes, to, segment) {
-                    return;
-                }
-                self.flush_shared(number);
-                if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize)
-                    && !shared.batch.push(bytes, to, segment)
-                {
-                    // The kernel takes nothing: as on a full link, the datagram is lost and the protocol repairs it.
-                    self.stats.send_errors += 1;
+                let is_taken = shared.paths.is_none() && shared.batch.push(bytes, to, segment);
+                if !is_taken {
+                    self.leave_shared(now, number, to, bytes, segment);
                 }
             }
-            Some(Socket::Own(own)) => send_own(own, now, transmit, bytes, &mut self.outgoing, &mut self.stats),
+            Some(Socket::Own(own)) => {
+                let outcome = own.send(now, bytes, transmit.segment_bytes, &mut self.outgoing);
+                self.stats.note(&outcome, &mut self.outgoing);
+            }
             Some(Socket::Stream(stream)) => {
                 send_stream(stream, bytes, transmit.segment_bytes, &mut self.stats);
                 if !core::mem::replace(&mut stream.is_unflushed, true) {
@@ -62,7 +64,41 @@ impl Driver {
                     self.endpoint.set_writable(number, false);
                 }
             }
+            Some(Socket::Local(local)) => {
+                send_local(local, bytes, transmit.segment_bytes, &mut self.stats);
+                if !core::mem::replace(&mut local.is_unflushed, true) {
+                    self.sockets.unflushed.push(number);
+                }
+                if !local.stream.is_writable() && !core::mem::replace(&mut local.is_blocked, true) {
+                    self.endpoint.set_writable(number, false);
+                }
+            }
+            Some(Socket::Dialing) => self.take_hello(bytes),
             None => self.stats.send_errors += 1,
+        }
+    }
+
+    /// A server's datagrams: through the network that is played around its socket, if there is one.
+    fn leave_shared(&mut self, now: Time, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
+        let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
+        let Some(paths) = &mut shared.paths else { return self.send_shared(number, to, bytes, segment_bytes) };
+        for datagram in bytes.chunks(segment_bytes.unwrap_or(bytes.len()).max(1)) {
+            paths.send_down(now, to, datagram);
+        }
+    }
+
+    /// Puts a server's datagrams into its batch.
+    pub(super) fn send_shared(&mut self, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
+        let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
+        if shared.batch.push(bytes, to, segment_bytes) {
+            return;
+        }
+        self.flush_shared(number);
+        if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize)
+            && !shared.batch.push(bytes, to, segment_bytes)
+        {
+            // The kernel takes nothing: as on a full link, the datagram is lost and the protocol repairs it.
+            self.stats.send_errors += 1;
         }
     }
 
@@ -91,27 +127,17 @@ impl Driver {
     }
 }
 
-/// A client's datagrams: through its played network if it has one.
-fn send_own(
-    own: &mut Own,
-    now: Time,
-    transmit: &Transmit,
-    bytes: &[u8],
-    batch: &mut SendBatch,
-    stats: &mut DriverStats,
-) {
-    if let Some(links) = &mut own.links {
-        bytes.chunks(transmit.segment_bytes).for_each(|datagram| links.send_up(now, datagram));
-        return;
-    }
-    batch.push(bytes, transmit.path.remote, Some(transmit.segment_bytes));
-    let outcome = own.udp.send_batch(batch);
-    stats.note(&outcome, batch);
-}
-
 fn send_stream(stream: &mut Stream, bytes: &[u8], segment_bytes: usize, stats: &mut DriverStats) {
     for message in bytes.chunks(segment_bytes) {
         if stream.ws.send(message).is_err() {
+            stats.send_errors += 1;
+        }
+    }
+}
+
+fn send_local(local: &mut Local, bytes: &[u8], segment_bytes: usize, stats: &mut DriverStats) {
+    for packet in bytes.chunks(segment_bytes) {
+        if local.stream.send(packet).is_err() {
             stats.send_errors += 1;
         }
     }

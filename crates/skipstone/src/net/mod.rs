@@ -1,15 +1,18 @@
-//! The I/O shell under the driver: UDP sockets with batched system calls, a WebSocket carrier over TCP, and a wait
-//! that is precise below a millisecond. Everything is non-blocking and belongs to one thread with one [`mio::Poll`];
-//! there is no thread, lock or timer in here, and nothing knows the protocol.
+//! The I/O shell under the driver: UDP sockets with batched system calls, a WebSocket carrier over TCP, streams in
+//! memory, and a wait that is precise below a millisecond. Everything is non-blocking and belongs to one thread with one
+//! [`mio::Poll`]; only `local`, which joins two drivers, has locks. There is no thread or timer in here, and nothing
+//! knows the protocol.
 //!
 //! ```text
 //!   udp ──> send_batch, receive_batch ──> linux (sendmmsg, recvmmsg, GSO, GRO) or portable (one call per datagram)
-//!   websocket ──> TCP                     wait ──> linux (ppoll) or mio
+//!   websocket ──> TCP                     local ──> memory
+//!   wait ──> linux (ppoll) or mio
 //! ```
 
 mod address;
 #[cfg(target_os = "linux")]
 mod linux;
+pub(crate) mod local;
 mod portable;
 mod receive_batch;
 mod send_batch;

@@ -44,6 +44,9 @@ impl ReceiveBatch {
     }
 
     /// `buffers` buffers of 64 KiB each, at most 64 of which one system call fills.
+    ///
+    /// # Panics
+    /// If `buffers` is 0.
     pub fn with_buffers(buffers: usize) -> ReceiveBatch {
         assert!(buffers > 0, "a receive batch must have a buffer");
         ReceiveBatch {

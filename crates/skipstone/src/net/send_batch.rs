@@ -59,6 +59,9 @@ impl SendBatch {
     }
 
     /// Room for `transmits` of together `bytes`. A batch can hold any number; each system call takes up to 64 of them.
+    ///
+    /// # Panics
+    /// If `transmits` is 0.
     pub fn with_capacity(transmits: usize, bytes: usize) -> SendBatch {
         assert!(transmits > 0, "a send batch must hold at least one transmit");
         SendBatch {
@@ -106,6 +109,10 @@ impl SendBatch {
     }
 
     /// Copies `bytes` in as one transmit; `false` if there is no room.
+    ///
+    /// # Panics
+    /// As [`commit`](Self::commit): if `bytes` has more than [`TRANSMIT_BYTES_MAX`], or more than [`SEGMENTS_MAX`]
+    /// segments.
     pub fn push(&mut self, bytes: &[u8], to: SocketAddr, segment_bytes: Option<usize>) -> bool {
         let Some(space) = self.space(bytes.len()) else {
             return false;

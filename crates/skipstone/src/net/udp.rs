@@ -39,6 +39,10 @@ pub struct UdpSocket {
 
 impl UdpSocket {
     /// Opens a socket. `[::]` serves IPv4 peers too unless `only_v6` forbids it.
+    ///
+    /// # Errors
+    /// The system has no socket to give, most often because too many files are open; the address is not one of this
+    /// machine's or is in use; or the system refuses an option without which the socket cannot be used.
     pub fn bind(address: SocketAddr, options: &UdpOptions) -> io::Result<UdpSocket> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
         let family = match (address, options.only_v6) {
@@ -99,6 +103,9 @@ impl UdpSocket {
     }
 
     /// The bound address, with the port that the system chose for port 0.
+    ///
+    /// # Errors
+    /// The system does not tell the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -132,6 +139,9 @@ impl UdpSocket {
     }
 
     /// Reports readability under `token`. Edge-triggered: receive until a batch comes back empty.
+    ///
+    /// # Errors
+    /// The socket is registered already, or the system refuses to watch it.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut self.socket, token, Interest::READABLE)?;
         self.token = Some(token);
@@ -140,11 +150,17 @@ impl UdpSocket {
 
     /// Reports writability too, from now on and at once if there is room: call it after `would_block`. Not on all the
     /// time, because the kernel would then wake the driver for each datagram that left.
+    ///
+    /// # Errors
+    /// The socket was not registered ([`io::ErrorKind::NotFound`]), or the system refuses to watch it.
     pub fn watch_writable(&mut self, registry: &Registry) -> io::Result<()> {
         self.set_interest(registry, Interest::READABLE | Interest::WRITABLE)
     }
 
     /// Ends [`watch_writable`](Self::watch_writable).
+    ///
+    /// # Errors
+    /// As [`watch_writable`](Self::watch_writable).
     pub fn unwatch_writable(&mut self, registry: &Registry) -> io::Result<()> {
         self.set_interest(registry, Interest::READABLE)
     }
@@ -157,6 +173,9 @@ impl UdpSocket {
     }
 
     /// Ends [`register`](Self::register).
+    ///
+    /// # Errors
+    /// The socket was not registered with this registry.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
         self.token = None;
         registry.deregister(&mut self.socket)

@@ -11,6 +11,9 @@ use super::linux;
 /// Waits until something is ready or `timeout` is over (`None`: as long as it takes); either way `events` holds what is
 /// ready, maybe nothing. On Linux precise to about a tenth of a millisecond (half of that after [`sharpen_timers`]),
 /// elsewhere to a millisecond, rounded up. A signal ends the wait early, with no events.
+///
+/// # Errors
+/// The system refuses to wait. A signal is no error.
 pub fn wait(poll: &mut Poll, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
     match wait_uninterrupted(poll, events, timeout) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => {

@@ -11,9 +11,9 @@ use super::verify::Verifier;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite, NamedGroup};
 use dimpl::{Config, Dtls, DtlsCertificate};
 use session::DtlsSession;
-use skipstone_proto::security::Session;
-use skipstone_proto::time::{Duration, Time};
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
+use skipstone_proto::Session;
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ const RECORDS_MAX: usize = 16;
 /// The last flight of 1.2 has three.
 const SERVER_RECORDS_MAX: usize = 4;
 
-/// What all sessions of a role share. Building it runs dimpl's self-test of the ciphers, once.
+/// The configuration that all sessions of a role share. Building it runs dimpl's self-test of the ciphers, once.
 fn config(role: Role) -> &'static Arc<Config> {
     static CONFIGS: [OnceLock<Arc<Config>>; 2] = [const { OnceLock::new() }; 2];
     CONFIGS[role as usize].get_or_init(|| {

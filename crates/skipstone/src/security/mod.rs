@@ -3,78 +3,139 @@
 //! `identity` has certificates and keys, `verify` checks those of others, `suites` chooses between `tls` and `dtls`, which
 //! seal; `records` looks at what comes before dimpl does.
 
+#[cfg(feature = "__tls")]
+mod backend;
+#[cfg(all(feature = "dtls", feature = "__tls"))]
 mod dtls;
+#[cfg(feature = "__tls")]
+mod ecdsa;
+mod fingerprint;
+#[cfg(feature = "__tls")]
 mod identity;
+mod identity_error;
+#[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) mod records;
-#[cfg(test)]
+#[cfg(all(test, feature = "self-signed", feature = "__tls"))]
 mod resident;
+#[cfg(all(feature = "self-signed", feature = "__tls"))]
+mod self_signed;
+mod suite;
+#[cfg(feature = "__tls")]
 mod suites;
+#[cfg(feature = "__tls")]
 mod tls;
+mod trust;
+#[cfg(feature = "__tls")]
 mod verify;
 
+#[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) use dtls::instant;
-pub(crate) use identity::to_hex;
-pub use identity::{Fingerprint, Identity, IdentityError};
-pub use suites::Suite;
-use suites::{ALL, ClientSuites, ServerSuites};
-pub(crate) use verify::Verifier;
-pub use verify::{Trust, TrustError};
+pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::to_hex;
+#[cfg(feature = "__tls")]
+pub use identity::Identity;
+pub use identity_error::IdentityError;
+pub use suite::Suite;
+pub use trust::{Trust, TrustError};
 
-use skipstone_proto::security::Suites;
-use std::path::Path;
+use skipstone_proto::Suites;
 use std::sync::Arc;
 
 /// How a server protects its native clients. WebSocket is as it is, whatever this says.
 #[derive(Clone, Debug)]
 pub struct Security {
-    identity: Option<Arc<Identity>>,
+    #[cfg(feature = "__tls")]
+    encrypted: Option<Encrypted>,
     allows_plain: bool,
+}
+
+/// The identity of a server that encrypts, and its suites.
+#[cfg(feature = "__tls")]
+#[derive(Clone, Debug)]
+struct Encrypted {
+    identity: Arc<Identity>,
+    /// The suites on offer.
     suites: u8,
 }
 
+#[cfg(feature = "__tls")]
 impl Security {
     /// Encrypted, with this certificate.
     pub fn with(identity: Identity) -> Self {
-        Security { identity: Some(identity.into()), allows_plain: false, suites: ALL }
+        let encrypted = Encrypted { identity: identity.into(), suites: suite::ALL };
+        Security { encrypted: Some(encrypted), allows_plain: false }
     }
 
     /// Encrypted, with a certificate of its own that lasts as long as the server: clients are told its fingerprint.
+    ///
+    /// # Errors
+    /// As [`Identity::self_signed`].
+    #[cfg(feature = "self-signed")]
     pub fn self_signed() -> Result<Self, IdentityError> {
         Identity::self_signed().map(Security::with)
     }
 
     /// Encrypted, with a certificate of its own that is made on the first start and kept in this file.
-    pub fn self_signed_kept_in(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
+    ///
+    /// # Errors
+    /// As [`Identity::self_signed_kept_in`].
+    #[cfg(feature = "self-signed")]
+    pub fn self_signed_kept_in(path: impl AsRef<std::path::Path>) -> Result<Self, IdentityError> {
         Identity::self_signed_kept_in(path).map(Security::with)
     }
 
     /// Encrypted, with a certificate and key from PEM texts, which may be the same.
+    ///
+    /// # Errors
+    /// As [`Identity::from_pem`].
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         Identity::from_pem(certificate, key).map(Security::with)
     }
 
+    /// By this suite and no other.
+    pub fn only(mut self, suite: Suite) -> Self {
+        if let Some(encrypted) = &mut self.encrypted {
+            encrypted.suites = suite.bit();
+        }
+        self
+    }
+
+    #[cfg(feature = "dtls")]
+    pub(crate) fn identity(&self) -> Option<Arc<Identity>> {
+        self.encrypted.as_ref().map(|encrypted| encrypted.identity.clone())
+    }
+}
+
+impl Security {
     /// In clear only: on a trusted network, or in a tunnel that protects by itself.
     pub fn plain() -> Self {
-        Security { identity: None, allows_plain: true, suites: 0 }
+        Security {
+            #[cfg(feature = "__tls")]
+            encrypted: None,
+            allows_plain: true,
+        }
+    }
+
+    /// That of a server whose configuration leaves it open: a certificate for this run.
+    pub(crate) fn of_this_run() -> Result<Self, IdentityError> {
+        #[cfg(all(feature = "self-signed", feature = "__tls"))]
+        return Security::self_signed();
+        #[cfg(not(all(feature = "self-signed", feature = "__tls")))]
+        return Err(IdentityError::CannotMake);
     }
 
     /// Clients that ask for no encryption are let in too.
-    pub fn allowing_plain(self) -> Self {
-        Security { allows_plain: true, ..self }
+    pub fn allowing_plain(mut self) -> Self {
+        self.allows_plain = true;
+        self
     }
 
-    /// By this suite and no other.
-    pub fn only(self, suite: Suite) -> Self {
-        Security { suites: suite.bit(), ..self }
-    }
-
-    /// What clients pin; `None` in clear.
+    /// The fingerprint that clients pin; `None` in clear.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
-        self.identity.as_ref().map(|identity| identity.fingerprint())
-    }
-
-    pub(crate) fn identity(&self) -> Option<Arc<Identity>> {
-        self.identity.clone()
+        #[cfg(feature = "__tls")]
+        return self.encrypted.as_ref().map(|encrypted| encrypted.identity.fingerprint());
+        #[cfg(not(feature = "__tls"))]
+        return None;
     }
 
     pub(crate) fn allows_plain(&self) -> bool {
@@ -83,16 +144,34 @@ impl Security {
 
     /// For an endpoint without this library's sockets, such as one in a model network.
     pub fn suites(&self) -> Option<Arc<dyn Suites>> {
-        let identity = self.identity.clone()?;
-        Some(Arc::new(ServerSuites::new(identity, self.suites)))
+        #[cfg(feature = "__tls")]
+        return self.encrypted.as_ref().map(|encrypted| -> Arc<dyn Suites> {
+            Arc::new(suites::ServerSuites::new(encrypted.identity.clone(), encrypted.suites))
+        });
+        #[cfg(not(feature = "__tls"))]
+        return None;
     }
 }
 
 impl Trust {
-    /// What a client demands of the server at this host, by whichever suite the server likes best, or by one.
+    /// The suites of a client that connects to this host and trusts as said: all, of which the server chooses, or one.
+    ///
+    /// # Errors
+    /// The text with the authorities ([`Trust::Ca`]) cannot be read or holds none, this build cannot ask the system
+    /// for its authorities, or no certificate could be made out to this host.
+    #[cfg(feature = "__tls")]
     pub fn suites(&self, host: &str, suite: Option<Suite>) -> Result<Arc<dyn Suites>, TrustError> {
-        let verifier = Verifier::new(self, host)?;
-        let offered = suite.map_or(ALL, Suite::bit);
-        Ok(Arc::new(ClientSuites::new(verifier.into(), offered)))
+        let verifier = verify::Verifier::new(self, host)?;
+        let offered = suite.map_or(suite::ALL, Suite::bit);
+        Ok(Arc::new(suites::ClientSuites::new(verifier.into(), offered)))
+    }
+
+    /// The error that says that this program was built without encryption.
+    ///
+    /// # Errors
+    /// Always: this build has no encryption.
+    #[cfg(not(feature = "__tls"))]
+    pub fn suites(&self, _: &str, _: Option<Suite>) -> Result<Arc<dyn Suites>, TrustError> {
+        Err(TrustError::NoEncryption)
     }
 }

@@ -1,4 +1,4 @@
-//! What this process holds, for the tests that measure what sessions hold.
+//! The memory of this process, for the tests that measure the memory of sessions.
 
 /// KB of memory that are resident.
 pub(super) fn resident_kb() -> usize {

@@ -1,37 +1,15 @@
-//! Which suites there are, and which session makes each: TLS 1.3 by `tls`, DTLS by `dtls`.
+//! Which session each suite has: TLS 1.3 by `tls`, DTLS by `dtls`.
 
+#[cfg(feature = "dtls")]
+use super::dtls;
 use super::identity::Identity;
+use super::tls;
 use super::verify::Verifier;
-use super::{dtls, tls};
-use skipstone_proto::security::{Session, Suites};
-use skipstone_proto::time::Time;
-use skipstone_proto::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
+use skipstone_proto::SUITE_TLS_1_3;
+use skipstone_proto::Time;
+use skipstone_proto::{Session, Suites};
 use std::fmt;
 use std::sync::Arc;
-
-/// A way to encrypt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suite {
-    /// The handshake of TLS 1.3 (RFC 8446) as QUIC uses it, and packets of this protocol's own: the cheapest.
-    Tls13,
-    /// RFC 9147.
-    Dtls13,
-    /// RFC 6347.
-    Dtls12,
-}
-
-impl Suite {
-    pub(super) fn bit(self) -> u8 {
-        match self {
-            Suite::Tls13 => SUITE_TLS_1_3,
-            Suite::Dtls13 => SUITE_DTLS_1_3,
-            Suite::Dtls12 => SUITE_DTLS_1_2,
-        }
-    }
-}
-
-/// Every suite that this library has.
-pub(super) const ALL: u8 = SUITE_TLS_1_3 | SUITE_DTLS_1_2 | SUITE_DTLS_1_3;
 
 /// A server's suites: who it is.
 pub(super) struct ServerSuites {
@@ -74,7 +52,10 @@ impl Suites for ServerSuites {
     fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
         match suite & self.offered {
             SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::server(now, self.tls.clone()?, nonce)?)),
+            #[cfg(feature = "dtls")]
             suite => dtls::server(now, suite, &self.identity),
+            #[cfg(not(feature = "dtls"))]
+            _ => None,
         }
     }
 }
@@ -87,7 +68,10 @@ impl Suites for ClientSuites {
     fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
         match suite & self.offered {
             SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), nonce)?)),
+            #[cfg(feature = "dtls")]
             suite => dtls::client(now, suite, self.verifier.clone()),
+            #[cfg(not(feature = "dtls"))]
+            _ => None,
         }
     }
 

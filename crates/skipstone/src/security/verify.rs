@@ -1,27 +1,11 @@
 //! Whether a server is who a client wants: by its certificate's fingerprint, or by who signed it, for which name.
 
-use super::identity::{Fingerprint, fingerprint_of, to_hex};
+use super::backend::CERTIFICATE_SIGNATURES;
+use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
+use super::trust::{Trust, TrustError};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use std::fmt;
-
-/// Whom a client trusts.
-#[derive(Clone, Debug, Default)]
-pub enum Trust {
-    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. By DTLS a server
-    /// shows one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
-    /// has others between, and is refused. Use TLS, pin it, or name the one that signed it ([`Trust::Ca`]).
-    #[default]
-    System,
-    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. By DTLS this is
-    /// whoever signed it directly: of a public authority the intermediate, which is the second certificate in the server's
-    /// `fullchain.pem`.
-    Ca(String),
-    /// The one server whose certificate has this fingerprint, whatever its name and age.
-    Pinned(Fingerprint),
-    /// Anybody at all, whoever is between included: for tests on one's own machine.
-    DangerouslyAnything,
-}
 
 /// Checks the certificate of one server.
 pub(crate) struct Verifier {
@@ -50,11 +34,7 @@ impl Verifier {
                 let anchors: Result<Vec<_>, _> = found.iter().map(anchor).collect();
                 Rule::Signed(anchors.map_err(|error| TrustError::Unreadable(error.to_string()))?, name(host)?)
             }
-            Trust::System => {
-                // One that the system holds and cannot be read is one that nobody needs here.
-                let found = rustls_native_certs::load_native_certs().certs;
-                Rule::Signed(found.iter().filter_map(|der| anchor(der).ok()).collect(), name(host)?)
-            }
+            Trust::System => Rule::Signed(system_authorities()?, name(host)?),
         };
         Ok(Verifier { rule, host: host.into() })
     }
@@ -81,6 +61,18 @@ impl Verifier {
     }
 }
 
+#[cfg(feature = "native-roots")]
+fn system_authorities() -> Result<Vec<TrustAnchor<'static>>, TrustError> {
+    // A certificate that the system holds and webpki cannot read is one that nobody needs here.
+    let found = rustls_native_certs::load_native_certs().certs;
+    Ok(found.iter().filter_map(|der| anchor(der).ok()).collect())
+}
+
+#[cfg(not(feature = "native-roots"))]
+fn system_authorities() -> Result<Vec<TrustAnchor<'static>>, TrustError> {
+    Err(TrustError::NoSystem)
+}
+
 fn anchor(der: &CertificateDer<'_>) -> Result<TrustAnchor<'static>, webpki::Error> {
     webpki::anchor_from_trusted_cert(der).map(|anchor| anchor.to_owned())
 }
@@ -97,8 +89,8 @@ fn signed(
 ) -> Result<(), webpki::Error> {
     let der = CertificateDer::from(certificate);
     let parsed = webpki::EndEntityCert::try_from(&der)?;
-    let (algorithms, usage) = (webpki::ALL_VERIFICATION_ALGS, webpki::KeyUsage::server_auth());
-    parsed.verify_for_usage(algorithms, anchors, chain, UnixTime::now(), usage, None, None)?;
+    let usage = webpki::KeyUsage::server_auth();
+    parsed.verify_for_usage(CERTIFICATE_SIGNATURES, anchors, chain, UnixTime::now(), usage, None, None)?;
     parsed.verify_is_valid_for_subject_name(name)
 }
 
@@ -112,32 +104,6 @@ impl fmt::Debug for Verifier {
         f.debug_struct("Verifier").field("host", &self.host).field("rule", &rule).finish()
     }
 }
-
-/// Why nobody can be trusted as asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrustError {
-    /// The PEM text with the authorities cannot be read.
-    Unreadable(String),
-    /// There is no certificate in it.
-    NoAuthority,
-    /// The URL's host is no name that a certificate could have.
-    NoName(String),
-}
-
-impl fmt::Display for TrustError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TrustError::Unreadable(why) => write!(f, "the certificates of the authorities cannot be read: {why}"),
-            TrustError::NoAuthority => f.write_str(
-                "there is no certificate of an authority (a PEM file has them between lines of BEGIN and END \
-                 CERTIFICATE)",
-            ),
-            TrustError::NoName(host) => write!(f, "'{host}' is no name or address that a certificate could have"),
-        }
-    }
-}
-
-impl std::error::Error for TrustError {}
 
 /// A server that is not trusted.
 #[derive(Debug)]

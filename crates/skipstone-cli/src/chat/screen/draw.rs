@@ -41,7 +41,7 @@ impl Screen {
     }
 }
 
-/// What strangers say is plain; what they cannot imitate stands out.
+/// Text of strangers is plain; text that they cannot imitate stands out.
 fn style(source: Source) -> Style {
     match source {
         Source::Everybody => Style::new(),

@@ -1,9 +1,9 @@
-//! What keys and the mouse ask for.
+//! The wishes that keys and the mouse express.
 
 use crate::chat::editor::Edit;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 
-/// What the user wants.
+/// A wish of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// To change the line being entered.
@@ -34,7 +34,7 @@ pub(super) enum Wish {
     Interrupt,
 }
 
-/// What an event asks for. Some keys scroll or leave only while the input line is empty.
+/// The wish that an event expresses. Some keys scroll or leave only while the input line is empty.
 pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
     match event {
         // Some systems tell when a key is released, too.

@@ -11,7 +11,7 @@ use crate::chat::screen::keys::Wish;
 use crate::chat::screen::terminal::FullScreen;
 use crate::chat::session::{Entered, Line, Session};
 use crate::chat::status::Status;
-use crate::chat::view::View;
+use crate::chat::view::ScrollView;
 use ratatui::crossterm::event::{self, Event};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,10 +29,10 @@ pub(super) fn run(mut session: Session, stop: &AtomicBool) -> Ending {
     ending
 }
 
-/// What is on the screen.
+/// The state of the screen.
 #[derive(Debug)]
 struct Screen {
-    view: View,
+    view: ScrollView,
     editor: Editor,
     status: Status,
     /// The server, and how it stands with it.
@@ -47,7 +47,7 @@ struct Screen {
 impl Screen {
     fn new(server: &str) -> Screen {
         Screen {
-            view: View::new(),
+            view: ScrollView::new(),
             editor: Editor::default(),
             status: Status::new(),
             server: crate::chat::text::clean(server),
@@ -109,7 +109,7 @@ impl Screen {
         self.heard.drain(..).for_each(|line| self.view.push(line));
     }
 
-    /// What an event of the terminal does to the screen; what it asks of the connection is returned.
+    /// Applies an event of the terminal to the screen; a wish that concerns the connection is returned.
     fn handle_event(&mut self, event: &Event) -> Option<Wish> {
         let wish = keys::wish(event, self.editor.is_empty())?;
         self.is_changed = true;

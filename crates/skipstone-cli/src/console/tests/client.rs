@@ -26,13 +26,9 @@ impl Handler for Commands {
             other => Reply::Error(format!("unknown command {other}")),
         }
     }
-
-    fn complete(&self, _line: &str) -> Vec<String> {
-        ["stats", "status", "who"].map(str::to_owned).to_vec()
-    }
 }
 
-/// What `big` replies.
+/// The reply to `big`.
 pub(super) const BIG_BYTES: usize = 512 * 1024;
 
 pub(super) fn config() -> ConsoleConfig {

@@ -65,7 +65,7 @@ fn random_bytes_on_sixteen_connections_leave_the_console_as_it_was() {
         let mut client = Client::connect(console.local_addr());
         // Some sessions quit by chance, and take no more.
         client.try_send(&random.telnet_bytes(500));
-        client.try_send(&random.key_bytes(500));
+        client.try_send(&random.terminal_bytes(500));
     }
     std::thread::sleep(Duration::from_millis(300));
     assert_answers(&console);

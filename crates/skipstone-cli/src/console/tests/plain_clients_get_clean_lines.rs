@@ -1,4 +1,4 @@
-//! Clients that send lines and know no telnet, over loopback.
+//! Clients that send lines, telnet clients among them, over loopback.
 
 use std::time::Duration;
 
@@ -23,12 +23,22 @@ fn the_end_of_the_input_ends_the_session_after_all_replies() {
 }
 
 #[test]
-fn a_silent_client_is_offered_echo_once_and_then_gets_clean_lines() {
+fn a_silent_client_gets_the_banner_and_no_byte_of_telnet() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
-    assert_eq!(client.read_until("hello\r\n"), b"\xff\xfb\x01\r\0hello\r\n");
+    assert_eq!(client.read_until("hello\r\n"), b"hello\r\n");
     client.send("stats\n");
     assert_eq!(client.read_until("loss 0\r\n"), b"peers 1\r\nloss 0\r\n");
+}
+
+#[test]
+fn a_telnet_client_is_refused_its_options_and_answered_in_lines() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send(b"\xff\xfb\x1f\xff\xfd\x01whp\xff\xf7o\r\0\xff\xf6quit\r\n");
+    let heard = client.read_to_any_end();
+    let heard = String::from_utf8_lossy(&heard).into_owned();
+    assert!(heard.starts_with("hello\r\nsession 1\r\n[yes]\r\nbye\r\n"), "{heard:?}");
 }
 
 #[test]

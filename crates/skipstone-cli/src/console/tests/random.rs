@@ -19,17 +19,13 @@ impl Random {
         (mixed % limit as u64) as usize
     }
 
-    pub(in crate::console) fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.below(256) as u8).collect()
-    }
-
     /// Up to `pieces` pieces of telnet commands, lines and noise.
     pub(in crate::console) fn telnet_bytes(&mut self, pieces: usize) -> Vec<u8> {
         self.pick(pieces, &[b"\xff", b"\xff\xfa\x1f", b"\xff\xf0", b"\xff\xfd", b"\xff\xfb\x1f", b"\r", b"\n", b"\0"])
     }
 
-    /// Up to `pieces` pieces of what keys send, and noise.
-    pub(in crate::console) fn key_bytes(&mut self, pieces: usize) -> Vec<u8> {
+    /// Up to `pieces` pieces of what a terminal's keys send, and noise.
+    pub(in crate::console) fn terminal_bytes(&mut self, pieces: usize) -> Vec<u8> {
         self.pick(
             pieces,
             &[

@@ -36,18 +36,6 @@ fn a_client_that_gives_no_token_in_time_is_closed() {
 }
 
 #[test]
-fn in_character_mode_the_token_is_not_echoed_and_not_in_the_history() {
-    let console = console(with_token());
-    let mut client = Client::connect(console.local_addr());
-    client.read_until(b"\xff\xfb\x01");
-    client.send(b"\xff\xfd\x01");
-    client.read_until("token: ");
-    client.send("secret\r\0history\r\0\x04");
-    let heard = client.read_to_end();
-    assert!(!heard.contains("secret") && heard.contains("hello\r\n"), "{heard}");
-}
-
-#[test]
 fn without_a_token_only_loopback_is_listened_on() {
     let everywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let config = ConsoleConfig { listen: everywhere, ..config() };

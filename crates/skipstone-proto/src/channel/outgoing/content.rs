@@ -1,7 +1,7 @@
-//! What waits or is in flight: a message, or several of a bundle.
+//! What waits or is in flight: a message, or several of a batch.
 
-use super::{Flight, State};
-use crate::channel::bundle::Part;
+use super::{Flight, MessageState};
+use crate::channel::encoded_batch::BatchSlice;
 use crate::channel::{MessageId, window_cost};
 use crate::seq::Seq;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 pub(super) enum Content {
     One(Bytes),
     /// One message or more, all alike.
-    Part(Part),
+    Slice(BatchSlice),
 }
 
 impl Default for Content {
@@ -24,7 +24,7 @@ impl Content {
     pub(super) fn count(&self) -> usize {
         match self {
             Content::One(_) => 1,
-            Content::Part(part) => part.count(),
+            Content::Slice(slice) => slice.count(),
         }
     }
 
@@ -32,7 +32,7 @@ impl Content {
     pub(super) fn first(&self) -> &Bytes {
         match self {
             Content::One(payload) => payload,
-            Content::Part(part) => part.payload(0),
+            Content::Slice(slice) => slice.payload(0),
         }
     }
 
@@ -40,7 +40,7 @@ impl Content {
     pub(super) fn payload_bytes(&self) -> usize {
         match self {
             Content::One(payload) => payload.len(),
-            Content::Part(part) => part.payload_bytes(),
+            Content::Slice(slice) => slice.payload_bytes(),
         }
     }
 
@@ -48,17 +48,17 @@ impl Content {
     pub(super) fn cost(&self) -> u64 {
         match self {
             Content::One(payload) => window_cost(payload.len()),
-            Content::Part(part) => part.cost(),
+            Content::Slice(slice) => slice.cost(),
         }
     }
 
-    /// Takes the first out, and says whether it was the last.
-    pub(super) fn pop(&mut self) -> (Bytes, bool) {
+    /// Takes the first out, with its name if it is one of several, and says whether it was the last.
+    pub(super) fn pop(&mut self) -> (Bytes, Option<MessageId>, bool) {
         match self {
-            Content::One(payload) => (core::mem::take(payload), true),
-            Content::Part(part) => {
-                let payload = part.pop().unwrap_or_default();
-                (payload, part.count() == 0)
+            Content::One(payload) => (core::mem::take(payload), None, true),
+            Content::Slice(slice) => {
+                let (payload, id) = slice.pop().unzip();
+                (payload.unwrap_or_default(), id, slice.count() == 0)
             }
         }
     }
@@ -67,7 +67,7 @@ impl Content {
 impl Flight {
     /// A message that leaves in this packet.
     pub(super) fn one(sequence: Seq, payload: Bytes, id: MessageId, sent_in: u64) -> Self {
-        let (content, state) = (Content::One(payload), State::InFlight);
+        let (content, state) = (Content::One(payload), MessageState::InFlight);
         Flight { sequence, count: 1, content, id, sent_in, state, fragments: None }
     }
 
@@ -75,7 +75,7 @@ impl Flight {
     pub(super) fn payload_at(&self, sequence: Seq) -> &Bytes {
         match &self.content {
             Content::One(payload) => payload,
-            Content::Part(part) => part.payload(sequence.distance_from(self.sequence) as usize),
+            Content::Slice(slice) => slice.payload(sequence.distance_from(self.sequence) as usize),
         }
     }
 }

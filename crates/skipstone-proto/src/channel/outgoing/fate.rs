@@ -1,16 +1,16 @@
 //! What became of messages: acknowledged, lost, superseded.
 
 use super::content::Content;
-use super::{Flight, Outgoing, Receipt, State};
-use crate::channel::packet::Window;
+use super::{Flight, MessageState, Outgoing, Receipt};
+use crate::channel::packet::SendWindow;
 use crate::channel::{GivenUp, MessageId};
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
-use crate::wire::settings::Mode;
+use crate::wire::settings::DeliveryMode;
 
 impl Outgoing {
     /// A packet that held this was acknowledged.
-    pub fn on_acked(&mut self, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    pub(crate) fn on_acked(&mut self, record: Record, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
                 let beyond = first.plus(u32::from(count));
@@ -49,13 +49,16 @@ impl Outgoing {
 
     /// Whole messages that were acknowledged in the order in which they were sent, as most are, are simply gone. Returns
     /// how many of these that was.
-    fn acked_in_front(&mut self, first: Seq, count: u32, window: &mut Window) -> u32 {
+    fn acked_in_front(&mut self, first: Seq, count: u32, window: &mut SendWindow) -> u32 {
         let mut gone = 0;
         if first != self.first || !self.is_ordinal() || self.wants_receipts {
             return gone;
         }
         while gone < count
-            && self.flight.front().is_some_and(|flight| flight.state == State::InFlight && flight.fragments.is_none())
+            && self
+                .flight
+                .front()
+                .is_some_and(|flight| flight.state == MessageState::InFlight && flight.fragments.is_none())
             && let Some(Flight { content, count, .. }) = self.flight.pop_front()
         {
             self.queued_bytes -= content.payload_bytes();
@@ -67,21 +70,21 @@ impl Outgoing {
     }
 
     /// A packet that held this is lost.
-    pub fn on_lost(&mut self, resolved: Resolved, window: &mut Window, receipts: &mut Vec<Receipt>) {
-        // What was doubted was sent again then; that copy has a fate of its own.
-        if !(resolved.was_doubted && self.mode.is_reliable()) {
+    pub(crate) fn on_lost(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
+        // What was suspected was sent again then; that copy has a fate of its own.
+        if !(resolved.was_suspected && self.mode.is_reliable()) {
             self.take_back(resolved.packet, resolved.record, window, receipts);
         }
     }
 
-    fn take_back(&mut self, packet: u64, record: Record, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    fn take_back(&mut self, packet: u64, record: Record, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
                 self.fall_apart(first, count);
                 for step in 0..u32::from(count) {
                     if let Some(index) = self.flight_index(first.plus(step))
                         && self.flight[index].sent_in == packet
-                        && self.flight[index].state == State::InFlight
+                        && self.flight[index].state == MessageState::InFlight
                     {
                         self.lose(index, first.plus(step), window, receipts);
                     }
@@ -91,7 +94,7 @@ impl Outgoing {
                 let Some(index) = self.flight_index(sequence) else { return };
                 if let Some(fragments) = &mut self.flight[index].fragments {
                     fragments.lost.insert_range(u64::from(offset)..=u64::from(offset + length - 1));
-                    if self.flight[index].state == State::InFlight {
+                    if self.flight[index].state == MessageState::InFlight {
                         self.lose(index, sequence, window, receipts);
                     }
                 }
@@ -101,54 +104,54 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// A packet that held this is doubted, and its content wanted once more. What is not sent again waits for certainty.
-    pub fn on_doubted(&mut self, resolved: Resolved, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    /// A packet that held this is suspected, and its content wanted once more. What is not sent again waits for certainty.
+    pub(crate) fn on_suspected(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         if self.mode.is_reliable() {
             self.take_back(resolved.packet, resolved.record, window, receipts);
         }
     }
 
-    pub(super) fn lose(&mut self, index: usize, sequence: Seq, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    pub(super) fn lose(&mut self, index: usize, sequence: Seq, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         let is_newest = sequence.next() == self.next && self.pending.is_empty();
         match self.mode {
-            Mode::Unreliable | Mode::UnreliableSequenced => {
+            DeliveryMode::Unreliable | DeliveryMode::UnreliableSequenced => {
                 if sequence.next() == self.next {
-                    self.is_unfinished = false;
+                    self.is_partly_sent = false;
                 }
                 self.done(index, Err(GivenUp::Lost), window, receipts);
             }
             // What went out in part is finished: the receiver holds the rest of it.
-            Mode::ReliableSequenced if !is_newest && self.flight[index].fragments.is_none() => {
+            DeliveryMode::ReliableSequenced if !is_newest && self.flight[index].fragments.is_none() => {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
             }
             _ => {
-                self.flight[index].state = State::Lost;
+                self.flight[index].state = MessageState::Lost;
                 self.lost.push_back(sequence);
             }
         }
     }
 
     /// Reliable-sequenced: a newer message comes, so what has not arrived need not.
-    pub(super) fn supersede(&mut self, window: &mut Window, receipts: &mut Vec<Receipt>) {
+    pub(super) fn supersede(&mut self, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         while let Some(older) = self.pop_pending() {
             self.give_up(older.1, GivenUp::Superseded, receipts);
         }
         // A message of which a part has left is finished. Else its receiver would hold parts that nobody accounts for,
         // and a sender that is always interrupted would never deliver.
         for index in 0..self.flight.len() {
-            if self.flight[index].state == State::Lost && self.flight[index].fragments.is_none() {
+            if self.flight[index].state == MessageState::Lost && self.flight[index].fragments.is_none() {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
             }
         }
         let (first, flight) = (self.first, &self.flight);
         self.lost.retain(|sequence| {
             let index = sequence.distance_from(first);
-            index >= 0 && flight.get(index as usize).is_some_and(|flight| flight.state == State::Lost)
+            index >= 0 && flight.get(index as usize).is_some_and(|flight| flight.state == MessageState::Lost)
         });
         self.drop_done();
     }
 
-    /// Where a message in flight is, alone or in a bundle.
+    /// Where a message in flight is: single, or in a batch slice.
     pub(super) fn flight_index(&self, sequence: Seq) -> Option<usize> {
         let distance = usize::try_from(sequence.distance_from(self.first)).ok()?;
         let is_flying = distance < self.flying();
@@ -158,19 +161,19 @@ impl Outgoing {
         is_flying.then(|| self.flight.partition_point(|flight| !flight.sequence.is_after(sequence)) - 1)
     }
 
-    /// Bundles of which these messages are a part fall apart: from now on each message has a fate of its own.
+    /// Splits the batch slices that hold these messages: from now on each message has a fate of its own.
     pub(super) fn fall_apart(&mut self, first: Seq, count: u16) {
         let mut step = 0;
         while step < count && self.flight.len() != self.flying() {
             let index = self.flight_index(first.plus(u32::from(step)));
             step += index.map_or(1, |index| self.flight[index].count);
             // One of a single message has a fate of its own, and perhaps fragments.
-            let is_row = |index: &usize| {
-                self.flight[*index].count > 1 && matches!(self.flight[*index].content, Content::Part(_))
+            let is_slice = |index: &usize| {
+                self.flight[*index].count > 1 && matches!(self.flight[*index].content, Content::Slice(_))
             };
-            let Some(index) = index.filter(is_row) else { continue };
+            let Some(index) = index.filter(is_slice) else { continue };
             self.flight.rotate_left(index);
-            let Some(Flight { sequence, content: Content::Part(part), sent_in, .. }) = self.flight.pop_front() else {
+            let Some(Flight { sequence, content: Content::Slice(part), sent_in, .. }) = self.flight.pop_front() else {
                 break;
             };
             for step in (0..part.count()).rev() {
@@ -181,31 +184,51 @@ impl Outgoing {
         }
     }
 
+    /// No packet repeats this any more: what is sent only so often needs its payload no longer.
+    pub(crate) fn end_repeats(&mut self, record: Record) {
+        let Record::Messages { first, count, .. } = record else { return };
+        if !self.is_repeating {
+            return;
+        }
+        for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
+            let Some(index) = self.flight_index(sequence) else { continue };
+            let flight = &mut self.flight[index];
+            if flight.fragments.is_none() {
+                self.queued_bytes -= core::mem::take(&mut flight.content).payload_bytes();
+                if !self.wants_receipts {
+                    flight.state = MessageState::Done;
+                }
+            }
+        }
+        self.drop_done();
+    }
+
     pub(super) fn done(
         &mut self,
         index: usize,
         fate: Result<(), GivenUp>,
-        window: &mut Window,
+        window: &mut SendWindow,
         receipts: &mut Vec<Receipt>,
     ) {
         let flight = &mut self.flight[index];
-        if flight.state == State::Done {
+        if flight.state == MessageState::Done {
             return;
         }
-        flight.state = State::Done;
+        flight.state = MessageState::Done;
         flight.fragments = None;
         let content = core::mem::take(&mut flight.content);
         self.queued_bytes -= content.payload_bytes();
         if self.mode.is_reliable() {
             window.taken -= content.cost();
         }
-        if self.wants_receipts {
-            receipts.push((flight.id, fate));
+        let is_told = self.wants_receipts || fate.is_err() && self.mode.is_reliable();
+        if is_told {
+            receipts.push(Receipt { id: flight.id, channel: self.channel, fate });
         }
     }
 
     pub(super) fn drop_done(&mut self) {
-        while self.flight.front().is_some_and(|flight| flight.state == State::Done) {
+        while self.flight.front().is_some_and(|flight| flight.state == MessageState::Done) {
             let count = self.flight.pop_front().map_or(0, |flight| flight.count);
             self.first = self.first.plus(u32::from(count));
         }

@@ -1,24 +1,24 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
 use super::content::Content;
-use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, Outgoing, Pending, State, Stopped};
-use crate::channel::bundle::Limits;
-use crate::channel::packet::{Packet, Window};
+use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, MessageState, Outgoing, PendingMessages, Stopped};
+use crate::channel::encoded_batch::Limits;
+use crate::channel::packet::{Packet, SendWindow};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
 use crate::seq::Seq;
 use crate::wire::number::Truncated;
-use crate::wire::settings::Mode;
+use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
 
 /// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
 const OVERTAKING_MAX: u32 = 4_000;
-/// Only fragments of an unreliable channel have a sequence, so its receiver may be far behind.
+/// Only fragments and repeated messages of an unreliable channel have a sequence, so its receiver may be far behind.
 const UNRELIABLE_SEQUENCE_BITS: u8 = 28;
 
 impl Outgoing {
     /// Writes messages that were never sent, until the packet, the window or the turn (in bytes) ends.
-    pub fn send_new(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) -> Stopped {
+    pub(crate) fn send_new(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) -> Stopped {
         loop {
             self.send_following(packet, window, turn);
             if *turn <= 0 && self.has_new() {
@@ -27,7 +27,7 @@ impl Outgoing {
             if packet.is_at_target() && self.has_new() {
                 return Stopped::PacketFull;
             }
-            if self.is_unfinished {
+            if self.is_partly_sent {
                 if !self.send_fragment(packet, turn) {
                     return Stopped::PacketFull;
                 }
@@ -35,7 +35,7 @@ impl Outgoing {
                 continue;
             }
             let Some(front) = self.pending.front() else { return Stopped::Empty };
-            let (length, is_part) = (front.content.first().len(), matches!(front.content, Content::Part(_)));
+            let (length, is_part) = (front.content.first().len(), matches!(front.content, Content::Slice(_)));
             if self.is_held_back(window) {
                 return Stopped::WindowFull;
             }
@@ -45,7 +45,7 @@ impl Outgoing {
                 return Stopped::PacketFull;
             }
             if is_part && header + length <= packet.room() {
-                self.send_part(packet, window, turn);
+                self.send_slice(packet, window, turn);
                 continue;
             }
             let (payload, id, age_ms) = self.take_pending().expect("it is the front");
@@ -56,7 +56,7 @@ impl Outgoing {
                 window.taken += window_cost(length);
             }
             if header + length > packet.room() {
-                self.is_unfinished = true;
+                self.is_partly_sent = true;
                 let flight = Flight::one(sequence_number, payload, id, packet.number);
                 self.flight.push_back(Flight { fragments: Some(Box::default()), ..flight });
                 continue;
@@ -71,8 +71,8 @@ impl Outgoing {
 
     /// Writes whole messages that follow the one before them in the packet, as far as nothing speaks against it: the
     /// shortest way for most of all messages. What stops it is the caller's to find out.
-    fn send_following(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) {
-        if !self.is_ordinal() || self.is_unfinished {
+    fn send_following(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) {
+        if !self.is_ordinal() || self.is_partly_sent {
             return;
         }
         let (first, mut count, mut bytes) = (self.next, 0, 0);
@@ -81,14 +81,16 @@ impl Outgoing {
             && self.flying() < FLIGHT_MAX
             && packet.run.is_next(packet.channel, self.next.0)
             && !packet.is_at_target()
-            && let Some(Pending { content: Content::One(payload), .. }) = self.pending.front()
+            && let Some(PendingMessages { content: Content::One(payload), .. }) = self.pending.front()
         {
             let length = payload.len();
             let (cost, wire_bytes) = (window_cost(length), packet.run.next_len(length));
             if !window.admits(cost) || wire_bytes > packet.room() {
                 break;
             }
-            let Some(Pending { content: Content::One(payload), id, age_ms }) = self.pending.pop_front() else { break };
+            let Some(PendingMessages { content: Content::One(payload), id, age_ms }) = self.pending.pop_front() else {
+                break;
+            };
             packet.run.encode_next(&mut packet.writer, &payload);
             packet.age_ms = packet.age_ms.max(age_ms);
             window.taken += cost;
@@ -107,11 +109,11 @@ impl Outgoing {
         }
     }
 
-    /// Writes messages of the bundle that is next, of which the first may leave and has room: that with a header of its
-    /// own, those that follow as they stand in the bundle.
-    fn send_part(&mut self, packet: &mut Packet<'_>, window: &mut Window, turn: &mut i64) {
+    /// Writes messages of the batch that is next, of which the first may leave and has room: that with a header of its
+    /// own, those that follow as they stand in the batch.
+    fn send_slice(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) {
         let (first, flying, wire) = (self.next, self.flying(), self.wire_sequence(self.next));
-        let Some(Pending { content: Content::Part(part), .. }) = self.pending.front_mut() else { return };
+        let Some(PendingMessages { content: Content::Slice(part), .. }) = self.pending.front_mut() else { return };
         let before = packet.writer.len();
         packet.message(wire, None, part.payload(0));
         *turn -= (packet.writer.len() - before) as i64;
@@ -129,7 +131,7 @@ impl Outgoing {
         *turn -= frames.len() as i64;
         packet.run.copy_next(&mut packet.writer, frames, following, part.payload(following).len());
         let sent = match part.split_front(following + 1) {
-            Some(front) => Content::Part(front),
+            Some(front) => Content::Slice(front),
             None => self.pending.pop_front().expect("it is the front").content,
         };
         let (count, bytes) = (sent.count() as u16, sent.payload_bytes());
@@ -145,9 +147,9 @@ impl Outgoing {
     }
 
     /// Writes messages and fragments that were lost, until the packet is full. True if none is left.
-    pub fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
+    pub(crate) fn resend(&mut self, packet: &mut Packet<'_>) -> bool {
         while let Some(sequence) = self.lost.front().copied() {
-            let lost = self.flight_index(sequence).filter(|index| self.flight[*index].state == State::Lost);
+            let lost = self.flight_index(sequence).filter(|index| self.flight[*index].state == MessageState::Lost);
             if lost.is_some_and(|index| !self.resend_one(packet, index, sequence)) {
                 return false;
             }
@@ -158,7 +160,7 @@ impl Outgoing {
 
     /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is
     /// this packet whose loss matters to them.
-    pub fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
+    pub(crate) fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
         self.fall_apart(first, count);
         for sequence in (0..u32::from(count)).map(|step| first.plus(step)) {
@@ -176,7 +178,7 @@ impl Outgoing {
     }
 
     /// Bytes that this would take, about.
-    pub fn repeat_size(&self, record: Record) -> usize {
+    pub(crate) fn repeat_size(&self, record: Record) -> usize {
         let Record::Messages { first, count, .. } = record else { return 0 };
         let sequences = (0..u32::from(count)).map(|step| first.plus(step));
         let wanted = sequences.filter_map(|sequence| Some((sequence, self.repeatable(sequence)?)));
@@ -184,22 +186,25 @@ impl Outgoing {
         wanted.map(|message| length(message) + HEADER_BYTES).sum()
     }
 
-    /// A message that may be repeated. What a newer one takes the place of is not wanted, of what is sent only once
-    /// nothing is kept, and a long one is not urgent.
+    /// A message that may be repeated. One that a newer one takes the place of is not wanted, and a long one is not urgent.
     fn repeatable(&self, sequence: Seq) -> Option<usize> {
-        let index = self.flight_index(sequence).filter(|_| self.is_ordinal())?;
+        let index = self.flight_index(sequence).filter(|_| self.is_ordinal() || self.is_repeating)?;
+        // The peer has a newer one, which makes this one stale.
+        if self.mode.is_sequenced() && !sequence.next().is_after(self.acked_to) {
+            return None;
+        }
         let flight = &self.flight[index];
-        let is_whole = flight.state == State::InFlight && flight.fragments.is_none();
+        let is_whole = flight.state == MessageState::InFlight && flight.fragments.is_none();
         is_whole.then_some(index)
     }
 
-    /// The sequence as the wire has it; none for whole messages of an unreliable channel.
+    /// The sequence as the wire has it; none for whole messages of an unreliable channel that repeats nothing.
     fn wire_sequence(&self, sequence: Seq) -> Option<(u32, Truncated)> {
-        (self.mode != Mode::Unreliable).then(|| self.truncated(sequence))
+        (self.mode != DeliveryMode::Unreliable || self.is_repeating).then(|| self.truncated(sequence))
     }
 
     fn truncated(&self, sequence: Seq) -> (u32, Truncated) {
-        if self.mode == Mode::Unreliable {
+        if self.mode == DeliveryMode::Unreliable {
             let truncated = Truncated::with_bits_at_least(u64::from(sequence.0), 0, UNRELIABLE_SEQUENCE_BITS);
             return (sequence.0, truncated);
         }
@@ -211,9 +216,9 @@ impl Outgoing {
 
     /// Remembers a whole message that was just written, if its fate matters.
     fn track(&mut self, packet: &mut Packet<'_>, sequence: Seq, payload: Bytes, id: MessageId) {
-        let matters = self.mode.is_reliable() || self.wants_receipts;
+        let matters = self.mode.is_reliable() || self.wants_receipts || self.is_repeating;
         packet.is_ack_eliciting = true;
-        if matters || self.mode != Mode::Unreliable {
+        if matters || self.mode != DeliveryMode::Unreliable {
             packet.record(Record::Messages { channel: packet.channel, first: sequence, count: 1 });
         }
         if !matters {
@@ -221,7 +226,7 @@ impl Outgoing {
             self.push_done();
             return;
         }
-        let kept = if self.mode.is_reliable() {
+        let kept = if self.mode.is_reliable() || self.is_repeating {
             payload
         } else {
             self.queued_bytes -= payload.len();
@@ -237,15 +242,15 @@ impl Outgoing {
             return;
         }
         let last = Flight::one(self.next.plus(u32::MAX), Bytes::new(), MessageId::default(), 0);
-        self.flight.push_back(Flight { state: State::Done, ..last });
+        self.flight.push_back(Flight { state: MessageState::Done, ..last });
     }
 
     /// Writes the next fragment of the newest message in flight. False if the packet has no room for one.
     fn send_fragment(&mut self, packet: &mut Packet<'_>, turn: &mut i64) -> bool {
         let sequence = self.next.plus(u32::MAX);
         let wire = self.truncated(sequence);
-        let flight = self.flight.back_mut().expect("an unfinished message is in flight");
-        let fragments = flight.fragments.as_mut().expect("an unfinished message has fragments");
+        let flight = self.flight.back_mut().expect("a partly sent message is in flight");
+        let fragments = flight.fragments.as_mut().expect("a partly sent message has fragments");
         let payload = flight.content.first();
         let rest = fragments.sent_to..payload.len() as u32;
         let Some(end) = packet.fragment(sequence, wire, rest.clone(), payload) else { return false };
@@ -254,17 +259,17 @@ impl Outgoing {
         flight.sent_in = packet.number;
         fragments.sent_to = end;
         *turn -= i64::from(end - rest.start);
-        self.is_unfinished = end < rest.end;
+        self.is_partly_sent = end < rest.end;
         true
     }
 
     /// An unreliable message whose last fragment left needs its payload no longer.
     fn finish_unreliable(&mut self) {
-        if self.mode.is_reliable() || self.is_unfinished || self.wants_receipts {
+        if self.mode.is_reliable() || self.is_partly_sent || self.wants_receipts {
             return;
         }
         let last = self.flight.back_mut().expect("it was just sent");
-        last.state = State::Done;
+        last.state = MessageState::Done;
         self.queued_bytes -= core::mem::take(&mut last.content).payload_bytes();
         last.fragments = None;
         self.drop_done();
@@ -300,7 +305,7 @@ impl Outgoing {
             packet.resent += 1;
             flight.sent_in = packet.number;
         }
-        self.flight[index].state = State::InFlight;
+        self.flight[index].state = MessageState::InFlight;
         true
     }
 }

@@ -139,13 +139,13 @@ impl DelayAware {
 
     /// Grows as CUBIC does, from the present window towards the plateau.
     pub(super) fn grow_from(&mut self, now: Time, plateau: u32) {
-        let flows = self.manner.flows();
+        let flows = self.aggressiveness.flows();
         self.phase = Phase::Competing(Cubic::new(now, self.window, plateau, self.datagram.into(), flows));
     }
 
     pub(super) fn compete(&mut self, now: Time, acked: u32, mut cubic: Cubic) {
         if self.is_limited(now) {
-            let flows = self.manner.flows();
+            let flows = self.aggressiveness.flows();
             self.window = cubic.grown(now, self.window, acked, self.smoothed, self.datagram.into(), flows);
             self.window = self.window.clamp(self.window_min(), WINDOW_MAX);
             self.phase = Phase::Competing(cubic);

@@ -5,9 +5,10 @@ use super::repairs::Repairs;
 use super::repeats::Repeats;
 use crate::channel::classes::ClassId;
 use crate::connection::Connection;
-use crate::fec::policy::Burst;
-use crate::fec::{Encoder, Plan, Policy};
-use crate::loss::LossEstimate;
+use crate::redundancy::fec::Encoder;
+use crate::redundancy::loss_estimate::LossEstimate;
+use crate::redundancy::policy::Burst;
+use crate::redundancy::policy::{BurstPlan, Policy};
 use crate::time::{Duration, Time};
 use crate::wire::redundancy::RedundancyMode;
 
@@ -18,7 +19,7 @@ pub(super) struct Class {
     pub(super) policy: Policy,
     pub(super) encoder: Option<Box<Encoder>>,
     /// The burst that is being written.
-    pub(super) burst: Option<Plan>,
+    pub(super) burst: Option<BurstPlan>,
     pub(super) repairs: Repairs,
     pub(super) repeats: Option<Box<Repeats>>,
 }
@@ -43,7 +44,7 @@ impl Class {
         matches!(self.mode, RedundancyMode::Fixed { .. })
     }
 
-    /// Whether what is late goes out in packets of its own, and in copies.
+    /// Whether retransmissions go out in packets of their own, and get copies.
     pub(super) fn sends_copies(&self) -> bool {
         self.mode != RedundancyMode::Off
     }
@@ -64,7 +65,7 @@ impl Class {
     }
 
     /// On a path that is full, repairs would only take the place of what they repair.
-    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> Plan {
+    fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> BurstPlan {
         let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
@@ -89,7 +90,7 @@ impl Class {
 impl Connection {
     /// A part of the round-trip time, by which copies, or repairs of one burst, are apart.
     pub(super) fn spacing(&self, per_rtt: u32) -> Duration {
-        (self.rtt.smoothed() / per_rtt).clamp(super::SPACING_MIN, SPACING_MAX)
+        (self.path.rtt.smoothed() / per_rtt).clamp(super::SPACING_MIN, SPACING_MAX)
     }
 
     /// How long a packet may wait for a repair that keeps its distance.
@@ -100,7 +101,7 @@ impl Connection {
 
     /// Whether losses come in bursts, so that repairs of one burst had better not leave together.
     fn is_bursty(&self) -> bool {
-        self.ledger.losses().burst_length() >= BURSTY
+        self.sending.ledger.losses().burst_length() >= BURSTY
     }
 
     /// New messages of a class are about to leave: makes the plan for their burst, if there is none yet, and returns the
@@ -113,38 +114,38 @@ impl Connection {
         capacity: usize,
     ) -> usize {
         let class = &mut self.redundancy.classes[usize::from(id)];
-        if class.mode != RedundancyMode::Adaptive || self.path.carrier.is_reliable {
+        if class.mode != RedundancyMode::Adaptive || self.path.current.carrier.is_reliable {
             return usize::MAX;
         }
         let is_protected = match class.burst {
             Some(plan) => plan.repairs > 0,
-            None => class.protects(self.ledger.losses()),
+            None => class.protects(self.sending.ledger.losses()),
         };
         if !is_protected {
             // As few packets as hold it; nobody need look at what waits.
-            class.burst.get_or_insert(Plan { packets: 1, repairs: 0 });
+            class.burst.get_or_insert(BurstPlan { packets: 1, repairs: 0 });
             return usize::MAX;
         }
-        let (messages, bytes) = self.lanes.new_size(id);
+        let (messages, bytes) = self.channels.new_size(id);
         let plan = match class.burst {
             Some(plan) => plan,
             None => {
-                let packet_overhead = overhead + usize::from(self.path.carrier.overhead_bytes);
+                let packet_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
                 // On a short path, what is sent again arrives before the next tick.
-                let is_short = self.rtt.is_measured() && self.rtt.smoothed() < SHORT_PATH;
-                let yields = is_short || self.congestion.is_congested(now);
-                class.begin_burst(self.ledger.losses(), &burst, yields)
+                let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
+                let yields = is_short || self.path.congestion.is_congested(now);
+                class.begin_burst(self.sending.ledger.losses(), &burst, yields)
             }
         };
         let packets = plan.packets.saturating_sub(1).max(1);
-        class.burst = Some(Plan { packets, ..plan });
+        class.burst = Some(BurstPlan { packets, ..plan });
         if plan.repairs == 0 || plan.packets <= 1 { usize::MAX } else { bytes.div_ceil(plan.packets) }
     }
 
     /// Whether more packets follow of the burst that the next packet belongs to.
     pub(in crate::connection) fn is_in_burst(&self) -> bool {
-        let burst = self.lanes.next_class().and_then(|class| self.redundancy.class(class).burst);
+        let burst = self.channels.next_class().and_then(|class| self.redundancy.class(class).burst);
         burst.is_some_and(|plan| plan.repairs > 0)
     }
 
@@ -159,7 +160,7 @@ impl Connection {
                     class.repairs.now = repairs.into();
                 }
             }
-            _ if !self.lanes.has_new_of(id) => self.end_burst(now, id),
+            _ if !self.channels.has_new_of(id) => self.end_burst(now, id),
             _ => {}
         }
     }
@@ -178,7 +179,7 @@ impl Connection {
     pub(in crate::connection) fn repeats_ack(&self, id: ClassId) -> bool {
         let class = self.redundancy.class(id);
         let is_first = class.burst.is_none() && class.sends_copies();
-        is_first && class.policy.is_active() && self.received.is_unconfirmed()
+        is_first && class.policy.is_active() && self.receiving.received.is_unconfirmed()
     }
 
     /// A packet of a burst left, with or without an acknowledgement.

@@ -1,25 +1,26 @@
 //! What a connection does so that losses need not be waited for. The code itself lives in `fec`; here it meets packets.
 //!
 //! Channels whose rules name the same mode are a class: `class` plans its bursts, `repairs` follow them, `repeats` go in
-//! front of the next ones, `copies` are made of what is late. `made_again` is the other side of all of it. What is spent
+//! front of the next ones, `copies` follow retransmissions. `recovered` is the receiving side. What is spent
 //! is the connection's.
 
 mod class;
 mod copies;
-mod made_again;
+mod recovered;
 mod repairs;
 mod repeats;
 
 use crate::channel::classes::{self, ClassId};
-use crate::fec::{Budget, Decoder};
+use crate::redundancy::budget::Budget;
+use crate::redundancy::fec::Decoder;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::frame::LATE_BYTES_MAX;
 use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::Settings;
 use class::Class;
-pub(super) use copies::Further;
-use copies::Late;
+pub(super) use copies::CopyCount;
+use copies::Retransmission;
 pub(super) use repairs::write_repair;
 pub(super) use repeats::{note_repeatable, write_repeats};
 
@@ -30,7 +31,7 @@ pub(super) struct Redundant {
     classes: Vec<Class>,
     budget: Budget,
     decoder: Option<Box<Decoder>>,
-    late: Late,
+    retransmission: Retransmission,
 }
 
 /// Repairs and copies are a part of the round-trip time apart, and not more than this.
@@ -43,7 +44,7 @@ impl Redundant {
             classes: classes::modes(settings).into_iter().map(Class::new).collect(),
             budget: Budget::new(settings.redundancy.budget_percent),
             decoder: None,
-            late: Late::default(),
+            retransmission: Retransmission::default(),
         }
     }
 
@@ -103,7 +104,7 @@ impl Redundant {
             Some(class) => self.class(class).encoder.is_some(),
             None => self.classes.iter().any(|class| class.encoder.is_some()),
         };
-        if has_repairs { crate::fec::encoder::EXTRA_BYTES } else { 0 }
+        if has_repairs { crate::redundancy::fec::encoder::EXTRA_BYTES } else { 0 }
     }
 
     /// Repairs that are due cannot leave, because the path is full: it needs none then.
@@ -119,7 +120,7 @@ impl Redundant {
     }
 }
 
-/// What must find room beside the messages of a packet that is late.
-pub(super) const LATE_ROOM: usize = LATE_BYTES_MAX;
+/// Room beside the messages of a packet for the frame that says their age (LATE, WIRE.md section 4.5).
+pub(super) const AGE_ROOM: usize = LATE_BYTES_MAX;
 /// What each packet adds to its frames: header and number. The seal comes on top.
 pub(super) const PACKET_BYTES: usize = HEADER_BYTES + 2;

@@ -2,8 +2,8 @@
 //! such as a player's inputs. What is lost arrives with the next packet.
 
 use super::Redundant;
+use crate::channel::channels::Channels;
 use crate::channel::classes::ClassId;
-use crate::channel::lanes::Lanes;
 use crate::channel::packet::Packet;
 use crate::recovery::Record;
 use std::collections::VecDeque;
@@ -26,11 +26,11 @@ impl Repeats {
         Repeats { times, records: VecDeque::new(), packets: VecDeque::new() }
     }
 
-    /// A packet with these new messages leaves.
-    fn on_packet(&mut self, new: impl Iterator<Item = Record>) {
+    /// A packet with these new messages leaves. `forget` hears of those that no packet after it repeats.
+    fn on_packet(&mut self, new: impl Iterator<Item = Record>, forget: impl FnMut(Record)) {
         if self.packets.len() >= usize::from(self.times) {
             let oldest = self.packets.pop_front().unwrap_or(0);
-            self.records.drain(..oldest);
+            self.records.drain(..oldest).for_each(forget);
         }
         let before = self.records.len();
         self.records.extend(new);
@@ -42,25 +42,25 @@ impl Repeats {
 /// the budget allows. Returns the bytes that it took.
 pub(in crate::connection) fn write_repeats(
     redundancy: &mut Redundant,
-    lanes: &mut Lanes,
+    channels: &mut Channels,
     packet: &mut Packet<'_>,
     id: ClassId,
 ) -> usize {
     let Some(Repeats { records, .. }) = redundancy.classes[usize::from(id)].repeats.as_deref() else { return 0 };
-    let (_, new_bytes) = lanes.new_size(id);
+    let (_, new_bytes) = channels.new_size(id);
     let affordable = usize::try_from(redundancy.budget.affordable()).unwrap_or(usize::MAX);
     let room = packet.room().saturating_sub(new_bytes + ROOM_BESIDE).min(affordable);
     // The newest matter most, where not all of them find room. They leave in their order, which takes fewer bytes.
     let mut size = 0;
     let mut fits = |record: &&Record| {
-        size += lanes.repeat_size(**record);
+        size += channels.repeat_size(**record);
         size <= room
     };
     let count = records.iter().rev().take_while(&mut fits).count();
     let (reserve, before) = (packet.reserve, packet.writer.len());
     packet.reserve = packet.writer.room() - room;
     for record in records.range(records.len() - count..) {
-        lanes.repeat(packet, *record);
+        channels.repeat(packet, *record);
     }
     packet.reserve = reserve;
     let bytes = packet.writer.len() - before;
@@ -69,10 +69,15 @@ pub(in crate::connection) fn write_repeats(
 }
 
 /// The packet holds new messages since its ledger's part began, which the next ones are to repeat.
-pub(in crate::connection) fn note_repeatable(redundancy: &mut Redundant, packet: &Packet<'_>, id: ClassId) {
+pub(in crate::connection) fn note_repeatable(
+    redundancy: &mut Redundant,
+    channels: &mut Channels,
+    packet: &Packet<'_>,
+    id: ClassId,
+) {
     if let Some(repeats) = &mut redundancy.class_mut(id).repeats
         && packet.messages > 0
     {
-        repeats.on_packet(packet.ledger.part());
+        repeats.on_packet(packet.ledger.part(), |record| channels.end_repeats(record));
     }
 }

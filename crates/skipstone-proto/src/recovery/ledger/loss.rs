@@ -1,13 +1,13 @@
 //! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK, RFC
 //! 8985); and what losses tell about the path.
 
-use super::{Acked, Ledger, Lost, Resolved, State};
+use super::{AckedPackets, Ledger, LostPackets, PacketState, Resolved};
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
 /// When packets count as lost, and when they last were.
 #[derive(Debug)]
-pub(super) struct Loss {
+pub(super) struct LossDetection {
     /// When the next packet may have to be declared lost.
     due: Time,
     reorder_window: Duration,
@@ -26,9 +26,9 @@ const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
 /// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
 const LOSSES_PER_HALVING: u32 = 16;
 
-impl Default for Loss {
+impl Default for LossDetection {
     fn default() -> Self {
-        Loss {
+        LossDetection {
             due: Time::NEVER,
             reorder_window: REORDER_WINDOW_MIN,
             since_spurious: 0,
@@ -38,7 +38,7 @@ impl Default for Loss {
     }
 }
 
-impl Loss {
+impl LossDetection {
     /// A packet leaves; the first of all begins the time without trouble.
     pub(super) fn on_sent(&mut self, now: Time) {
         if self.troubled_at == Time::NEVER {
@@ -61,7 +61,7 @@ impl Loss {
     }
 
     /// If packets that counted as lost have arrived, the window was too short.
-    pub(super) fn on_acked(&mut self, acked: &Acked, rtt: &Rtt) {
+    pub(super) fn on_acked(&mut self, acked: &AckedPackets, rtt: &Rtt) {
         if acked.spurious > 0 {
             self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
             self.since_spurious = 0;
@@ -71,15 +71,15 @@ impl Loss {
 
 impl Ledger {
     /// Declares lost what is lost by now; `resolved` receives what those packets held.
-    pub fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> Lost {
+    pub(crate) fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> LostPackets {
         self.loss.due = Time::NEVER;
-        let mut lost = Lost::default();
+        let mut lost = LostPackets::default();
         let Some(largest) = self.largest_acked else { return lost };
         let patience = rtt.smoothed().max(rtt.latest()) + self.loss.reorder_window;
         let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
         for index in 0..end {
             let packet = &mut self.sent[index];
-            if packet.state != State::InFlight || packet.at > self.latest_acked_sent_at {
+            if packet.state != PacketState::InFlight || packet.at > self.latest_acked_sent_at {
                 continue;
             }
             let due = packet.at + patience;
@@ -87,7 +87,7 @@ impl Ledger {
                 self.loss.due = self.loss.due.min(due);
                 continue;
             }
-            packet.state = State::Lost;
+            packet.state = PacketState::Lost;
             self.bytes_in_flight -= u32::from(packet.bytes);
             self.eliciting_in_flight -= 1;
             lost.packets += 1;
@@ -98,28 +98,28 @@ impl Ledger {
         if lost.packets > 0 {
             self.loss.on_lost(now);
             self.loss.on_found(lost.packets);
-            self.doubt.on_loss();
+            self.probing.on_loss();
         }
         lost
     }
 
     /// When the next packet may have to be declared lost.
-    pub fn loss_due(&self) -> Time {
+    pub(crate) fn loss_due(&self) -> Time {
         self.loss.due
     }
 
     /// A repair left: the path is not trusted.
-    pub fn on_repair_sent(&mut self, now: Time) {
+    pub(crate) fn on_repair_sent(&mut self, now: Time) {
         self.loss.troubled_at = now;
     }
 
     /// Whether the path has lost nothing for a while, and was trusted not to.
-    pub fn is_calm(&self, now: Time) -> bool {
+    pub(crate) fn is_calm(&self, now: Time) -> bool {
         now.since(self.loss.troubled_at) >= CALM_AFTER
     }
 
     /// Whether anything was lost lately: then acknowledgements may be, too.
-    pub fn has_lost_lately(&self, now: Time) -> bool {
+    pub(crate) fn has_lost_lately(&self, now: Time) -> bool {
         now.since(self.loss.lost_at) < CALM_AFTER && self.loss.lost_at > Time::ZERO
     }
 }
@@ -135,16 +135,16 @@ mod tests {
     fn a_packet_is_lost_only_when_a_later_one_was_acked_and_its_time_has_passed() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         (0..3).for_each(|number| send(&mut ledger, ms(u64::from(number)), number));
-        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         assert_eq!(ledger.detect_losses(ms(100), &rtt, &mut resolved).packets, 0);
         ledger.on_ack(ms(21), 1..=1, &mut acked, &mut resolved);
         resolved.clear();
         assert_eq!(ledger.detect_losses(ms(21), &rtt, &mut resolved).packets, 0);
         assert_eq!(ledger.loss_due(), ms(22));
-        let lost = Lost { packets: 1, bytes: 100, last_sent: ms(0) };
+        let lost = LostPackets { packets: 1, bytes: 100, last_sent: ms(0) };
         assert_eq!(ledger.detect_losses(ms(22), &rtt, &mut resolved), lost);
         let record = Record::Messages { channel: 1, first: Seq(0), count: 1 };
-        assert_eq!(resolved, [Resolved { packet: 0, record, born: ms(0), was_doubted: false }]);
+        assert_eq!(resolved, [Resolved { packet: 0, record, born: ms(0), was_suspected: false }]);
         assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn a_late_acknowledgement_of_a_lost_packet_widens_the_reorder_window() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         (0..2).for_each(|number| send(&mut ledger, ms(0), number));
-        let (mut acked, mut resolved) = (Acked::default(), Vec::new());
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         ledger.on_ack(ms(20), 1..=1, &mut acked, &mut resolved);
         assert_eq!(ledger.detect_losses(ms(30), &rtt, &mut resolved).packets, 1);
         ledger.on_ack(ms(31), 0..=0, &mut acked, &mut resolved);

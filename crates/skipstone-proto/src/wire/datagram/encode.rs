@@ -1,9 +1,9 @@
 //! Writing datagrams: headers, and those that are whole.
 
 use super::{
-    CHECK_BYTES, Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, HELLO_MAGIC, KIND_CHALLENGE, KIND_CRYPTO,
-    KIND_HELLO, KIND_OPEN, KIND_PACKET, KIND_REFUSE, KIND_VERSIONS, NONCE_BYTES, Open, REFUSE_REASON_BYTES_MAX,
-    check_of, is_suite,
+    CHECK_BYTES, Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, KIND_ANSWER, KIND_CHALLENGE, KIND_CRYPTO,
+    KIND_HELLO, KIND_OPEN, KIND_PACKET, KIND_QUERY, KIND_REFUSE, KIND_VERSIONS, MAGIC, NONCE_BYTES, Open,
+    QUERY_BYTES_MIN, REFUSE_REASON_BYTES_MAX, check_of, is_suite,
 };
 use crate::wire::cursor::{self, Writer};
 use crate::wire::varint;
@@ -14,11 +14,14 @@ pub fn encode_packet_header(writer: &mut Writer<'_>, to: u32) {
 }
 
 /// Writes a HELLO, padded to [`HELLO_BYTES_MIN`] (section 2.1). `versions` are 1 to 255, best first.
+///
+/// # Panics
+/// If `source` is 0, there are no versions or more than 255, or there is no room.
 pub fn encode_hello(writer: &mut Writer<'_>, source: u32, nonce: u64, suites: u8, versions: &[u16]) {
     assert!(source != 0, "a connection id is not 0");
     let end = hello_len(versions.len());
     header(writer, KIND_HELLO, 0);
-    writer.bytes(HELLO_MAGIC);
+    writer.bytes(MAGIC);
     writer.u24(source);
     writer.u64(nonce);
     writer.u8(suites);
@@ -34,6 +37,9 @@ pub const fn hello_len(versions: usize) -> usize {
 }
 
 /// Writes a CHALLENGE, [`CHALLENGE_BYTES`](super::CHALLENGE_BYTES) long (section 2.2).
+///
+/// # Panics
+/// If `suite` is not exactly one suite, or there is no room.
 pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     assert!(is_suite(challenge.suite), "a CHALLENGE chooses one suite");
     header(writer, KIND_CHALLENGE, challenge.to);
@@ -46,6 +52,9 @@ pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
 
 /// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow,
 /// then [the check](append_check) (section 2.3).
+///
+/// # Panics
+/// If `source` is 0, `suite` is not exactly one suite, or there is no room.
 pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     assert!(open.source != 0, "a connection id is not 0");
     assert!(is_suite(open.suite), "an OPEN repeats the one suite of the CHALLENGE");
@@ -59,6 +68,9 @@ pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
 
 /// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes
 /// follow, then [the check](append_check) (section 2.4).
+///
+/// # Panics
+/// If `from` is 0, or there is no room.
 pub fn encode_crypto_header(writer: &mut Writer<'_>, to: u32, from: u32) {
     assert!(from != 0, "a connection id is not 0");
     header(writer, KIND_CRYPTO, to);
@@ -79,6 +91,9 @@ pub const fn versions_len(versions: usize) -> usize {
 }
 
 /// Writes a REFUSE (section 2.6).
+///
+/// # Panics
+/// If the reason has more than `REFUSE_REASON_BYTES_MAX` bytes, or there is no room.
 pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, reason: &str) {
     assert!(reason.len() <= REFUSE_REASON_BYTES_MAX, "the reason of a REFUSE has a limit");
     header(writer, KIND_REFUSE, to);
@@ -91,6 +106,29 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
 /// Bytes of a REFUSE.
 pub const fn refuse_len(code: u64, reason: &str) -> usize {
     HEADER_BYTES + NONCE_BYTES + varint::len(code) + cursor::prefixed_len(reason.len()) + CHECK_BYTES
+}
+
+/// Writes a QUERY of so many bytes, at least [`QUERY_BYTES_MIN`](super::QUERY_BYTES_MIN) (section 2.9).
+///
+/// # Panics
+/// If `bytes` is below [`QUERY_BYTES_MIN`](super::QUERY_BYTES_MIN), or there is no room.
+pub fn encode_query(writer: &mut Writer<'_>, nonce: u64, bytes: usize) {
+    assert!(bytes >= QUERY_BYTES_MIN, "a QUERY has a least length");
+    let end = writer.len() + bytes - CHECK_BYTES;
+    header(writer, KIND_QUERY, 0);
+    writer.bytes(MAGIC);
+    writer.u64(nonce);
+    writer.zeros(end - writer.len());
+    write_check(writer);
+}
+
+/// Writes an ANSWER (section 2.10). `versions` are 1 to 255.
+pub fn encode_answer(writer: &mut Writer<'_>, nonce: u64, versions: &[u16], payload: &[u8]) {
+    header(writer, KIND_ANSWER, 0);
+    writer.u64(nonce);
+    write_versions(writer, versions);
+    writer.bytes(payload);
+    write_check(writer);
 }
 
 /// Ends a datagram that is no PACKET, of which `buffer` holds so many bytes; returns how long it is then (section 2).

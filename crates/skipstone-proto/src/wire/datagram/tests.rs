@@ -52,7 +52,7 @@ fn crypto() -> Vec<u8> {
     })
 }
 
-fn every_kind() -> [Vec<u8>; 7] {
+fn every_kind() -> [Vec<u8>; 9] {
     [
         written(|w| encode_packet_header(w, 5)),
         hello(),
@@ -60,13 +60,15 @@ fn every_kind() -> [Vec<u8>; 7] {
         open(),
         crypto(),
         written(|w| encode_versions(w, 3, NONCE, &[2, 3])),
+        written(|w| encode_query(w, NONCE, 100)),
+        written(|w| encode_answer(w, NONCE, &[2, 3], b"two players")),
         written(|w| encode_refuse(w, 3, NONCE, 1005, "fůll")),
     ]
 }
 
 #[test]
 fn every_kind_round_trips() {
-    let [packet, hello, challenge, open, crypto, versions, refuse] = every_kind();
+    let [packet, hello, challenge, open, crypto, versions, query, answer, refuse] = every_kind();
     assert_eq!(decode(&packet), Ok(Datagram::Packet { to: 5 }));
 
     let Ok(Datagram::Hello(decoded)) = decode(&hello) else { panic!("not a HELLO") };
@@ -90,13 +92,18 @@ fn every_kind_round_trips() {
     let Ok(Datagram::Versions { to: 3, nonce: NONCE, versions }) = decode(&versions) else { panic!("not a VERSIONS") };
     assert_eq!(versions.collect::<Vec<_>>(), [2, 3]);
 
+    assert_eq!(decode(&query), Ok(Datagram::Query { nonce: NONCE }));
+    let Ok(Datagram::Answer { nonce: NONCE, versions, payload }) = decode(&answer) else { panic!("not an ANSWER") };
+    assert_eq!((versions.collect::<Vec<_>>(), payload), (vec![2, 3], &b"two players"[..]));
+
     let expected = Datagram::Refuse { to: 3, nonce: NONCE, code: 1005, reason: "fůll" };
     assert_eq!(decode(&refuse), Ok(expected));
 }
 
 #[test]
 fn lengths_are_those_that_were_announced() {
-    let [packet, hello, challenge, open, crypto, versions, refuse] = every_kind();
+    let [packet, hello, challenge, open, crypto, versions, query, answer, refuse] = every_kind();
+    assert_eq!((query.len(), answer.len()), (100, ANSWER_OVERHEAD_BYTES + 2 + b"two players".len()));
     assert_eq!(packet.len(), HEADER_BYTES);
     assert_eq!(hello.len(), hello_len(2));
     assert_eq!(challenge.len(), CHALLENGE_BYTES);
@@ -145,7 +152,7 @@ fn assert_malformed_with(mut datagram: Vec<u8>, at: usize, byte: u8) {
 #[test]
 fn unknown_kinds_and_empty_datagrams_are_malformed() {
     assert_eq!(decode(&[]), Err(Malformed));
-    for kind in (0..=0x7f).chain(0x87..=0xff) {
+    for kind in (0..=0x7f).chain(0x89..=0xff) {
         assert_malformed_with(hello(), 0, kind);
     }
 }
@@ -195,6 +202,8 @@ fn every_cut_is_malformed_but_in_what_is_open_ended() {
         let fixed = match datagram[0] {
             KIND_OPEN => OPEN_HEADER_BYTES + CHECK_BYTES,
             KIND_CRYPTO => CRYPTO_HEADER_BYTES + CHECK_BYTES,
+            KIND_QUERY => QUERY_BYTES_MIN,
+            KIND_ANSWER => ANSWER_OVERHEAD_BYTES + 2,
             _ => datagram.len(),
         };
         for cut in 0..fixed {
@@ -209,7 +218,7 @@ fn every_cut_is_malformed_but_in_what_is_open_ended() {
 #[test]
 fn trailing_bytes_are_malformed_where_nothing_may_follow() {
     for datagram in every_kind() {
-        let open_ended = [KIND_PACKET, KIND_HELLO, KIND_OPEN, KIND_CRYPTO];
+        let open_ended = [KIND_PACKET, KIND_HELLO, KIND_OPEN, KIND_CRYPTO, KIND_QUERY, KIND_ANSWER];
         let mut longer = [&datagram[..], &[0]].concat();
         if datagram[0] != KIND_PACKET {
             longer = checked_again(&longer);

@@ -9,7 +9,7 @@ use crate::wire::redundancy::{MODE_BYTES_MAX, RedundancyMode};
 /// The delivery rule of a channel (section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Mode {
+pub enum DeliveryMode {
     /// Sent once, delivered as it comes.
     Unreliable = 0,
     /// Sent once, delivered only if newer than the newest delivered.
@@ -18,32 +18,37 @@ pub enum Mode {
     ReliableOrdered = 2,
     /// Each once, as it comes.
     ReliableUnordered = 3,
-    /// The newest is sent until it arrives; delivered only if newer than the newest delivered.
+    /// The newest is sent until it arrives; delivered only if newer than the newest delivered. A message that a newer one
+    /// replaces before it has arrived is given up. One that arrives behind a newer one counts as arrived: it is acknowledged,
+    /// and the peer's application does not hear of it.
     ReliableSequenced = 4,
 }
 
-impl Mode {
+impl DeliveryMode {
     /// Whether what is lost is sent again.
     pub const fn is_reliable(self) -> bool {
-        matches!(self, Mode::ReliableOrdered | Mode::ReliableUnordered | Mode::ReliableSequenced)
+        matches!(
+            self,
+            DeliveryMode::ReliableOrdered | DeliveryMode::ReliableUnordered | DeliveryMode::ReliableSequenced
+        )
     }
 
     /// Whether only what is newer than the newest delivered is delivered.
     pub const fn is_sequenced(self) -> bool {
-        matches!(self, Mode::UnreliableSequenced | Mode::ReliableSequenced)
+        matches!(self, DeliveryMode::UnreliableSequenced | DeliveryMode::ReliableSequenced)
     }
 }
 
-impl TryFrom<u8> for Mode {
+impl TryFrom<u8> for DeliveryMode {
     type Error = Malformed;
 
-    fn try_from(number: u8) -> Result<Mode, Malformed> {
+    fn try_from(number: u8) -> Result<DeliveryMode, Malformed> {
         match number {
-            0 => Ok(Mode::Unreliable),
-            1 => Ok(Mode::UnreliableSequenced),
-            2 => Ok(Mode::ReliableOrdered),
-            3 => Ok(Mode::ReliableUnordered),
-            4 => Ok(Mode::ReliableSequenced),
+            0 => Ok(DeliveryMode::Unreliable),
+            1 => Ok(DeliveryMode::UnreliableSequenced),
+            2 => Ok(DeliveryMode::ReliableOrdered),
+            3 => Ok(DeliveryMode::ReliableUnordered),
+            4 => Ok(DeliveryMode::ReliableSequenced),
             _ => Err(Malformed),
         }
     }
@@ -82,7 +87,7 @@ pub struct ChannelRule {
     /// The last channel that this holds, not below `first`.
     pub last: u16,
     /// How messages are delivered.
-    pub mode: Mode,
+    pub mode: DeliveryMode,
     /// 0 is the most urgent.
     pub priority: u8,
     /// The share among channels of one priority, at least 1.
@@ -101,16 +106,17 @@ pub struct ChannelRule {
 }
 
 impl ChannelRule {
-    /// A rule with priority 1, weight 1, refusal of what does not fit, no receipts, and room for 16,384 messages and
-    /// 8 MiB.
-    pub fn new(channels: RangeInclusive<u16>, mode: Mode) -> ChannelRule {
+    /// A rule with priority 1, weight 1, no receipts, and room for 16,384 messages and 8 MiB. A queue that is full ends the
+    /// connection of a reliable channel, because a message in the middle of a stream must not be missing, and refuses the
+    /// message of an unreliable one.
+    pub fn new(channels: RangeInclusive<u16>, mode: DeliveryMode) -> ChannelRule {
         ChannelRule {
             first: *channels.start(),
             last: *channels.end(),
             mode,
             priority: 1,
             weight: 1,
-            overflow: Overflow::Refuse,
+            overflow: if mode.is_reliable() { Overflow::Disconnect } else { Overflow::Refuse },
             receipts: false,
             queue_messages_max: 16_384,
             queue_bytes_max: 8 << 20,
@@ -123,12 +129,12 @@ impl ChannelRule {
     ///
     /// ```
     /// use skipstone_proto::wire::redundancy::RedundancyMode;
-    /// use skipstone_proto::wire::settings::{ChannelRule, Mode, Settings};
+    /// use skipstone_proto::wire::settings::{ChannelRule, DeliveryMode, Settings};
     ///
     /// // Inputs are small and urgent, files large and not; everything else has what the settings say.
-    /// let inputs = ChannelRule::new(0..=0, Mode::ReliableOrdered).with_redundancy(RedundancyMode::Repeat { bursts: 2 });
-    /// let files = ChannelRule::new(1..=1, Mode::ReliableOrdered).with_redundancy(RedundancyMode::Off);
-    /// let others = ChannelRule::new(2..=u16::MAX, Mode::ReliableUnordered);
+    /// let inputs = ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered).with_redundancy(RedundancyMode::Repeat { bursts: 2 });
+    /// let files = ChannelRule::new(1..=1, DeliveryMode::ReliableOrdered).with_redundancy(RedundancyMode::Off);
+    /// let others = ChannelRule::new(2..=u16::MAX, DeliveryMode::ReliableUnordered);
     /// let settings = Settings { channels: vec![inputs, files, others], ..Settings::default() };
     /// assert!(settings.is_valid());
     /// ```

@@ -44,9 +44,9 @@ fn unusual() -> Settings {
                 queue_messages_max: 0,
                 queue_bytes_max: u32::MAX,
                 redundancy: Some(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
-                ..ChannelRule::new(0..=0, Mode::ReliableSequenced)
+                ..ChannelRule::new(0..=0, DeliveryMode::ReliableSequenced)
             },
-            ChannelRule::new(5..=u16::MAX, Mode::Unreliable),
+            ChannelRule::new(5..=u16::MAX, DeliveryMode::Unreliable),
         ],
         redundancy: Redundancy { mode: RedundancyMode::Lean, budget_percent: 30 },
     }
@@ -122,14 +122,14 @@ fn every_cut_within_an_entry_is_malformed() {
 
 #[test]
 fn at_most_64_rules_are_allowed() {
-    let rule = encode_table(&[ChannelRule::new(0..=9, Mode::Unreliable)]);
+    let rule = encode_table(&[ChannelRule::new(0..=9, DeliveryMode::Unreliable)]);
     assert!(Settings::decode(&entry(ID_CHANNELS, &rule.repeat(64))).is_ok());
     assert_eq!(Settings::decode(&entry(ID_CHANNELS, &rule.repeat(65))), Err(Malformed));
 }
 
 #[test]
 fn rules_with_an_invalid_field_are_malformed() {
-    let rule = encode_table(&[ChannelRule::new(1..=9, Mode::Unreliable)]);
+    let rule = encode_table(&[ChannelRule::new(1..=9, DeliveryMode::Unreliable)]);
     assert_eq!(rule[..7], [1, 9, 0, 1, 1, 0, 0]);
     let (first, last, mode, weight, overflow, flags) = (0, 1, 2, 4, 5, 6);
     for (field, byte) in
@@ -147,19 +147,22 @@ fn rules_with_an_invalid_field_are_malformed() {
 #[test]
 fn the_first_rule_that_holds_a_channel_rules_it() {
     let settings = Settings {
-        channels: vec![ChannelRule::new(3..=5, Mode::Unreliable), ChannelRule::new(5..=9, Mode::ReliableUnordered)],
+        channels: vec![
+            ChannelRule::new(3..=5, DeliveryMode::Unreliable),
+            ChannelRule::new(5..=9, DeliveryMode::ReliableUnordered),
+        ],
         ..Settings::default()
     };
     let mode = |channel| settings.rule(channel).map(|rule| rule.mode);
     assert_eq!((mode(2), mode(10)), (None, None));
-    assert_eq!((mode(3), mode(5)), (Some(Mode::Unreliable), Some(Mode::Unreliable)));
-    assert_eq!((mode(6), mode(9)), (Some(Mode::ReliableUnordered), mode(6)));
+    assert_eq!((mode(3), mode(5)), (Some(DeliveryMode::Unreliable), Some(DeliveryMode::Unreliable)));
+    assert_eq!((mode(6), mode(9)), (Some(DeliveryMode::ReliableUnordered), mode(6)));
     assert!(Settings::default().rule(u16::MAX).is_some());
 }
 
 #[test]
 fn modes_are_what_section_4_2_says() {
-    let modes: Vec<Mode> = (0..=5).filter_map(|number| Mode::try_from(number).ok()).collect();
+    let modes: Vec<DeliveryMode> = (0..=5).filter_map(|number| DeliveryMode::try_from(number).ok()).collect();
     let properties: Vec<_> = modes.iter().map(|mode| (*mode as u8, mode.is_reliable(), mode.is_sequenced())).collect();
     assert_eq!(properties, [(0, false, false), (1, false, true), (2, true, false), (3, true, false), (4, true, true)]);
 }

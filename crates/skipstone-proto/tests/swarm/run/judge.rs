@@ -1,15 +1,15 @@
 //! What must hold while a run goes on, when it is quiet, and when it is over.
 
-use super::{From, Run};
+use super::{From, MessageEncoder};
 use crate::plan::BROADCAST_CHANNEL;
 use crate::simulation::ms;
 use crate::traffic::Fate;
-use skipstone_proto::channel::MessageId;
-use skipstone_proto::endpoint::{Close, ClosedBy, Drop, Event, PeerId, code};
-use skipstone_proto::time::{Duration, Time};
-use skipstone_proto::wire::settings::window_cost;
+use skipstone_proto::MessageId;
+use skipstone_proto::window_cost;
+use skipstone_proto::{Close, ClosedBy, DropReason, Event, PeerId, code};
+use skipstone_proto::{Duration, Time};
 
-impl Run {
+impl MessageEncoder {
     /// Nothing grows beyond what the settings allow.
     pub(super) fn check_memory(&mut self) {
         let window = u64::from(self.settings().window_bytes);
@@ -175,7 +175,7 @@ impl Run {
         self.tally.lost += both.packets_lost;
         self.tally.spurious += both.packets_spurious;
         self.tally.black_holes += both.black_holes;
-        self.tally.window_drops += both.drops.of(Drop::WindowExceeded);
+        self.tally.window_drops += both.drops.of(DropReason::WindowExceeded);
     }
 
     /// Looks at the events that came since the last time.
@@ -212,12 +212,18 @@ impl Run {
                 stream.on_message(&payload, &format!("{from:?} channel {channel}"));
             }
             Event::Acknowledged { id, .. } => self.on_fate(node, id, Fate::Acknowledged),
+            // A broadcast for which one peer had no room: it is expected there no more.
+            Event::GivenUp { peer, channel: BROADCAST_CHANNEL, .. } => {
+                let at = self.client_of(peer);
+                self.broadcasts[at] = None;
+            }
             Event::GivenUp { id, .. } => self.on_fate(node, id, Fate::GivenUp),
             Event::Closed { close, .. } => {
                 self.closes.insert((node, peer), close);
             }
             Event::PathChanged { .. } => self.tally.moved += 1,
             Event::Requested { .. } | Event::Connected { .. } => {}
+            other => panic!("nobody asked for {other:?}"),
         }
     }
 

@@ -17,7 +17,9 @@ fn with_and_without_kernel_help() {
             let mut batch = SendBatch::new();
             assert!(batch.push(&bytes, to.local_addr().unwrap(), Some(1_200)));
             let outcome = send_all(&mut from, &mut batch);
-            assert_eq!((outcome.datagrams, outcome.calls), (21, 1));
+            // Elsewhere than on Linux each datagram is a call.
+            let calls = if cfg!(target_os = "linux") { 1 } else { 21 };
+            assert_eq!((outcome.datagrams, outcome.calls), (21, calls));
             assert!(bytes_of(&receive_datagrams(&mut to, 21)) == expected, "gso {gso}, gro {gro}");
         }
     }

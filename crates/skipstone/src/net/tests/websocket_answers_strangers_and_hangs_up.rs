@@ -1,7 +1,9 @@
 //! Who does not speak WebSocket gets a short answer, a counted reason, and the end.
 
+use super::websocket::*;
 use super::*;
 use crate::net::websocket::{FirstBytes, WsCloseReason, WsState};
+use std::io::Write;
 
 /// Sends `bytes` to a new server: what came back by the end, and the reason.
 fn ask(bytes: &[u8]) -> (String, WsCloseReason) {

@@ -1,5 +1,6 @@
 //! A peer that stops reading costs a bounded number of bytes, is seen at once, and loses nothing if it comes back.
 
+use super::websocket::*;
 use super::*;
 use crate::net::websocket::WsSendError;
 

@@ -1,5 +1,6 @@
 //! Every ending has one reason, and what was sent before it arrives.
 
+use super::websocket::*;
 use super::*;
 use crate::net::websocket::{MESSAGE_BYTES_MAX, WsCloseReason, WsSendError, WsState};
 

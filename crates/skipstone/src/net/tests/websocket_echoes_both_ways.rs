@@ -1,5 +1,6 @@
 //! Our client, our server, tungstenite's client and raw frames understand each other.
 
+use super::websocket::*;
 use super::*;
 use crate::net::websocket::{MESSAGE_BYTES_MAX, WsConnectError, WsSendError, WsState};
 

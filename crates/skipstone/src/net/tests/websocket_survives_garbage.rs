@@ -1,5 +1,6 @@
 //! Random bytes, as a request or as frames, end in a reason or are waited out; nothing panics, nothing grows.
 
+use super::websocket::*;
 use super::*;
 use crate::net::websocket::{WsCloseReason, WsState};
 

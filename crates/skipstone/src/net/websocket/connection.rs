@@ -72,6 +72,10 @@ impl WsConnection {
     }
 
     /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request.
+    ///
+    /// # Errors
+    /// The URL cannot be read, or the system refuses a TCP socket. A server that does not answer shows later, in
+    /// [`close_reason`](Self::close_reason).
     pub fn connect(url: &str, address: SocketAddr, options: WsOptions) -> Result<WsConnection, WsConnectError> {
         let uri: Uri = url.parse().map_err(|_| WsConnectError::BadUrl)?;
         let key = generate_key();
@@ -104,11 +108,17 @@ impl WsConnection {
     }
 
     /// Reports readiness under `token`. Edge-triggered: see the [module](super).
+    ///
+    /// # Errors
+    /// The connection is registered already, or the system refuses to watch it.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut self.tcp, token, Interest::READABLE | Interest::WRITABLE)
     }
 
     /// Ends [`register`](Self::register); dropping the connection does so too.
+    ///
+    /// # Errors
+    /// The connection was not registered with this registry.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
         registry.deregister(&mut self.tcp)
     }
@@ -195,6 +205,10 @@ impl WsConnection {
     }
 
     /// Queues one binary message; [`flush`](Self::flush) sends it, together with all others queued by then.
+    ///
+    /// # Errors
+    /// The connection is not open, the message has more than [`MESSAGE_BYTES_MAX`] bytes, or the bytes that wait to be
+    /// written have reached their limit. The message is not queued then.
     pub fn send(&mut self, message: &[u8]) -> Result<(), WsSendError> {
         if !self.is_open() {
             return Err(WsSendError::NotOpen);

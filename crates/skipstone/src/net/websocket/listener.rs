@@ -43,12 +43,18 @@ pub struct WsListenerStatistics {
 
 impl WsListener {
     /// Listens; `[::]` serves IPv4 clients too.
+    ///
+    /// # Errors
+    /// The system has no socket to give, the address is not one of this machine's, or the port is in use.
     pub fn bind(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
         WsListener::open(Socket::new(Domain::for_address(address), Type::STREAM, None)?, address, options)
     }
 
     /// As [`WsListener::bind`], on a port where others of the same user listen that were opened likewise (shards). Linux
     /// gives each a share of the connections.
+    ///
+    /// # Errors
+    /// As [`WsListener::bind`]; the port counts as in use if one of the others was opened without this call.
     pub fn bind_beside_others(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         #[cfg(unix)]
@@ -71,6 +77,9 @@ impl WsListener {
     }
 
     /// The bound address, with the port that the system chose for port 0.
+    ///
+    /// # Errors
+    /// The system does not tell the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -81,11 +90,17 @@ impl WsListener {
     }
 
     /// Reports waiting connections under `token`.
+    ///
+    /// # Errors
+    /// The listener is registered already, or the system refuses to watch it.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut self.listener, token, Interest::READABLE)
     }
 
     /// Ends [`register`](Self::register).
+    ///
+    /// # Errors
+    /// The listener was not registered with this registry.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
         registry.deregister(&mut self.listener)
     }

@@ -9,15 +9,26 @@
 //! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it is not a message. Handshakes and
 //! closings have deadlines, which `is_stale` tells; a stale connection is simply dropped.
 
+#[cfg(not(feature = "websocket"))]
+mod absent;
+#[cfg(feature = "websocket")]
 mod connection;
+#[cfg(feature = "websocket")]
 mod handshake;
+#[cfg(feature = "websocket")]
 mod listener;
+#[cfg(feature = "websocket")]
 mod outgoing;
 
 use std::time::Duration;
 
+#[cfg(not(feature = "websocket"))]
+pub use absent::{WsAccept, WsConnectError, WsConnection, WsListener, WsReceive, WsSendError};
+#[cfg(feature = "websocket")]
 pub use connection::{WsConnectError, WsConnection, WsReceive, WsSendError};
+#[cfg(feature = "websocket")]
 pub use handshake::{FirstBytes, SUBPROTOCOL};
+#[cfg(feature = "websocket")]
 pub use listener::{WsAccept, WsListener, WsListenerStatistics};
 
 /// The largest message in either direction: what UDP carries too.

@@ -4,8 +4,8 @@ use super::super::records;
 use super::super::verify::Verifier;
 use super::{HEADER_1_2, HEADER_1_3, Kind, LENGTH, MTU, QUEUE_MAX, Role, instant};
 use dimpl::{Dtls, Error, Output};
-use skipstone_proto::security::Session;
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::Session;
+use skipstone_proto::{Duration, Time};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -71,7 +71,7 @@ impl DtlsSession {
                         return;
                     }
                 }
-                // Whoever has shown no certificate is nobody.
+                // A server without a certificate is refused, whatever its keys.
                 Output::Connected if self.verifier.is_none() => self.is_established = true,
                 Output::Connected => self.fail("the server has shown no certificate".into()),
                 Output::CloseNotify => self.fail("the peer ended the encrypted session".into()),
@@ -88,7 +88,7 @@ impl DtlsSession {
         }
     }
 
-    /// What dimpl says beside a packet that was opened, and all that is behind it.
+    /// Takes dimpl's further output beside a packet that was opened, up to the last.
     fn take_aside(&mut self, output: &Output<'_>) {
         match output {
             Output::Timeout(_) => return,

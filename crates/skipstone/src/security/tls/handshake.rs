@@ -6,8 +6,8 @@ use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
 use super::stream::Stream;
 use super::verify::reason;
 use rustls::quic::{Connection, KeyChange, PacketKey};
-use skipstone_proto::time::{Duration, Time};
-use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::coding::Writer;
+use skipstone_proto::{Duration, Time};
 
 pub(super) struct Handshake {
     /// Gone once it has nothing more to say or hear.
@@ -113,13 +113,13 @@ impl Handshake {
 
     fn on_clear(&mut self, now: Time, piece: Clear<'_>) -> Result<bool, String> {
         if self.keys.is_some() {
-            // What is in clear could be anybody's. From a client it shows, at least, that somebody is there.
+            // Anybody could have sent a piece in clear. From a client it shows, at least, that somebody is there.
             return Ok(self.side == Side::Server && piece.offset == 0);
         }
         match self.clear.hear(piece.offset, piece.bytes, self.side.heard_max()) {
             None | Some([]) => Ok(false),
             Some(new) => {
-                // Who answers has heard.
+                // An answer acknowledges this side's pieces.
                 self.clear.on_answered();
                 self.read(now, new)?;
                 Ok(true)

@@ -1,9 +1,9 @@
 //! Pieces of the handshake in a datagram: one in clear, one under the handshake's keys, zeros. WIRE.md section 2.4.
 
-use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::varint;
+use skipstone_proto::coding::varint;
+use skipstone_proto::coding::{Reader, Writer};
 
-/// What one datagram holds, each at most once.
+/// The pieces of one datagram, each at most once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pieces<'a> {
     pub(super) clear: Option<Clear<'a>>,
@@ -32,7 +32,7 @@ const CLEAR: u8 = 1;
 const SEALED: u8 = 2;
 /// Kind and counter.
 pub(super) const SEALED_HEADER_BYTES: usize = 5;
-/// What an AEAD adds.
+/// Bytes that an AEAD adds.
 pub(super) const TAG_BYTES: usize = 16;
 
 /// The pieces of a datagram; `None` if it is none of ours.

@@ -1,4 +1,4 @@
-//! What the protocol sees: a handshake first, then two keys and two counters, and nothing else.
+//! A session as the protocol sees it: a handshake first, then two keys and two counters, and nothing else.
 
 use super::handshake::{Handshake, Side};
 use super::keys::{OVERHEAD, PacketKeys};
@@ -6,8 +6,8 @@ use super::pieces;
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
 use rustls::{ClientConfig, ServerConfig};
-use skipstone_proto::security::Session;
-use skipstone_proto::time::Time;
+use skipstone_proto::Session;
+use skipstone_proto::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -176,7 +176,7 @@ impl Session for TlsSession {
         let packets = self.packets.as_mut()?;
         let (head, sealed) = datagram.split_at_mut(header);
         if packets.open(head, sealed) {
-            // Who seals packets has heard everything.
+            // A peer that seals packets has the whole handshake.
             self.handshake = None;
             return Some(header..datagram.len() - OVERHEAD);
         }

@@ -9,7 +9,7 @@ pub(super) struct Stream {
     sent: usize,
     /// Of it, what the peer has heard.
     acknowledged: usize,
-    /// What the peer said, without a gap.
+    /// Bytes of the peer that arrived without a gap.
     heard: usize,
 }
 

@@ -5,8 +5,8 @@ use super::*;
 use crate::security::resident::resident_kb;
 use crate::security::verify::Verifier;
 use crate::security::{Identity, Trust};
-use skipstone_proto::security::Session;
-use skipstone_proto::time::{Duration, Time};
+use skipstone_proto::Session;
+use skipstone_proto::{Duration, Time};
 use std::sync::Arc;
 
 const START: Time = Time::from_micros(1_000_000);
@@ -101,7 +101,7 @@ fn a_packet_is_opened_once_and_late_ones_within_the_window() {
     assert!(early[WINDOW as usize..].iter().rev().all(|packet| opens(&mut server, packet.clone())));
     assert!(!early.iter().any(|packet| opens(&mut server, packet.clone())), "too late, or a replay");
     assert!(late.iter().all(|packet| opens(&mut server, packet.clone()) && !opens(&mut server, packet.clone())));
-    // Whatever is left out meanwhile, no old packet comes to life again when its low bits come round.
+    // However many packets are left out meanwhile, no old packet comes to life again when its low bits come round.
     for skipped in [1 << 10, 1 << 14, 1 << 21] {
         server.packets.as_mut().expect("they stand").skip(0, skipped + 5);
         client.packets.as_mut().expect("they stand").skip(skipped + 5, 0);
@@ -166,9 +166,8 @@ fn a_handshake_is_bound_to_the_hello() {
 fn a_server_may_ask_for_another_group() {
     let identity = Identity::self_signed().expect("it is made");
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
-    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
-    provider.kx_groups =
-        vec![rustls::crypto::aws_lc_rs::kx_group::SECP384R1, rustls::crypto::aws_lc_rs::kx_group::X25519];
+    let mut provider = rustls::crypto::ring::default_provider();
+    provider.kx_groups = vec![rustls::crypto::ring::kx_group::SECP384R1, rustls::crypto::ring::kx_group::X25519];
     let rules = verify::Rules::new(Arc::new(pin), provider.signature_verification_algorithms);
     let builder = rustls::ClientConfig::builder_with_provider(Arc::new(provider));
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("it has suites");
@@ -251,7 +250,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % end
     }
 
-    /// What may be a datagram of ours, most often by its first byte only.
+    /// Bytes that look like a datagram of this protocol, most often by the first byte only.
     fn bytes(&mut self, length_max: usize) -> Vec<u8> {
         let length = self.below(length_max + 1);
         let mut bytes: Vec<u8> = (0..length).map(|_| self.below(256) as u8).collect();

@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, PeerIncompatible, SignatureScheme};
 use std::sync::Arc;
 
-/// Who a server has to be.
+/// The client's rules, and the signatures that it takes.
 #[derive(Debug)]
 pub(super) struct Rules {
     verifier: Arc<Verifier>,
@@ -61,7 +61,7 @@ fn untrusted(why: Untrusted) -> Error {
     Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(why))))
 }
 
-/// What people are told of an error of rustls'.
+/// An error of rustls' in words for people.
 pub(super) fn reason(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),

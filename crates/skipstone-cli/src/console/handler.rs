@@ -1,0 +1,32 @@
+//! The interface of a console to its owner: the commands, and their answers.
+
+use std::fmt;
+
+/// Names one session, for as long as the console lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SessionId(pub(super) u64);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The outcome of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Lines to show; control characters in them are replaced. Empty shows nothing.
+    Text(String),
+    /// Shown after "error: ".
+    Error(String),
+    /// Ends this session.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tool's own commands leave that to the engine"))]
+    Quit,
+}
+
+/// The commands. Called from the sessions' threads, from several at once.
+pub(crate) trait Handler: Send + Sync {
+    /// Runs `line`, trimmed and not empty, at most 4,096 bytes. Until it returns, its session does nothing else. A panic
+    /// is told to the session as an internal error.
+    fn run(&self, session: SessionId, line: &str) -> Reply;
+}

@@ -1,0 +1,131 @@
+//! A listening console: its setup, and its end.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crate::console::acceptor::{Acceptor, Shared, TurnedAway};
+use crate::console::auth;
+use crate::console::handler::Handler;
+use crate::console::limits::Limits;
+use crate::console::session::Settings;
+
+/// How a console is set up.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsoleConfig {
+    /// Where to listen; port 0 for any free one. Other than loopback needs a token.
+    pub(crate) listen: SocketAddr,
+    /// The token that a client has to give first, in plain text: anyone on the way can read it.
+    pub(crate) token: Option<String>,
+    /// Said when a session opens, after the token; may have several lines.
+    pub(crate) banner: String,
+    /// Sessions at once; one more is told so and closed.
+    pub(crate) sessions_max: usize,
+}
+
+impl Default for ConsoleConfig {
+    fn default() -> ConsoleConfig {
+        ConsoleConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            token: None,
+            banner: String::new(),
+            sessions_max: 16,
+        }
+    }
+}
+
+/// A listening console. Dropping it closes it.
+pub(crate) struct Console {
+    local_addr: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Console {
+    /// Listens, and serves clients on threads of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the address can be reached from other machines and there is no token, if the token cannot be typed, or if the
+    /// address cannot be bound. The sentence says what to do.
+    pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Console> {
+        Console::listen_within(Limits::default(), config, handler)
+    }
+
+    pub(super) fn listen_within(
+        limits: Limits,
+        config: ConsoleConfig,
+        handler: Arc<dyn Handler>,
+    ) -> io::Result<Console> {
+        check(&config)?;
+        let ConsoleConfig { listen, token, banner, sessions_max } = config;
+        let listener = bind(listen)?;
+        let local_addr = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let acceptor = Acceptor {
+            listener,
+            settings: Arc::new(Settings { token, banner, limits, handler }),
+            shared: Arc::clone(&shared),
+            sessions_max,
+            sessions: Vec::new(),
+            turned_away: TurnedAway::default(),
+        };
+        let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
+        Ok(Console { local_addr, shared, acceptor: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub(crate) const fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Shows `line` in the sessions that have `log` on. Does not wait for them: of a session that reads too slowly, lines
+    /// are skipped.
+    pub(crate) fn log(&self, line: &str) {
+        self.shared.log(line);
+    }
+
+    /// Tells every session that the server ends for `reason`, ends them, and frees the port. Takes less than 200 ms; but
+    /// where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind with
+    /// nothing to do but to return.
+    pub(crate) fn close(mut self, reason: &str) {
+        self.end(reason);
+    }
+
+    fn end(&mut self, reason: &str) {
+        let _ = self.shared.ending.set(reason.to_owned());
+        if let Some(acceptor) = self.acceptor.take() {
+            // It panics only by a defect of ours, which has then been printed; the threads are gone either way.
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        self.end("it stops");
+    }
+}
+
+fn check(config: &ConsoleConfig) -> io::Result<()> {
+    let invalid = |sentence: String| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
+    match &config.token {
+        Some(token) => auth::check_token(token).or_else(|sentence| invalid(sentence.to_owned())),
+        None if config.listen.ip().to_canonical().is_loopback() => Ok(()),
+        None => invalid(format!(
+            "the console would listen on {}, where other machines can reach it, without a token: \
+             set a token, or listen on 127.0.0.1",
+            config.listen
+        )),
+    }
+}
+
+fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(listen).map_err(|error| {
+        let sentence = format!("the console cannot listen on {listen}: {error}; choose another address or port");
+        io::Error::new(error.kind(), sentence)
+    })?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}

@@ -1,0 +1,74 @@
+//! Flags of `stress`.
+
+use super::impairment;
+use super::merge::Merge;
+use crate::{sharing, trust};
+use skipstone_lab::resilience;
+use skipstone_lab::units::{Mix, Rate, Size, Span, Threshold};
+
+/// Flags of `stress`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StressArguments {
+    /// The server, such as skip://127.0.0.1:7777#sha256=...; without one, a server is started in a process of its own
+    pub(crate) url: Option<String>,
+    /// Clients, each with a socket of its own
+    #[arg(short, long, value_name = "N")]
+    pub(crate) clients: Option<u32>,
+    /// Lines that each client sends: 1/s, 1/10s, 30/min
+    #[arg(short, long, value_name = "RATE", default_value = "1/s")]
+    pub(crate) rate: Rate,
+    /// How long lines are sent
+    #[arg(short, long, value_name = "TIME", default_value = "10s")]
+    pub(crate) duration: Span,
+    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest
+    #[arg(long, value_name = "MIX")]
+    pub(crate) mix: Option<Mix>,
+    /// Length of a line: `sentence` (random, 20 to 115 bytes), or bytes: 100, 1KiB
+    #[arg(long, value_name = "SIZE", default_value = "sentence")]
+    pub(crate) size: Size,
+    /// Over how long the clients connect; 0s: as fast as they can
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    pub(crate) ramp: Span,
+    /// How clients put messages together: `immediate`, or wait for so long for company: 5ms
+    #[arg(long, value_name = "TIME")]
+    pub(crate) merge: Option<Merge>,
+    /// Each UDP client changes its port so often, as if its network changed: 2s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) roam: Option<Span>,
+    /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) threshold: Vec<Threshold>,
+    /// Write the result here (with --wait, that of the last run); its schema is schema/stress.schema.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<String>,
+    /// Replays the random choices of lines and played network
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
+    #[arg(long, requires = "url")]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) sharing: sharing::SharingFlags,
+    #[command(flatten)]
+    pub(crate) resilience: resilience::ResilienceFlags,
+    #[command(flatten)]
+    pub(crate) protection: Protection,
+    /// Show the result only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) network: impairment::ImpairmentFlags,
+}
+
+/// How native clients are protected, and whom they trust.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Protection {
+    #[command(flatten)]
+    pub(crate) trust: trust::TrustFlags,
+    /// Native clients without encryption, for comparison; the run's own server lets them in
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Offer this version of DTLS only, or none of it: tls
+    #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
+    pub(crate) dtls: Option<trust::Dtls>,
+}

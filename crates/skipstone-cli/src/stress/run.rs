@@ -1,0 +1,341 @@
+//! A stress run, phase by phase: connect, send, drain, close; and what it came to.
+
+use super::arguments::StressArguments;
+use super::child::ServerProcess;
+use super::generator::{ClientState, Generator};
+use super::outcome;
+use super::outcome::Measured;
+use super::plan::Plan;
+use super::view::LiveView;
+use crate::sharing;
+use skipstone::Scheme;
+use skipstone_lab::measure::process::Probe;
+use skipstone_lab::measure::stalls::StallWatch;
+use skipstone_lab::report::format::counted;
+use skipstone_lab::report::output;
+use skipstone_lab::report::paint::style;
+use skipstone_lab::report::stress::judge::{Ending, judge};
+use skipstone_lab::report::stress::live::Phase;
+use skipstone_lab::report::stress::result::StressResult;
+use skipstone_lab::report::stress::table::table;
+use skipstone_lab::report::{Exit, Verdict};
+use skipstone_lab::signals::Signals;
+use skipstone_lab::units::{Rate, Span};
+use skipstone_lab::workload::Word;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long everything may take to connect.
+const CONNECT_MAX: Duration = Duration::from_secs(15);
+/// Without any delivery for so long, what is missing will not come.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
+/// When nobody at all has answered for so long, nobody will.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+const DRAIN_MAX: Duration = Duration::from_secs(30);
+const CLOSE_MAX: Duration = Duration::from_secs(3);
+
+/// Runs as the flags say.
+pub(crate) fn run(arguments: &StressArguments) -> Exit {
+    let watched = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"));
+    let prepared = watched.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
+    let outcome = prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play());
+    outcome.unwrap_or_else(|sentence| {
+        output::complain(format_args!("skipstone stress: {sentence}"));
+        Exit::BadConfiguration
+    })
+}
+
+/// A run under way.
+struct Run<'p> {
+    plan: &'p Plan,
+    signals: Signals,
+    view: LiveView,
+    server: Option<ServerProcess>,
+    address: SocketAddr,
+}
+
+/// How a phase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Done,
+    Interrupted,
+    /// No client is left, or the server's process ended.
+    Deserted,
+}
+
+impl<'p> Run<'p> {
+    fn new(plan: &'p Plan, signals: Signals, is_quiet: bool) -> Result<Self, String> {
+        let mut view = LiveView::new(is_quiet);
+        let words = &plan.words;
+        let lasting = Span(plan.duration);
+        let (server, address) = match &plan.target {
+            Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
+            None => {
+                let mut flags = plan.resilience.words();
+                flags.extend(plan.sharing.words());
+                flags.extend((plan.native == Scheme::Plain).then(|| "--allow-plain".to_owned()));
+                let server = ServerProcess::start(&flags)?;
+                let address = server.address;
+                (Some(server), address)
+            }
+        };
+        view.say(&format!(
+            "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
+            plan.clients, words.mix, words.rate, words.size, plan.seed
+        ));
+        Ok(Run { plan, signals, view, server, address })
+    }
+
+    fn play(mut self) -> Result<Exit, String> {
+        let plan = self.plan;
+        let own = self.server.as_ref().map(|server| server.url.as_str());
+        let mut generator = Generator::new(plan, self.address, own)?;
+        let began = Instant::now();
+        let mut step = self.connect(plan, &mut generator)?;
+        let ramp = began.elapsed();
+        if self.server.is_none() {
+            // A server of this run warns by itself, and asks for more.
+            sharing::warn_of_small_buffers(generator.pool.buffer_grants());
+        }
+        let mut exit = None;
+        loop {
+            let rate = match (plan.waits, step) {
+                (true, Step::Done) => match self.await_word(&mut generator)? {
+                    Some(rate) => rate,
+                    None => break,
+                },
+                _ => plan.rate,
+            };
+            let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
+            exit = Some(worse(exit, self.report(plan, &result)));
+            step = ended;
+            if !plan.waits || step != Step::Done {
+                break;
+            }
+        }
+        if generator.pool.open_count() > 0 {
+            self.close(&mut generator)?;
+        }
+        let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Invalid };
+        Ok(exit.unwrap_or(unmeasured))
+    }
+
+    /// Lets the clients connect. Returns when all are, or it is hopeless.
+    fn connect(&mut self, plan: &Plan, generator: &mut Generator<'_>) -> Result<Step, String> {
+        self.view.enter(Phase::Connecting);
+        let began = Instant::now();
+        loop {
+            generator.connect_some(began.elapsed())?;
+            generator.drive(Duration::from_millis(5))?;
+            self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
+            // A network that is played badly may take longer.
+            if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
+                generator.give_up(&format!(
+                    "no answer from {} in {}: is a server listening there?",
+                    self.address,
+                    Span(ANSWER_MAX)
+                ));
+            }
+            let pending = generator.count(ClientState::Waiting) + generator.count(ClientState::Connecting);
+            if self.signals.is_set() {
+                return Ok(Step::Interrupted);
+            }
+            if self.is_deserted() {
+                return Ok(Step::Deserted);
+            }
+            if pending == 0 || began.elapsed() > plan.ramp + CONNECT_MAX {
+                return Ok(if outcome::has_clients(generator) { Step::Done } else { Step::Deserted });
+            }
+        }
+    }
+
+    /// Waits for the console's `stress on`. `None` when the server or the user ends it.
+    fn await_word(&mut self, generator: &mut Generator<'_>) -> Result<Option<Rate>, String> {
+        self.view
+            .say(&format!("{} clients wait for `stress on` on the console", generator.count(ClientState::Connected)));
+        loop {
+            generator.drive(Duration::from_millis(20))?;
+            if let Some(Word::StressOn(rate)) = generator.told()
+                && let Ok(rate) = rate.parse()
+            {
+                return Ok(Some(rate));
+            }
+            if self.signals.is_set() || !outcome::has_clients(generator) {
+                for (reason, count) in &generator.drops {
+                    output::say(format_args!("{}: {reason}", counted(*count, "client")));
+                }
+                return Ok(None);
+            }
+        }
+    }
+
+    /// One measured run, from the first line to the last, and the goodbye if none follows.
+    fn measure(
+        &mut self,
+        plan: &Plan,
+        generator: &mut Generator<'_>,
+        rate: Rate,
+        ramp: Duration,
+        connected: Step,
+    ) -> Result<(StressResult, Step), String> {
+        let started = SystemTime::now();
+        let own = Probe::of_self();
+        if let Some(server) = &mut self.server {
+            server.reset();
+        }
+        // A run that sends nothing says nothing about what sending costs.
+        let own_before = own.sample().filter(|_| connected == Step::Done);
+        let server_before = self.server.as_ref().and_then(|server| server.probe.sample());
+        generator.start();
+        let stalls = StallWatch::start(generator.epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
+        let (mut step, mut sending) = (connected, Duration::ZERO);
+        if connected == Step::Done {
+            (step, sending) = self.send(plan, generator, rate)?;
+        }
+        if step == Step::Done {
+            step = self.drain(generator)?;
+        }
+        let elapsed = generator.epoch.elapsed();
+        let usage = |before: Option<_>, now: Option<skipstone_lab::measure::process::Sample>| {
+            now.zip(before).map(|(now, before)| now.since(&before, elapsed))
+        };
+        let own_usage = usage(own_before, own.sample());
+        let server_figures = self.server.as_mut().map(|server| {
+            let sample = server.probe.sample();
+            (usage(server_before, sample), server.figures())
+        });
+        let stats = generator.stats_by_carrier();
+        let protocol = outcome::protocol(&stats).since(&outcome::protocol(&generator.wire_before));
+        let stats = outcome::since(stats, &generator.wire_before);
+        let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
+        let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
+        let measured = Measured {
+            started,
+            elapsed,
+            sending,
+            ramp,
+            close,
+            generator: own_usage,
+            server: server_figures,
+            stalls: stalls.stop(),
+            stats,
+            protocol,
+        };
+        Ok((conclude(plan, generator, &measured, rate, step, silence), step))
+    }
+
+    /// Sends on schedule. Returns for how long lines were due.
+    fn send(&mut self, plan: &Plan, generator: &mut Generator<'_>, rate: Rate) -> Result<(Step, Duration), String> {
+        self.view.enter(Phase::Running);
+        let until = if plan.waits { Duration::MAX } else { plan.duration };
+        let offered = rate.per_second() * generator.clients.len() as f64;
+        let mut look = Instant::now();
+        loop {
+            generator.send_due(rate, until);
+            generator.roam_due()?;
+            let now = generator.epoch.elapsed();
+            let due = generator.next_due(rate, until);
+            if due.is_none() && now >= until {
+                return Ok((Step::Done, until));
+            }
+            let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
+            generator.drive(wait)?;
+            self.view.show(generator, self.server.as_mut(), plan.duration, offered);
+            if plan.waits && generator.was_told() {
+                return Ok((Step::Done, generator.epoch.elapsed()));
+            }
+            if self.signals.is_set() {
+                return Ok((Step::Interrupted, generator.epoch.elapsed()));
+            }
+            if look.elapsed() > Duration::from_millis(100) {
+                look = Instant::now();
+                if !outcome::has_clients(generator) || self.is_deserted() {
+                    return Ok((Step::Deserted, generator.epoch.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// Waits for what is on its way.
+    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<Step, String> {
+        self.view.enter(Phase::Draining);
+        let began = Instant::now();
+        let (mut progress, mut delivered) = (began, generator.proof.delivered);
+        while !generator.is_complete() {
+            let until = Instant::now() + Duration::from_millis(10);
+            while Instant::now() < until {
+                generator.drive(Duration::from_millis(5))?;
+            }
+            if generator.proof.delivered > delivered {
+                (progress, delivered) = (Instant::now(), generator.proof.delivered);
+            }
+            if self.signals.is_set() {
+                return Ok(Step::Interrupted);
+            }
+            if !outcome::has_clients(generator) || self.is_deserted() {
+                return Ok(Step::Deserted);
+            }
+            if progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX {
+                break;
+            }
+            self.view.show(generator, self.server.as_mut(), DRAIN_MAX, 0.0);
+        }
+        Ok(Step::Done)
+    }
+
+    /// Ends every connection, and says how long that took.
+    fn close(&mut self, generator: &mut Generator<'_>) -> Result<Duration, String> {
+        self.view.enter(Phase::Closing);
+        let began = Instant::now();
+        generator.close();
+        while generator.pool.open_count() > 0 && began.elapsed() < CLOSE_MAX {
+            generator.drive(Duration::from_millis(5))?;
+        }
+        Ok(began.elapsed())
+    }
+
+    fn is_deserted(&mut self) -> bool {
+        self.server.as_mut().is_some_and(|server| server.ended().is_some())
+    }
+
+    /// Shows the result, and writes it where it was asked for.
+    fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
+        let shown = plan.sink.show(result, &table(result, style()), &[]);
+        if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
+            output::say(format_args!("The server's process ended before the run did: {ended}."));
+        }
+        if let Err(sentence) = shown {
+            output::complain(format_args!("skipstone stress: {sentence}"));
+            return Exit::BadConfiguration;
+        }
+        result.verdict.into()
+    }
+}
+
+/// The result of what was measured, judged.
+fn conclude(
+    plan: &Plan,
+    generator: &mut Generator<'_>,
+    measured: &Measured,
+    rate: Rate,
+    step: Step,
+    silence: Option<Duration>,
+) -> StressResult {
+    let mut result = outcome::result(plan, generator, measured);
+    if plan.waits {
+        result.plan.rate = rate.to_string();
+        result.plan.duration_s = measured.sending.as_secs_f64();
+    }
+    generator.wire_before = generator.stats_by_carrier();
+    let ending = if step == Step::Interrupted { Ending::Interrupted } else { Ending::Completed };
+    judge(&mut result, &plan.thresholds, ending);
+    if result.verdict != Verdict::Pass {
+        result.reasons.extend(outcome::explanations(&result, silence));
+    }
+    result
+}
+
+/// The exit code that says more.
+fn worse(before: Option<Exit>, now: Exit) -> Exit {
+    before.filter(|_| now == Exit::Pass).unwrap_or(now)
+}

@@ -1,0 +1,77 @@
+//! Plans and flags that cannot be used are refused before anything runs; missed thresholds have their exit code.
+
+use crate::common::comparison::{compare, plan_path, rows};
+use crate::common::{Ended, fresh_file, run};
+
+#[track_caller]
+fn refused(ended: &Ended, said: &[&str]) {
+    ended.expect(&[104]);
+    assert!(ended.out.is_empty(), "it ran: {}", ended.out);
+    for words in said {
+        assert!(ended.err.contains(words), "no '{words}' in: {}", ended.err);
+    }
+}
+
+#[track_caller]
+fn refused_flags(flags: &[&str], said: &[&str]) {
+    let plan = plan_path("spatialos-25");
+    refused(&run(&[&["compare", &plan, "--simulated"], flags].concat()), said);
+}
+
+#[test]
+fn a_typo_in_a_plan_has_its_line_and_column() {
+    let good = std::fs::read_to_string(plan_path("spatialos-25")).unwrap();
+    let line = 1 + good.lines().position(|line| line.starts_with("entities")).unwrap();
+    let file = fresh_file("plan.toml");
+    std::fs::write(&file, good.replace("entities =", "entites =")).unwrap();
+    let path = file.to_str().unwrap();
+    let place = format!("{path}:{line}:1: there is no key \"entites\"; did you mean entities?");
+    refused(&run(&["compare", path, "--simulated"]), &[&place]);
+    std::fs::remove_file(&file).unwrap();
+    refused(&run(&["compare", path, "--simulated"]), &["cannot read the plan", path]);
+}
+
+#[test]
+fn flags_that_make_no_sense() {
+    let plan = plan_path("spatialos-25");
+    refused(&run(&["compare", &plan]), &["only simulated runs exist so far", "--simulated"]);
+    refused_flags(&["--transports", "tcp"], &["no transport \"tcp\"", "quinn-tuned"]);
+    refused_flags(&["--modes", "fixed:10"], &["fixed:10+3"]);
+    refused_flags(&["--loss", "1"], &["no percent sign"]);
+    refused_flags(&["--entities", "0"], &["1 to 200"]);
+    refused_flags(&["--payload", "8"], &["16 to"]);
+    refused_flags(&["--minutes", "0"], &["more than 0 minutes"]);
+    refused_flags(&["--queue", "10ms"], &["give it a rate"]);
+    refused_flags(&["--seeds", "0"], &["--seeds"]);
+    refused_flags(&["--json", "/nonexistent/x.json"], &["cannot write --json /nonexistent/x.json"]);
+    refused_flags(&["--threshold", "p98<5ms"], &["no \"p98\"", "did you mean p99?"]);
+    refused_flags(&["--threshold", "tcp.p998<5ms"], &["\"tcp\" does not take part"]);
+}
+
+#[test]
+fn a_missed_threshold_has_its_exit_code_and_says_whose_it_is() {
+    let short = ["--minutes", "0.05", "--seeds", "1", "--transports", "kcp,quinn"];
+    let kept = ["--threshold", "p50<24ms", "--threshold", "kcp.lost==0"];
+    let (ended, result) = compare("spatialos-25", &[&short[..], &kept].concat());
+    ended.expect(&[0]);
+    assert_eq!((result["verdict"].as_str(), rows(&result).len()), (Some("pass"), 2));
+    assert_eq!(result["thresholds"].as_array().unwrap().len(), 3);
+    let missed = ["--threshold", "quinn.max<0.02s"];
+    let (ended, result) = compare("spatialos-25", &[&short[..], &missed].concat());
+    ended.expect(&[99]);
+    assert!(ended.err.contains("quinn.max<0.02s was missed: max of quinn seed 1 is"), "{}", ended.err);
+    assert_eq!(result["thresholds"][0]["passed"], false);
+}
+
+#[test]
+fn the_table_has_a_line_for_everybody_and_marks_the_best() {
+    let plan = plan_path("spatialos-25");
+    let flags = ["--simulated", "--quiet", "--minutes", "0.05", "--transports", "kcp,renet", "--seeds", "2"];
+    let ended = run(&[&["compare", &plan], &flags[..]].concat());
+    ended.expect(&[0]);
+    let line =
+        |start: &str| ended.out.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}"));
+    assert!(line("kcp ").contains('*') && line("renet ").contains("20.00*"), "{}", ended.out);
+    assert!(line("(the path's round trip)").contains("20.00"), "{}", ended.out);
+    assert!(ended.out.contains("<=p99.8"), "the worst of several seeds: {}", ended.out);
+}

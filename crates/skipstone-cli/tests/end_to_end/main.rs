@@ -1,0 +1,38 @@
+//! The tool as its users run it: processes, sockets, pipes and terminals. Each module is a claim about it.
+
+mod common;
+
+#[cfg(unix)]
+mod a_capture_of_a_run_contains_none_of_its_sentences;
+#[cfg(unix)]
+mod a_flood_disturbs_nobody;
+#[cfg(unix)]
+mod bad_configuration_is_refused_with_a_remedy;
+#[cfg(unix)]
+mod bench_delivers_every_line;
+#[cfg(unix)]
+mod bench_says_what_is_wrong;
+mod compare_fills_a_bottleneck;
+mod compare_gives_the_same_figures_every_time;
+mod compare_jitter_is_no_queue;
+mod compare_proves_every_update;
+mod compare_says_what_is_wrong;
+#[cfg(unix)]
+mod console_rules_a_running_server;
+#[cfg(unix)]
+mod encryption_is_the_default;
+mod help_teaches;
+#[cfg(unix)]
+mod hostile_clients_hurt_nobody;
+#[cfg(unix)]
+mod output_goes_anywhere;
+#[cfg(unix)]
+mod redundancy_is_a_setting_of_the_server;
+#[cfg(unix)]
+mod runs_share_a_server;
+#[cfg(unix)]
+mod serve_ends_in_good_order;
+#[cfg(unix)]
+mod stress_proves_every_line;
+#[cfg(unix)]
+mod stress_says_what_went_wrong;

@@ -1,0 +1,75 @@
+//! Closed pipes, full disks, terminals without colours, dumb or narrow ones: the tool writes what it can, and goes on.
+
+use crate::common::terminal::{on_terminal, screen};
+use crate::common::{Ended, Running, SKIPSTONE};
+use std::process::Command;
+
+fn shell(line: &str) -> Ended {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("SKIPSTONE", SKIPSTONE).env_remove("NO_COLOR");
+    Running::start(command).wait()
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_nothing() {
+    // `head` prints one line and goes; the exit code after it is the tool's.
+    let ended = shell("{ $SKIPSTONE stress -c 2 -d 2s; echo code $? >&2; } | head -1");
+    ended.expect(&[0]);
+    assert!(ended.err.contains("code 0") || ended.err.contains("code 98"), "{}", ended.err);
+    assert_eq!(ended.out.lines().count(), 1, "{}", ended.out);
+    let ended = shell("{ $SKIPSTONE serve --listen 127.0.0.1:0 --console off -d 1s; echo code $? >&2; } | head -1");
+    ended.expect(&[0]);
+    assert!(ended.err.contains("code 0"), "{}", ended.err);
+    let ended = shell("{ $SKIPSTONE serve --listen here 2>&1; echo code $? >&2; } | true");
+    assert!(ended.expect(&[0]).err.contains("code 104"), "{}", ended.err);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_ends_nothing() {
+    shell("$SKIPSTONE stress -c 2 -d 1s > /dev/full").expect(&[0, 98]);
+    shell("$SKIPSTONE serve --listen 127.0.0.1:0 --console off -d 500ms > /dev/full 2>&1").expect(&[0]);
+    shell("$SKIPSTONE stress -c 0 2> /dev/full").expect(&[104]);
+}
+
+#[test]
+fn no_pipe_ever_sees_a_colour() {
+    let ended = shell("$SKIPSTONE stress -c 2 -d 1s");
+    ended.expect(&[0, 98]);
+    assert!(!ended.out.contains('\x1b'), "{}", ended.out);
+}
+
+/// A run on a terminal, with this in its environment.
+fn on_a_terminal(columns: u32, environment: &str) -> Option<Ended> {
+    let line = format!("env {environment} $0 stress -c 2 -d 2s");
+    let ended = on_terminal(columns, "expect Machine", &["sh", "-c", &line, SKIPSTONE])?;
+    ended.expect(&[0, 98]);
+    Some(ended)
+}
+
+#[test]
+fn a_terminal_has_colours_unless_somebody_forbids_them() {
+    let Some(coloured) = on_a_terminal(80, "-u NO_COLOR TERM=xterm") else { return };
+    assert!(coloured.out.contains("\x1b[1") || coloured.out.contains("\x1b[2m"), "{:?}", coloured.out);
+    let Some(plain) = on_a_terminal(80, "NO_COLOR=1 TERM=xterm") else { return };
+    assert!(!plain.out.contains('m') || !plain.out.contains("\x1b[1m"), "{:?}", plain.out);
+    assert!(plain.out.contains("\x1b[9A"), "it is still redrawn in place: {:?}", plain.out);
+    let Some(dumb) = on_a_terminal(80, "TERM=dumb NO_COLOR=1") else { return };
+    assert!(!dumb.out.contains('\x1b'), "a dumb terminal gets lines only: {:?}", dumb.out);
+}
+
+#[test]
+fn a_narrow_terminal_is_redrawn_without_leftovers() {
+    for columns in [20, 40, 120] {
+        let Some(ended) = on_a_terminal(columns, "NO_COLOR=1 TERM=xterm") else { return };
+        let rows = screen(&ended.out);
+        // What is redrawn never wraps: a wrapped row would push the others out of place.
+        let start = rows.iter().position(|row| row.starts_with("closing") || row.starts_with("draining"));
+        let start = start.or_else(|| rows.iter().position(|row| row.starts_with("running"))).expect("it was drawn");
+        for row in &rows[start..start + 7] {
+            assert!(row.chars().count() <= columns as usize, "{columns}: '{row}'");
+        }
+        let drawn = rows.iter().filter(|row| row.starts_with("generator")).count();
+        assert_eq!(drawn, 1, "{columns}: {rows:#?}");
+    }
+}

@@ -1,0 +1,140 @@
+//! A run that cannot begin, or that loses its server or its user on the way, ends soon, and says why.
+
+use crate::common::result::{is_noise, number, read, reasons, stress};
+use crate::common::{Running, Served, fresh_file};
+use std::net::{TcpListener, UdpSocket};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_refused_websocket_ends_the_run_at_once() {
+    // Taken for UDP, so that nobody gets this number meanwhile; TCP refuses.
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+    let began = Instant::now();
+    let url = format!("ws://{}", taken.local_addr().expect("it is bound"));
+    let (ended, result) = stress(&[&url, "-c", "3", "-d", "2s"]);
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    ended.expect(&[98]);
+    let reasons = reasons(&result);
+    assert!(reasons.contains("None of the 3 clients connected"), "{reasons}");
+    assert!(reasons.contains("is a server listening there?"), "{reasons}");
+    assert!(!reasons.contains("The generator"), "nothing was sent, so nothing can be said about it: {reasons}");
+}
+
+#[test]
+fn silence_in_answer_to_udp_ends_the_run_after_five_seconds() {
+    let silent = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+    let began = Instant::now();
+    let address = silent.local_addr().expect("it is bound").to_string();
+    let (ended, result) = stress(&[&format!("skip+plain://{address}"), "-c", "300", "-d", "2s"]);
+    assert!((5..9).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    ended.expect(&[98]);
+    let reasons = reasons(&result);
+    assert!(reasons.contains(&format!("no answer from {address} in 5s: is a server listening there?")), "{reasons}");
+    assert_eq!(number(&result, "clients.connected"), 0);
+}
+
+#[test]
+fn a_stranger_behind_the_port_is_no_server() {
+    let stranger = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("ws://{}", stranger.local_addr().expect("it is bound"));
+    // It accepts, and never says a word.
+    let (ended, result) = stress(&[&url, "-c", "2", "-d", "1s"]);
+    ended.expect(&[98]);
+    assert!(reasons(&result).contains("no answer from"), "{result:#}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_death_of_its_own_server_is_noticed_at_once() {
+    let file = fresh_file("stress.json");
+    let mut run = Running::tool(&["stress", "-c", "4", "-d", "30s", "--json", file.to_str().expect("text")]);
+    run.until("1.0 s running");
+    let began = Instant::now();
+    crate::common::signal(child_of(run.id()), "KILL");
+    let ended = run.wait();
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    ended.expect(&[98, 99]);
+    assert!(ended.out.contains("The server's process ended before the run did: signal: 9"), "{}", ended.out);
+    assert!(reasons(&read(&file)).contains("only, not for the 30.0 s asked for"), "{}", ended.out);
+}
+
+#[test]
+fn a_server_that_dies_far_away_is_said_to_be_silent() {
+    let served = Served::start(&[]);
+    let file = fresh_file("stress.json");
+    let json = file.to_str().expect("text");
+    let mut native = Running::tool(&["stress", &served.url, "-c", "3", "-r", "5/s", "-d", "3s", "--json", json]);
+    let mut browsers = Running::tool(&["stress", &served.ws, "-c", "3", "-d", "30s"]);
+    native.until("1.0 s running");
+    browsers.until("1.0 s running");
+    served.running.signal("KILL");
+    // TCP knows at once, UDP only by the silence.
+    let browsers = browsers.wait();
+    browsers.expect(&[98, 99]);
+    assert!(browsers.out.contains("3 clients were dropped (the WebSocket"), "{}", browsers.out);
+    let native = native.wait();
+    native.expect(&[98, 99]);
+    assert!(native.out.contains("Nothing came from the server in the last"), "{}", native.out);
+    assert!(number(&read(&file), "messages.lost") > 0, "{}", native.out);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_parent_that_dies_takes_its_server_along() {
+    let mut run = Running::tool(&["stress", "-c", "2", "-d", "30s"]);
+    run.until("1.0 s running");
+    let child = child_of(run.id());
+    run.signal("KILL");
+    let end = Instant::now() + Duration::from_secs(10);
+    while std::fs::read_to_string(format!("/proc/{child}/cmdline")).is_ok_and(|line| line.contains("--piped")) {
+        assert!(Instant::now() < end, "the server outlives its parent");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn signals_interrupt_a_run_which_shows_what_it_had() {
+    for name in ["INT", "TERM"] {
+        let file = fresh_file("stress.json");
+        let mut run = Running::tool(&["stress", "-c", "3", "-d", "60s", "--json", file.to_str().expect("text")]);
+        run.until("1.0 s running");
+        run.signal(name);
+        let ended = run.wait();
+        ended.expect(&[105]);
+        assert!(ended.out.contains("INTERRUPTED") && ended.out.contains("The run was stopped after"), "{}", ended.out);
+        let result = read(&file);
+        assert_eq!(result["verdict"], "interrupted");
+        assert!(number(&result, "messages.sent") >= 3, "{result:#}");
+    }
+}
+
+#[test]
+fn a_server_that_echoes_turns_stress_clients_away() {
+    let served = Served::start(&["--workload", "echo"]);
+    let (ended, result) = stress(&[&served.url, "-c", "2", "-d", "1s"]);
+    ended.expect(&[98]);
+    assert!(reasons(&result).contains("a stress run needs --workload broadcast"), "{result:#}");
+    let mut guest = crate::common::guest::Guest::connect(&served.url, "zoe");
+    guest.say("hello");
+    guest.listen_until("the echo comes", |guest| guest.lines == [b"zoe: hello".to_vec()]);
+    served.stop();
+}
+
+#[test]
+fn a_full_server_turns_the_rest_away_and_the_run_says_so() {
+    let served = Served::start(&["--clients-max", "2"]);
+    let (ended, result) = stress(&[&served.url, "-c", "5", "-d", "1s"]);
+    ended.expect(&[98]);
+    let reasons = reasons(&result);
+    assert!(!is_noise(&result) && reasons.contains("3 clients of 5 never connected"), "{reasons}");
+    assert!(reasons.contains("3 clients: the server says: "), "{reasons}");
+    served.stop();
+}
+
+/// The server's process of a run.
+#[cfg(target_os = "linux")]
+fn child_of(parent: u32) -> u32 {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    children.trim().parse().unwrap_or_else(|_| panic!("one child, not '{children}'"))
+}

@@ -1,0 +1,13 @@
+//! What the arithmetic promises, one module per claim.
+//!
+//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
+//! folder, and its first comment says why.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod another_implementation_agrees;
+mod any_repairs_replace_as_many_sources;
+mod equations_give_what_they_determine;
+mod every_kernel_computes_the_same;
+mod the_field_keeps_its_axioms;

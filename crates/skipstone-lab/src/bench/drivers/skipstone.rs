@@ -1,0 +1,272 @@
+//! Skipstone, as it comes: encrypted, in clear, over WebSocket, or mixed. The server is stepped by the tick unless it is
+//! asked to be driven otherwise; the clients are a pool.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use skipstone::{
+    ChannelRule, DeliveryMode, Event, Group, PeerId, Pool, PoolConfig, Redundancy, Scheme, Security, SendError,
+    SendRefusal, ServerConfig, Settings, Target, Threading, code,
+};
+
+use super::{BenchClients, BenchServer, ClientEvent, ClientSetup, Drive, Inbox, ServerSetup};
+use crate::bench::transport::BenchTransport;
+use crate::bench::variant::Delivery;
+use crate::workload::{self, LINES};
+
+/// For lines that need not arrive.
+const UNRELIABLE: u16 = 1;
+/// From here on channels are used once and fall idle.
+const FIRST_IDLE: u16 = 2;
+
+/// The first channel as `serve` has it.
+fn settings(channels: u16, redundancy: Redundancy) -> Settings {
+    let mut settings = workload::settings(QUEUE_BYTES_MAX, redundancy);
+    settings.channels.truncate(1);
+    settings.channels.push(ChannelRule::new(UNRELIABLE..=UNRELIABLE, DeliveryMode::Unreliable));
+    if channels > 1 {
+        let last = FIRST_IDLE + channels - 2;
+        settings.channels.push(ChannelRule::new(FIRST_IDLE..=last, DeliveryMode::ReliableOrdered));
+    }
+    settings
+}
+
+fn channel(delivery: Delivery) -> u16 {
+    match delivery {
+        Delivery::Reliable => LINES,
+        Delivery::Unreliable => UNRELIABLE,
+    }
+}
+
+/// The server.
+pub(super) struct SkipstoneServer {
+    server: skipstone::Server,
+    drive: Drive,
+    scheme: Scheme,
+    /// By the client's number, which is that of its place.
+    peers: Vec<Option<PeerId>>,
+    count: usize,
+    channel: u16,
+}
+
+/// Bytes that may wait for one client.
+const QUEUE_BYTES_MAX: u32 = 4 << 20;
+
+impl SkipstoneServer {
+    pub(super) fn start(transport: BenchTransport, setup: ServerSetup) -> Result<Self, String> {
+        let identity = skipstone::Identity::self_signed().map_err(|error| error.to_string())?;
+        let config = ServerConfig {
+            settings: settings(setup.channels, setup.redundancy),
+            congestion: setup.congestion,
+            threading: if setup.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
+            security: Some(Security::with(identity).allowing_plain()),
+            websocket: matches!(transport, BenchTransport::SkipstoneWebSocket | BenchTransport::SkipstoneMixed),
+            ..ServerConfig::new(setup.listen)
+        };
+        let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
+        let scheme = match transport {
+            BenchTransport::Skipstone => Scheme::Encrypted,
+            BenchTransport::SkipstoneWebSocket => Scheme::WebSocket,
+            _ => Scheme::Plain,
+        };
+        Ok(SkipstoneServer {
+            server,
+            drive: setup.drive,
+            scheme,
+            peers: Vec::new(),
+            count: 0,
+            channel: channel(setup.delivery),
+        })
+    }
+
+    fn take_events(&mut self, inbox: &mut Inbox) {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Requested { peer, .. } => drop(self.server.accept(peer)),
+                Event::Connected { peer, .. } => {
+                    let place = peer.index as usize;
+                    self.peers.resize(self.peers.len().max(place + 1), None);
+                    self.peers[place] = Some(peer);
+                    self.count += 1;
+                }
+                Event::Message { peer, channel, payload, .. } if channel >= FIRST_IDLE => {
+                    self.send(peer, channel, &payload);
+                }
+                Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
+                Event::Closed { peer, .. } if self.forget(peer) => self.count -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it was known.
+    fn forget(&mut self, peer: PeerId) -> bool {
+        self.peers.get_mut(peer.index as usize).and_then(Option::take).is_some()
+    }
+
+    fn send(&mut self, peer: PeerId, channel: u16, line: &Bytes) {
+        self.send_blocking(|server| server.send(peer, channel, line.clone()).map(drop));
+    }
+
+    /// Sends, and waits while a background driver is behind. A client that has left gets nothing.
+    fn send_blocking(&mut self, mut send: impl FnMut(&mut skipstone::Server) -> Result<(), SendError>) {
+        while send(&mut self.server).is_err_and(|error| error.reason == SendRefusal::DriverBusy) {
+            let _ = self.server.flush();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    fn step(&mut self, wait_max: Duration) -> Result<(), String> {
+        self.server.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))
+    }
+}
+
+impl BenchServer for SkipstoneServer {
+    fn url(&self) -> String {
+        match self.scheme {
+            Scheme::Encrypted => self.server.url(),
+            scheme => target(scheme, self.server.local_addr()).url,
+        }
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        if self.drive == Drive::Tick {
+            self.step(Duration::ZERO)?;
+        }
+        self.take_events(inbox);
+        self.server.failure().map_or(Ok(()), |failure| Err(format!("the driver gave up: {failure}")))
+    }
+
+    fn broadcast(&mut self, line: &Bytes) {
+        self.send_blocking(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop));
+    }
+
+    fn answer(&mut self, client: u32, line: Bytes) {
+        let Some(peer) = self.peers.get(client as usize).copied().flatten() else { return };
+        self.send(peer, self.channel, &line);
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        self.server.flush().map_err(|error| error.to_string())?;
+        if self.drive == Drive::Background { Ok(()) } else { self.step(Duration::ZERO) }
+    }
+
+    fn rest(&mut self, until: Instant) -> Result<(), String> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            match self.drive {
+                Drive::Ready => self.step(left)?,
+                Drive::Tick | Drive::Background => std::thread::sleep(left),
+            }
+        }
+    }
+
+    fn clients(&self) -> usize {
+        self.count
+    }
+
+    fn ip_bytes(&mut self) -> Option<u64> {
+        // A stream's segments are the kernel's, which counts them itself.
+        if matches!(self.scheme, Scheme::WebSocket) {
+            return None;
+        }
+        let stats = self.server.stats();
+        Some(stats.sent.ip_bytes + stats.received.ip_bytes)
+    }
+}
+
+fn target(scheme: Scheme, address: SocketAddr) -> Target {
+    Target::new(scheme, &address.ip().to_string(), address.port())
+}
+
+/// The clients.
+pub(super) struct SkipstoneClients {
+    pool: Pool,
+    /// Client n of all processes connects by target n, and so on round.
+    targets: Vec<Target>,
+    first: usize,
+    address: SocketAddr,
+    peers: Vec<PeerId>,
+    /// Client numbers by place in the pool.
+    by_place: Vec<u32>,
+    channel: u16,
+}
+
+impl SkipstoneClients {
+    pub(super) fn new(transport: BenchTransport, url: &str, setup: ClientSetup) -> Result<Self, String> {
+        let config = PoolConfig {
+            congestion: setup.congestion,
+            sockets_at_once: workload::SOCKETS_AT_ONCE,
+            ..PoolConfig::default()
+        };
+        let pool = Pool::new(config).map_err(|error| error.to_string())?;
+        let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
+        let address = own.resolve().map_err(|error| error.to_string())?;
+        let mut targets = vec![own];
+        if transport == BenchTransport::SkipstoneMixed {
+            targets.push(target(Scheme::WebSocket, address));
+        }
+        let peers = Vec::with_capacity(setup.count as usize);
+        Ok(SkipstoneClients {
+            pool,
+            targets,
+            first: setup.first as usize,
+            address,
+            peers,
+            by_place: Vec::new(),
+            channel: channel(setup.delivery),
+        })
+    }
+}
+
+impl BenchClients for SkipstoneClients {
+    fn connect(&mut self) -> Result<(), String> {
+        let target = &self.targets[(self.first + self.peers.len()) % self.targets.len()];
+        let peer = self.pool.add(target, self.address, b"bench", None).map_err(|error| error.to_string())?;
+        let place = peer.index as usize;
+        self.by_place.resize(self.by_place.len().max(place + 1), u32::MAX);
+        self.by_place[place] = self.peers.len() as u32;
+        self.peers.push(peer);
+        Ok(())
+    }
+
+    fn send(&mut self, client: u32, line: &[u8]) -> bool {
+        self.pool.send(self.peers[client as usize], self.channel, Bytes::copy_from_slice(line)).is_ok()
+    }
+
+    fn flush(&mut self) {
+        self.pool.flush();
+    }
+
+    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        while let Some(event) = self.pool.poll_event() {
+            let client = self.by_place[event.peer().index as usize];
+            match event {
+                Event::Message { channel, .. } if channel >= FIRST_IDLE => on_event(ClientEvent::Touched),
+                Event::Message { payload, .. } => on_event(ClientEvent::Line { client, line: &payload, at_ns: None }),
+                Event::Connected { .. } => on_event(ClientEvent::Connected(client)),
+                Event::Closed { close, .. } => {
+                    on_event(ClientEvent::Gone {
+                        client,
+                        reason: format!("{} (code {})", close.reason_text(), close.code),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, client: u32, channel: u16) -> bool {
+        self.pool.send(self.peers[client as usize], FIRST_IDLE + channel, &b"x"[..]).is_ok()
+    }
+
+    fn close(&mut self) {
+        self.pool.close_all(code::NONE, "the bench is over", Duration::ZERO);
+    }
+}

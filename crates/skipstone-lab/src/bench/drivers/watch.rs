@@ -1,0 +1,119 @@
+//! Sockets of many clients, and a server's streams, waited for in one poll. Each socket goes by its client's number.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Registry, Token};
+
+use super::{listeners, text};
+
+/// The sockets of clients.
+pub(super) struct Watch {
+    poll: Poll,
+    events: Events,
+}
+
+const EVENTS_MAX: usize = 1_024;
+
+impl Watch {
+    pub(super) fn new() -> Result<Watch, String> {
+        let poll = Poll::new().map_err(text("make a poll"))?;
+        Ok(Watch { poll, events: Events::with_capacity(EVENTS_MAX) })
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        self.poll.registry()
+    }
+
+    /// A stream to the server.
+    pub(super) fn tcp_client(&self, server: SocketAddr, number: usize) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::from_std(listeners::tcp_client(server)?);
+        self.registry().register(&mut stream, Token(number), Interest::READABLE)?;
+        Ok(stream)
+    }
+
+    /// A socket for datagrams to the server, and the same once more for the poll.
+    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "for the peers over UDP"))]
+    pub(super) fn udp_client(&self, server: SocketAddr, number: usize) -> io::Result<(UdpSocket, mio::net::UdpSocket)> {
+        let socket = listeners::udp_client(server)?;
+        let mut watched = mio::net::UdpSocket::from_std(socket.try_clone()?);
+        self.registry().register(&mut watched, Token(number), Interest::READABLE)?;
+        Ok((socket, watched))
+    }
+
+    /// Waits until something comes.
+    pub(super) fn wait(&mut self, wait_max: Duration) -> Result<(), String> {
+        let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max));
+        waited.map(drop).map_err(text("wait for sockets"))
+    }
+
+    /// Those to whom something came.
+    pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
+        self.events.iter().map(|event| event.token().0)
+    }
+}
+
+/// A server's end of streams: its listener, and the streams that came through it.
+pub(super) struct Door {
+    watch: Watch,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// The readiness of the sockets, as far as it was asked for.
+pub(super) struct Ready {
+    /// Somebody is at the door.
+    pub(super) at_door: bool,
+    /// Streams that can be read.
+    pub(super) streams: Vec<usize>,
+    /// There may be more.
+    pub(super) is_full: bool,
+}
+
+const LISTENER: Token = Token(usize::MAX);
+
+impl Door {
+    pub(super) fn open(listen: SocketAddr) -> Result<Door, String> {
+        let listener = listeners::tcp_server(listen).map_err(text("listen"))?;
+        let address = listener.local_addr().map_err(text("listen"))?;
+        let (watch, mut listener) = (Watch::new()?, TcpListener::from_std(listener));
+        watch.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
+        Ok(Door { watch, listener, address })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The sockets that are ready by now.
+    pub(super) fn look(&mut self) -> Result<Ready, String> {
+        let Watch { poll, events } = &mut self.watch;
+        poll.poll(events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
+        let (mut streams, mut at_door) = (Vec::new(), false);
+        for token in events.iter().map(|event| event.token()) {
+            if token == LISTENER {
+                at_door = true;
+            } else {
+                streams.push(token.0);
+            }
+        }
+        let is_full = streams.len() + usize::from(at_door) >= EVENTS_MAX;
+        Ok(Ready { at_door, streams, is_full })
+    }
+
+    /// The next stream from the door, which goes by this number.
+    pub(super) fn accept(&mut self, number: usize) -> Result<Option<TcpStream>, String> {
+        let mut stream = match self.listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(text("accept a client")(error)),
+        };
+        let registered = stream
+            .set_nodelay(true)
+            .and_then(|()| self.watch.registry().register(&mut stream, Token(number), Interest::READABLE));
+        registered.map_err(text("accept a client"))?;
+        Ok(Some(stream))
+    }
+}

@@ -1,0 +1,371 @@
+//! The load's process: it connects the clients, sends on schedule, checks every line, and reports what it found.
+//!
+//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then. Several processes may
+//! share a load: each has some of the clients, and clients are numbered through all of them. Where they need each other, each
+//! waits for an order.
+
+mod evidence;
+mod flight;
+mod schedule;
+
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use self::evidence::{Clientele, Evidence};
+use self::flight::Flight;
+use self::schedule::Schedule;
+use super::drivers::{self, BenchClients, ClientSetup};
+use super::line::{Line, Lines};
+use super::messages::{ChildMessage, LoadReport, Order, Progress, send};
+use super::network::CableEnd;
+use super::place::{self, Place};
+use super::system::{self, now_ns};
+use super::transport::BenchTransport;
+use super::variant::Delivery;
+use crate::report::Exit;
+use crate::resilience::ResilienceFlags;
+use crate::units::Rate;
+use crate::workload::Workload;
+
+/// The task of one process of the load.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LoadTask {
+    pub(crate) transport: BenchTransport,
+    /// Clients of this process.
+    pub(crate) clients: u32,
+    /// The number of its first.
+    pub(crate) first: u32,
+    /// Clients of all processes.
+    pub(crate) clients_of_all: u32,
+    pub(crate) workload: Workload,
+    /// Lines of each client; none is sent without one.
+    pub(crate) rate: Option<Rate>,
+    /// In place of a rate: so many lines of each client are on their way, there and back.
+    pub(crate) in_flight: Option<u32>,
+    pub(crate) delivery: Delivery,
+    /// Channels that are used once before anything is measured.
+    pub(crate) channels: u16,
+    pub(crate) line_bytes: usize,
+    pub(crate) warmup: Duration,
+    pub(crate) duration: Duration,
+    /// How long all may take to connect.
+    pub(crate) connect_max: Duration,
+    pub(crate) resilience: ResilienceFlags,
+    pub(crate) place: Place,
+}
+
+/// Handshakes at once.
+const CONNECTING_MAX: u32 = 512;
+/// Channels that wait for their answer at once.
+const TOUCHED_MAX: u64 = 20_000;
+/// Without any delivery for so long, what is missing will not come.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
+const DRAIN_MAX: Duration = Duration::from_secs(8);
+const CLOSE_MAX: Duration = Duration::from_secs(5);
+/// The longest that a round waits, so that orders are read.
+const ROUND_MAX: Duration = Duration::from_millis(10);
+/// The same, while nothing is due.
+const ATTEND_MAX: Duration = Duration::from_millis(2);
+/// Where lines come by a schedule, somebody looks for them so often.
+const LOOK_SPAN: Duration = Duration::from_millis(1);
+
+/// Runs a task, as JSON, until all is found, or the parent is gone.
+pub fn run(task: &str) -> Exit {
+    let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
+    let (message, exit) = match task.and_then(|task| load(&task)) {
+        Ok(Some(report)) => (ChildMessage::Report(Box::new(report)), Exit::Pass),
+        Ok(None) => return Exit::Interrupted,
+        Err(reason) => (ChildMessage::Failed { reason }, Exit::Fail),
+    };
+    send(&message);
+    exit
+}
+
+/// `None` if the parent said stop, or is gone.
+fn load(task: &LoadTask) -> Result<Option<LoadReport>, String> {
+    let Some(orders) = task.place.settle(CableEnd::Load)? else { return Ok(None) };
+    send(&ChildMessage::Ready);
+    let Some(Order::Connect(url)) = place::next(&orders)? else { return Ok(None) };
+    let clients = drivers::clients(
+        task.transport,
+        &url,
+        ClientSetup {
+            count: task.clients,
+            first: task.first,
+            delivery: task.delivery,
+            congestion: task.resilience.congestion(),
+        },
+    )?;
+    let who = Clientele { first: task.first, count: task.clients, of: task.clients_of_all };
+    let evidence = Evidence::new(who, task.workload, Lines::new(task.line_bytes));
+    let mut load = Load { task, orders, clients, evidence, sent: vec![0; task.clients as usize], line: Vec::new() };
+    load.run()
+}
+
+struct Load<'a> {
+    task: &'a LoadTask,
+    orders: Receiver<Order>,
+    clients: Box<dyn BenchClients>,
+    evidence: Evidence,
+    /// Lines sent, by client.
+    sent: Vec<u32>,
+    line: Vec<u8>,
+}
+
+impl Load<'_> {
+    fn run(&mut self) -> Result<Option<LoadReport>, String> {
+        let began = Instant::now();
+        if !self.connect(began)? {
+            return Ok(None);
+        }
+        let connect_ms = began.elapsed().as_secs_f64() * 1e3;
+        let connected = self.evidence.connected;
+        send(&ChildMessage::Connected { clients: connected, ms: connect_ms });
+        let mut found = LoadReport { connected, connect_ms, ..LoadReport::default() };
+        let Some(order) = self.attend()? else { return Ok(None) };
+        if order == Order::Conclude {
+            self.evidence.conclude(&self.sent, &[], &mut found);
+            return Ok(Some(found));
+        }
+        let sent = self.play(&mut found)?;
+        if let Some(sent_by_all) = &sent {
+            self.evidence.conclude(&self.sent, sent_by_all, &mut found);
+        }
+        Ok(sent.map(|_| found))
+    }
+
+    /// From the first line to the last goodbye. Gives how many lines every client of every process sent; `None` if it was
+    /// stopped.
+    fn play(&mut self, found: &mut LoadReport) -> Result<Option<Vec<u32>>, String> {
+        if !self.touch()? {
+            return Ok(None);
+        }
+        send(&ChildMessage::Touched);
+        let Some(Order::Begin(epoch_ns)) = self.attend()? else { return Ok(None) };
+        if !self.talk(epoch_ns, found)? {
+            return Ok(None);
+        }
+        send(&ChildMessage::Sent { lines: self.sent.clone() });
+        let Some(Order::Sent(sent)) = self.attend()? else { return Ok(None) };
+        if !self.drain(&sent)? {
+            return Ok(None);
+        }
+        send(&ChildMessage::Drained);
+        let Some(Order::Close) = self.attend()? else { return Ok(None) };
+        self.close(found)?;
+        Ok(Some(sent))
+    }
+
+    /// Keeps the clients alive until the parent orders something; `None` if it is gone.
+    fn attend(&mut self) -> Result<Option<Order>, String> {
+        loop {
+            match self.orders.try_recv() {
+                Ok(order) => return Ok(Some(order)),
+                Err(TryRecvError::Disconnected) => return Ok(None),
+                Err(TryRecvError::Empty) => self.poll(ATTEND_MAX)?,
+            }
+        }
+    }
+
+    /// Whether to go on: the parent is there and has said nothing.
+    fn goes_on(&self) -> bool {
+        matches!(self.orders.try_recv(), Err(TryRecvError::Empty))
+    }
+
+    fn poll(&mut self, wait_max: Duration) -> Result<(), String> {
+        let evidence = &mut self.evidence;
+        evidence.begin_round();
+        self.clients.poll(wait_max, &mut |event| evidence.on_event(event))
+    }
+
+    fn look(&mut self, after: Duration) -> Result<(), String> {
+        let evidence = &mut self.evidence;
+        evidence.begin_round();
+        self.clients.look(after, &mut |event| evidence.on_event(event))
+    }
+
+    /// Connects everybody; false if it was stopped.
+    fn connect(&mut self, began: Instant) -> Result<bool, String> {
+        let count = self.task.clients;
+        let mut begun = 0;
+        while self.evidence.connected + self.evidence.gone < count {
+            while begun < count && begun < self.evidence.connected + self.evidence.gone + CONNECTING_MAX {
+                self.clients.connect()?;
+                begun += 1;
+            }
+            self.poll(Duration::from_millis(5))?;
+            if !self.goes_on() {
+                return Ok(false);
+            }
+            if began.elapsed() > self.task.connect_max {
+                let missing = u64::from(count - self.evidence.connected - self.evidence.gone);
+                self.evidence.reasons.insert("it was not connected in time".into(), missing);
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Uses every channel of every client once, and waits for the answers; false if it was stopped.
+    fn touch(&mut self) -> Result<bool, String> {
+        let began = Instant::now();
+        let (mut begun, all) = (0, u64::from(self.task.channels - 1) * u64::from(self.task.clients));
+        while self.evidence.touched < all {
+            while begun < all && begun < self.evidence.touched + TOUCHED_MAX {
+                let clients = u64::from(self.task.clients);
+                if !self.clients.touch((begun % clients) as u32, (begun / clients) as u16) {
+                    break;
+                }
+                begun += 1;
+            }
+            self.clients.flush();
+            self.poll(Duration::from_millis(5))?;
+            if began.elapsed() > self.task.connect_max {
+                return Err(format!("{} of {all} channels answered in time", self.evidence.touched));
+            }
+            if !self.goes_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Warms up and measures; false if it was stopped.
+    fn talk(&mut self, epoch_ns: u64, found: &mut LoadReport) -> Result<bool, String> {
+        let task = self.task;
+        let begin_ns = epoch_ns + task.warmup.as_nanos() as u64;
+        let end_ns = begin_ns + task.duration.as_nanos() as u64;
+        let mut schedule = task.rate.map(|rate| Schedule::new(epoch_ns, rate, self.evidence.who));
+        self.evidence.measure(begin_ns, end_ns);
+        let mut flight = task.in_flight.map(|in_flight| Flight::new(task.clients, in_flight));
+        self.evidence.notes_returns = flight.is_some();
+        self.evidence.returned = flight.as_ref().map_or(Vec::new(), Flight::begin);
+        let (mut window, mut progress) = (None, Instant::now());
+        let mut is_quiet = false;
+        loop {
+            let now = now_ns();
+            if let Some(schedule) = &mut schedule {
+                self.send_due(schedule, now, end_ns, found);
+            }
+            if let Some(flight) = &mut flight {
+                self.keep_flying(flight, found);
+            }
+            if window.is_none() && now >= begin_ns {
+                window = Some((now, system::cpu_time(), self.evidence.delivered));
+                send(&ChildMessage::WindowBegins);
+            }
+            if now >= end_ns {
+                break;
+            }
+            let next = schedule.as_ref().map_or(u64::MAX, |schedule| schedule.due().0);
+            let until = next.min(if now < begin_ns { begin_ns } else { end_ns });
+            let left = Duration::from_nanos(until.saturating_sub(now_ns()));
+            let delivered = self.evidence.delivered;
+            match schedule {
+                Some(_) if is_quiet => self.look(left.min(LOOK_SPAN))?,
+                Some(_) => self.poll(Duration::ZERO)?,
+                None => self.poll(left.min(ROUND_MAX))?,
+            }
+            is_quiet = self.evidence.delivered == delivered;
+            if progress.elapsed() >= Duration::from_secs(1) {
+                let per_second = self.evidence.recent_per(progress.elapsed());
+                progress = Instant::now();
+                send(&ChildMessage::Progress(Progress {
+                    connected: self.evidence.connected,
+                    delivered_per_second: per_second,
+                    p99: self.evidence.recent_p99(),
+                }));
+                if !self.goes_on() {
+                    return Ok(false);
+                }
+            }
+        }
+        send(&ChildMessage::WindowEnds);
+        let (began_ns, cpu, delivered) = window.expect("the window begins before it ends");
+        let window_s = (now_ns() - began_ns) as f64 / 1e9;
+        found.window_ms = window_s * 1e3;
+        found.deliveries_in_window = self.evidence.delivered - delivered;
+        let cpu = system::cpu_time().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
+        found.cpu_percent = cpu.map(|cpu| 100.0 * cpu / window_s);
+        Ok(true)
+    }
+
+    fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut LoadReport) {
+        let mut any = false;
+        loop {
+            let (due_ns, client) = schedule.due();
+            if due_ns > now || due_ns >= end_ns {
+                break;
+            }
+            schedule.advance();
+            found.latest_send = found.latest_send.max((now - due_ns) as f64 / 1e6);
+            any |= self.send_line(client, due_ns, found);
+        }
+        if any {
+            self.clients.flush();
+        }
+    }
+
+    /// A new line for each that came back.
+    fn keep_flying(&mut self, flight: &mut Flight, found: &mut LoadReport) {
+        let mut turns = std::mem::take(&mut self.evidence.returned);
+        if self.task.delivery == Delivery::Unreliable {
+            turns.extend(flight.stranded());
+        }
+        for client in &turns {
+            self.send_line(*client, now_ns(), found);
+            flight.note(*client);
+        }
+        if !turns.is_empty() {
+            self.clients.flush();
+        }
+    }
+
+    /// Whether it could be sent.
+    fn send_line(&mut self, client: u32, due_ns: u64, found: &mut LoadReport) -> bool {
+        self.line.clear();
+        let sequence = self.sent[client as usize];
+        self.evidence.lines.write(Line { sender: self.evidence.who.first + client, sequence, due_ns }, &mut self.line);
+        found.planned += 1;
+        let is_sent = self.clients.send(client, &self.line);
+        if is_sent {
+            self.sent[client as usize] += 1;
+            found.sent_in_window += u64::from(self.evidence.is_measured(due_ns));
+        }
+        is_sent
+    }
+
+    /// Waits for what is on its way; false if it was stopped.
+    fn drain(&mut self, sent_by_all: &[u32]) -> Result<bool, String> {
+        let began = Instant::now();
+        let (mut progress, mut delivered) = (began, self.evidence.delivered);
+        let expected = self.evidence.expected(&self.sent, sent_by_all);
+        while self.evidence.delivered < expected && began.elapsed() < DRAIN_MAX {
+            self.poll(Duration::from_millis(5))?;
+            if self.evidence.delivered > delivered {
+                (progress, delivered) = (Instant::now(), self.evidence.delivered);
+            }
+            if progress.elapsed() > DRAIN_PATIENCE {
+                break;
+            }
+            if !self.goes_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Says goodbye, and waits until all are gone.
+    fn close(&mut self, found: &mut LoadReport) -> Result<(), String> {
+        self.evidence.is_closing = true;
+        let began = Instant::now();
+        self.clients.close();
+        while self.evidence.connected > 0 && began.elapsed() < CLOSE_MAX {
+            self.poll(Duration::from_millis(5))?;
+        }
+        found.close_ms = (self.evidence.connected == 0).then(|| began.elapsed().as_secs_f64() * 1e3);
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! `skipstone bench`: what a server costs, beside other transports, over real sockets. Server and load are processes of
+//! their own (the load may be several), each on a core of its own, in networks of their own.
+//!
+//! ```text
+//! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule, evidence)
+//!                               │    workers, in orders and messages
+//!                               └──> row ──> judge ──> table, JSON, exit code
+//! ```
+
+mod drivers;
+mod judge;
+mod limit;
+mod line;
+pub mod load;
+mod messages;
+mod network;
+mod place;
+mod plan;
+mod play;
+mod plot;
+pub(crate) mod result;
+mod row;
+pub mod server;
+mod show;
+mod system;
+mod table;
+mod transport;
+mod trial;
+mod variant;
+mod workers;
+
+use crate::report::Exit;
+use crate::report::output;
+
+/// Flags of `bench`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = AFTER_HELP, subcommand_required = true, arg_required_else_help = true)]
+pub struct BenchArguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum Task {
+    #[command(flatten)]
+    Preset(Box<plan::Preset>),
+    /// What runs found as a picture: cost by clients, a line for each transport
+    Plot(plot::PlotArguments),
+}
+
+const AFTER_HELP: &str = "\
+Server and load are processes of their own, each pinned to a core, in two network namespaces where the system allows it. Cost is the
+user and system time of the server's process over the lines that were delivered meanwhile. Passed is who delivered every
+line once, in order, 99% of them within 40 ms, dropped nobody and kept its ticks.
+
+Try:
+  skipstone bench fanout --clients 200 --transports skipstone-plain,skipstone,enet,tcp
+  skipstone bench fanout --clients 200,400,700 --against enet --json fanout.json
+  skipstone bench fanout --transports skipstone --find-limit
+  skipstone bench idle --clients 10000
+  skipstone bench plot fanout.json --output fanout.svg
+  skipstone bench channels --channels 64,4096
+  skipstone bench pingpong --transports skipstone,enet,renet";
+
+/// Runs as the flags say.
+pub fn run(arguments: &BenchArguments) -> Exit {
+    let exit = match &arguments.task {
+        Task::Preset(preset) => play::play(preset),
+        Task::Plot(arguments) => plot::plot(arguments).map(|()| Exit::Pass),
+    };
+    exit.unwrap_or_else(|sentence| {
+        output::complain(format_args!("skipstone bench: {sentence}"));
+        Exit::BadConfiguration
+    })
+}

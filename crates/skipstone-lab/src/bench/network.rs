@@ -1,0 +1,140 @@
+//! The network of a run: a veth pair between two namespaces, or the loopback interface.
+//!
+//! The namespaces have no names: each child leaves the parent's network before anything else, and the parent lays a cable
+//! between the two processes. When they end, however they end, the kernel takes namespaces and cable away.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::system;
+
+/// Where the datagrams of a run go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub(crate) enum Network {
+    /// Two namespaces and a cable: bytes are counted exactly. Needs root
+    Veth,
+    /// The loopback interface
+    Loopback,
+}
+
+/// Which end of the cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CableEnd {
+    Server,
+    Load,
+}
+
+/// The interface in both namespaces.
+const INTERFACE: &str = "bench0";
+const ETHERNET_BYTES: u64 = 14;
+const CARRIER_MAX: Duration = Duration::from_secs(5);
+/// IP, and TCP with timestamps.
+const TCP_HEADERS_BYTES: u64 = 52;
+
+impl Network {
+    /// The asked one, or the best that there is; and why it is not veth.
+    pub(crate) fn choose(asked: Option<Network>) -> Result<(Network, Option<String>), String> {
+        match (asked, veth_is_possible()) {
+            (Some(Network::Loopback), _) => Ok((Network::Loopback, None)),
+            (Some(Network::Veth) | None, Ok(())) => Ok((Network::Veth, None)),
+            (Some(Network::Veth), Err(cause)) => {
+                Err(format!("--network veth: {cause}; run as root, or use --network loopback"))
+            }
+            (None, Err(cause)) => Ok((Network::Loopback, Some(cause))),
+        }
+    }
+}
+
+fn veth_is_possible() -> Result<(), String> {
+    // A thread may leave the network alone, and is gone at once.
+    let left = std::thread::spawn(system::leave_network).join();
+    left.unwrap_or_else(|_| Err("the system call failed".into()))?;
+    ip(&["-V"])
+}
+
+/// Lays the cable between two processes that have left this network.
+pub(crate) fn connect(server: u32, load: u32) -> Result<(), String> {
+    let (server, load) = (server.to_string(), load.to_string());
+    ip(&["link", "add", INTERFACE, "netns", &server, "type", "veth", "peer", "name", INTERFACE, "netns", &load])
+}
+
+/// In a process of its own network, once the cable is there: takes an address, and waits until the cable carries, which
+/// takes both ends.
+pub(crate) fn settle(end: CableEnd) -> Result<(), String> {
+    ip(&["address", "add", &format!("{}/24", address(end)), "dev", INTERFACE])?;
+    ip(&["link", "set", "lo", "up"])?;
+    ip(&["link", "set", INTERFACE, "up"])?;
+    wait_for_carrier()
+}
+
+/// The kernel takes up to a second to believe in a cable, and drops what is sent before.
+fn wait_for_carrier() -> Result<(), String> {
+    let until = Instant::now() + CARRIER_MAX;
+    while Instant::now() < until {
+        let shown = Command::new("ip").args(["-o", "link", "show", INTERFACE]).stdin(Stdio::null()).output();
+        if shown.is_ok_and(|shown| String::from_utf8_lossy(&shown.stdout).contains("state UP")) {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err(format!("the cable between server and load carries nothing after {CARRIER_MAX:?}"))
+}
+
+/// An end's address.
+pub(crate) fn address(end: CableEnd) -> IpAddr {
+    Ipv4Addr::new(10, 77, 0, if end == CableEnd::Server { 1 } else { 2 }).into()
+}
+
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    let run = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
+    let run = run.map_err(|error| format!("cannot run `ip` (of iproute2): {error}"))?;
+    if run.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&run.stderr);
+    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()))
+}
+
+/// Bytes of both directions through this process's end of the cable, with IP headers and without Ethernet's. What the
+/// kernel hands over in one piece and cuts later (TCP) counts as if it were cut.
+pub(crate) fn ip_bytes() -> Option<u64> {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/self/net/{file}")).ok();
+    let (bytes, packets) = of_interface(&read("dev")?)?;
+    let segments = read("snmp").and_then(|snmp| tcp_segments(&snmp)).unwrap_or(0);
+    let uncut = if segments > 0 { segments.saturating_sub(packets) * TCP_HEADERS_BYTES } else { 0 };
+    Some((bytes + uncut).saturating_sub(packets * ETHERNET_BYTES))
+}
+
+/// Bytes and packets of both directions.
+fn of_interface(dev: &str) -> Option<(u64, u64)> {
+    let line = dev.lines().find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
+    let fields: Vec<u64> = line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
+    Some((fields.first()? + fields.get(8)?, fields.get(1)? + fields.get(9)?))
+}
+
+/// TCP segments of both directions.
+fn tcp_segments(snmp: &str) -> Option<u64> {
+    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let value = |wanted: &str| {
+        let at = names.split_ascii_whitespace().position(|name| name == wanted)?;
+        values.split_ascii_whitespace().nth(at)?.parse::<u64>().ok()
+    };
+    Some(value("InSegs")? + value("OutSegs")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_read() {
+        let dev = "Inter-|   Receive\n face |bytes\n    lo: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\nbench0: 1000 10 0 0 0 0 0 0 5000 20 0 0 0 0 0 0\n";
+        assert_eq!(of_interface(dev), Some((6_000, 30)));
+        assert_eq!(of_interface("lo: 1 2"), None);
+        let snmp = "Ip: A\nIp: 1\nTcp: RtoMin InSegs OutSegs\nTcp: 200 7 8\n";
+        assert_eq!(tcp_segments(snmp), Some(15));
+    }
+}

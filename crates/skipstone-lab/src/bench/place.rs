@@ -1,0 +1,62 @@
+//! Where a process of the run is: its CPU, its network; and how it gets orders from there.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::messages::{ChildMessage, Order, orders, send};
+use super::network::{self, CableEnd};
+use super::system;
+use crate::signals::Signals;
+
+/// Where a child runs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// Its CPU; anywhere without one.
+    pub(crate) cpu: Option<usize>,
+    /// In a network of its own.
+    pub(crate) apart: bool,
+    /// In the network of this process.
+    pub(crate) beside: Option<u32>,
+}
+
+/// How long the parent may take for the next order before the run.
+const ORDER_MAX: Duration = Duration::from_secs(30);
+
+impl Place {
+    /// Goes there, says so to the parent, and settles as soon as the parent has laid the cable. Before the first thread. `None`
+    /// if the parent is gone.
+    pub(crate) fn settle(&self, end: CableEnd) -> Result<Option<Receiver<Order>>, String> {
+        self.go()?;
+        let orders = orders();
+        send(&ChildMessage::Ready);
+        if next(&orders)?.is_none() {
+            return Ok(None);
+        }
+        if self.apart {
+            network::settle(end)?;
+        }
+        Ok(Some(orders))
+    }
+
+    fn go(&self) -> Result<(), String> {
+        if self.apart {
+            system::leave_network()?;
+        }
+        self.beside.map_or(Ok(()), system::join_network)?;
+        self.cpu.map_or(Ok(()), system::pin)?;
+        skipstone::net::wait::raise_open_files_limit();
+        skipstone::net::wait::sharpen_timers();
+        Signals::watch_as_child().map(drop).map_err(|error| format!("cannot watch for signals: {error}"))
+    }
+}
+
+/// The next order before the run; `None` if the parent is gone.
+pub(crate) fn next(orders: &Receiver<Order>) -> Result<Option<Order>, String> {
+    match orders.recv_timeout(ORDER_MAX) {
+        Ok(order) => Ok(Some(order)),
+        Err(RecvTimeoutError::Timeout) => Err("its parent said nothing".into()),
+        Err(RecvTimeoutError::Disconnected) => Ok(None),
+    }
+}

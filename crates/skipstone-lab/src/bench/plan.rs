@@ -1,0 +1,396 @@
+//! The plan of a bench, from its flags: presets, and the flags that all of them share.
+
+use std::time::Duration;
+
+use super::drivers::Drive;
+use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
+use super::network::Network;
+use super::row::Against;
+use super::transport::BenchTransport;
+use super::trial::{Trial, TrialSetup};
+use super::variant::{Delivery, Variant};
+use super::workers::Priority;
+use crate::resilience::ResilienceFlags;
+use crate::units::transport_name::Named;
+use crate::units::{Rate, Size, Span, Threshold};
+use crate::workload::Workload;
+
+/// The presets.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub(crate) enum Preset {
+    /// Each client sends a line at a fixed rate, and every line goes to all of them
+    Fanout(Fanout),
+    /// Each client sends lines, and each comes back to its sender (BenchmarkNet: 1,000 clients, 48 bytes, 15/s)
+    Echo(Echo),
+    /// Clients that are connected and say nothing
+    Idle(Idle),
+    /// As fanout, by clients that used many channels once, which fell idle
+    Channels(Channels),
+    /// Lines that go there and back as fast as they can (NetworkBenchmarkDotNet: 500 clients, 32 bytes)
+    Pingpong(Pingpong),
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Fanout {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "200")]
+    clients: Vec<u32>,
+    /// Lines that each client sends: 1/s, 2.5/s
+    #[arg(short, long, value_name = "RATE", default_value = "1/s")]
+    rate: Rate,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "100")]
+    size: Size,
+    /// Search for the most clients that pass, within the bounds; --clients is not used then
+    #[arg(long)]
+    find_limit: bool,
+    /// Where the search begins and ends
+    #[arg(long, value_name = "LOW..HIGH", default_value = "100..4000", requires = "find_limit")]
+    limit_bounds: Bounds,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Echo {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "1000")]
+    clients: Vec<u32>,
+    /// Lines that each client sends
+    #[arg(short, long, value_name = "RATE", default_value = "15/s")]
+    rate: Rate,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "48")]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Idle {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "1000")]
+    clients: Vec<u32>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Channels {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "300")]
+    clients: Vec<u32>,
+    /// Channels that each client has used; the ratios are of the first of the list
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "64,4096",
+          value_parser = clap::value_parser!(u16).range(1..=60_000))]
+    channels: Vec<u16>,
+    /// Lines that each client sends, all of them on one channel
+    #[arg(short, long, value_name = "RATE", default_value = "1/s")]
+    rate: Rate,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "100")]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Pingpong {
+    /// Clients, each with a socket of its own; a list runs one after the other
+    #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "500")]
+    clients: Vec<u32>,
+    /// Lines of each client that are on their way
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1,10",
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    in_flight: Vec<u32>,
+    /// How they are delivered
+    #[arg(long, value_enum, value_name = "HOW,HOW", value_delimiter = ',', default_value = "reliable,unreliable")]
+    delivery: Vec<Delivery>,
+    /// Length of a line, 24 to 1,000 bytes
+    #[arg(short, long, value_name = "BYTES", default_value = "32")]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of all presets.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Common {
+    /// How long is measured
+    #[arg(short, long, value_name = "TIME", default_value = "10s")]
+    pub(crate) duration: Span,
+    /// How long everything runs before that: until paths have proved that they lose nothing, and connections are as they
+    /// stay
+    #[arg(long, value_name = "TIME", default_value = "9s")]
+    pub(crate) warmup: Span,
+    /// Who takes part: skipstone-plain,skipstone,skipstone-ws,skipstone-mixed,enet,renet,quinn,websocket,tcp,udp-bare,
+    /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels: skipstone-plain]
+    #[arg(short, long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) transports: Option<Vec<BenchTransport>>,
+    /// Whose cost the others are divided by
+    #[arg(long, value_name = "TRANSPORT", default_value = "tcp")]
+    pub(crate) against: BenchTransport,
+    /// How often everything is run, in turns; the round in the middle counts, and all must pass
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) rounds: u32,
+    /// Where it is played: `veth` is two namespaces and a cable, and needs root [default: veth if that is possible]
+    #[arg(long, value_enum, value_name = "NETWORK", hide_possible_values = true)]
+    pub(crate) network: Option<Network>,
+    /// The core of the server's process, or `any`
+    #[arg(long, value_name = "CPU", default_value = "0")]
+    pub(crate) server_cpu: Core,
+    /// The core of the load's process, or `any`; of several processes the first has the first of a list, and so on round
+    #[arg(long, value_name = "CPU,CPU,…", default_value = "1")]
+    pub(crate) load_cpu: Cores,
+    /// Processes that share the load: each has as many clients as the others, and they look at the same clock
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) load_processes: u32,
+    /// The server's ticks a second [default: 60; pingpong: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) tick: Option<u32>,
+    /// When Skipstone's server looks at its sockets: at its `tick`, as the other drivers do; when it is `ready`; or in the
+    /// `background`, in a thread of its own
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
+    pub(crate) drive: Drive,
+    #[command(flatten)]
+    pub(crate) resilience: ResilienceFlags,
+    /// Let nothing else run on the two cores while server and load have work (by `chrt`; needs root): for machines that are
+    /// not left alone
+    #[arg(long)]
+    pub(crate) realtime: bool,
+    /// A condition on every row, or on those that it names: 'passed==1', 'skipstone.cpu_us_per_delivery<=0.7',
+    /// 'skipstone.600.ratio<0.4'; exit code 99 if missed
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) threshold: Vec<Threshold>,
+    /// Write the result here, `-` for standard output in place of the table; its schema is schema/bench.schema.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<String>,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// A core, or any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Core(pub(crate) Option<usize>);
+
+impl std::str::FromStr for Core {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Core, String> {
+        match text {
+            "any" => Ok(Core(None)),
+            number => {
+                number.parse().map(|cpu| Core(Some(cpu))).map_err(|_| "a core is a number such as 0, or any".into())
+            }
+        }
+    }
+}
+
+/// Some cores; none stands for any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cores(pub(crate) Vec<usize>);
+
+impl std::str::FromStr for Cores {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cores, String> {
+        if text == "any" {
+            return Ok(Cores(Vec::new()));
+        }
+        let cores = text.split(',').map(str::parse).collect::<Result<_, _>>();
+        cores.map(Cores).map_err(|_| "cores are numbers such as 1 or 1,2,3, or any".into())
+    }
+}
+
+/// From how many clients to how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) low: u32,
+    pub(crate) high: u32,
+}
+
+impl std::str::FromStr for Bounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Bounds, String> {
+        let both = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        match both {
+            Some((low, high)) if 0 < low && low < high => Ok(Bounds { low, high }),
+            _ => Err("bounds are two numbers, the smaller first: 100..4000".into()),
+        }
+    }
+}
+
+/// The runs that were asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct BenchPlan {
+    pub(crate) preset: &'static str,
+    pub(crate) setup: TrialSetup,
+    pub(crate) transports: Vec<BenchTransport>,
+    pub(crate) clients: Vec<u32>,
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) search: Option<Bounds>,
+    pub(crate) common: Common,
+    /// Why it is not played where it would be best.
+    pub(crate) remark: Option<String>,
+}
+
+/// As the issue of every measurement on this machine: 99% within 40 ms, at 60 ticks a second.
+const P99_MAX: Duration = Duration::from_millis(40);
+/// Beyond the clients' sockets.
+const FILES_BESIDE: u64 = 64;
+
+impl BenchPlan {
+    pub(crate) fn from(preset: &Preset) -> Result<BenchPlan, String> {
+        let (name, common, mut clients, rate, size, workload) = match preset {
+            Preset::Fanout(flags) => {
+                let Fanout { clients, rate, size, common, .. } = flags;
+                ("fanout", common, clients.clone(), Some(*rate), *size, Workload::Broadcast)
+            }
+            Preset::Echo(Echo { clients, rate, size, common }) => {
+                ("echo", common, clients.clone(), Some(*rate), *size, Workload::Echo)
+            }
+            Preset::Idle(Idle { clients, common }) => {
+                ("idle", common, clients.clone(), None, Size::Bytes(LINE_BYTES_MIN), Workload::Broadcast)
+            }
+            Preset::Channels(Channels { clients, rate, size, common, .. }) => {
+                ("channels", common, clients.clone(), Some(*rate), *size, Workload::Broadcast)
+            }
+            Preset::Pingpong(Pingpong { clients, size, common, .. }) => {
+                ("pingpong", common, clients.clone(), None, *size, Workload::Echo)
+            }
+        };
+        let variants = preset.variants();
+        let search = match preset {
+            Preset::Fanout(flags) => flags.find_limit.then_some(flags.limit_bounds),
+            _ => None,
+        };
+        clients.dedup();
+        let most = search.map_or(clients.iter().copied().max().unwrap_or(0), |bounds| bounds.high);
+        if clients.contains(&0) {
+            return Err("--clients 0: a bench has at least one client".into());
+        }
+        check_files(most)?;
+        let (network, remark) = Network::choose(common.network)?;
+        if common.realtime {
+            check_realtime()?;
+        }
+        check_cores("--server-cpu", common.server_cpu.0.as_slice())?;
+        check_cores("--load-cpu", &common.load_cpu.0)?;
+        let setup = TrialSetup {
+            workload,
+            rate,
+            line_bytes: line_bytes(size)?,
+            warmup: common.warmup.0,
+            duration: positive(common.duration)?,
+            ticks_per_second: common.tick.unwrap_or(if name == "pingpong" { 1_000 } else { 60 }),
+            network,
+            server_cpu: common.server_cpu.0,
+            load_processes: common.load_processes,
+            load_cpus: common.load_cpu.0.clone(),
+            drive: common.drive,
+            resilience: common.resilience.clone(),
+            priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
+            p99_max: P99_MAX,
+        };
+        let transports = common.transports.clone().unwrap_or_else(|| default_transports(name));
+        Ok(BenchPlan { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
+    }
+
+    /// All runs, in the order in which they are played: every transport once, then again, so that a machine that changes
+    /// its mood changes it for all.
+    pub(crate) fn trials(&self) -> Vec<Trial> {
+        let mut round = Vec::new();
+        for clients in &self.clients {
+            for variant in &self.variants {
+                let trial =
+                    |transport: &BenchTransport| Trial { transport: *transport, clients: *clients, variant: *variant };
+                round.extend(self.transports.iter().map(trial));
+            }
+        }
+        round.repeat(self.common.rounds as usize)
+    }
+
+    /// The base of the ratios.
+    pub(crate) fn against(&self) -> Against {
+        if self.preset == "channels" {
+            Against::FirstVariant
+        } else {
+            Against::BenchTransport(self.common.against.name())
+        }
+    }
+}
+
+impl Preset {
+    /// The variants besides transports and numbers of clients.
+    fn variants(&self) -> Vec<Variant> {
+        match self {
+            Preset::Channels(flags) => flags.channels.iter().map(|channels| Variant::Channels(*channels)).collect(),
+            Preset::Pingpong(flags) => {
+                let each = |delivery: Delivery| flags.in_flight.iter().map(move |lines| (*lines, delivery));
+                let all = flags.delivery.iter().flat_map(|delivery| each(*delivery));
+                all.map(|(lines, delivery)| Variant::InFlight { lines, delivery }).collect()
+            }
+            Preset::Fanout(_) | Preset::Echo(_) | Preset::Idle(_) => vec![Variant::Only],
+        }
+    }
+}
+
+fn default_transports(preset: &str) -> Vec<BenchTransport> {
+    if preset == "idle" {
+        return vec![BenchTransport::Skipstone];
+    }
+    if preset == "channels" {
+        return vec![BenchTransport::SkipstonePlain];
+    }
+    let extra = [BenchTransport::SkipstoneMixed, BenchTransport::UdpBareAcked];
+    BenchTransport::built_in().into_iter().filter(|transport| !extra.contains(transport)).collect()
+}
+
+fn line_bytes(size: Size) -> Result<usize, String> {
+    match size {
+        Size::Bytes(bytes) if (LINE_BYTES_MIN..=LINE_BYTES_MAX).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("--size {size}: a line has {LINE_BYTES_MIN} to {LINE_BYTES_MAX} bytes")),
+    }
+}
+
+fn positive(duration: Span) -> Result<Duration, String> {
+    match duration.0 {
+        Duration::ZERO => Err("--duration 0s: nothing would be measured".into()),
+        duration => Ok(duration),
+    }
+}
+
+fn check_cores(flag: &str, asked: &[usize]) -> Result<(), String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match asked.iter().find(|core| **core >= cores) {
+        Some(core) => {
+            Err(format!("{flag} {core}: this machine has {cores} cores, counted from 0; use another, or any"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_realtime() -> Result<(), String> {
+    let tried = std::process::Command::new("chrt").args(["--fifo", "10", "true"]).output();
+    match tried {
+        Ok(tried) if tried.status.success() => Ok(()),
+        Ok(tried) => Err(format!("--realtime: {}; run as root", String::from_utf8_lossy(&tried.stderr).trim())),
+        Err(error) => Err(format!("--realtime: cannot run `chrt` (of util-linux): {error}")),
+    }
+}
+
+/// Every client has a socket of its own, and the server one for each stream.
+fn check_files(clients: u32) -> Result<(), String> {
+    let Some(limit) = skipstone::net::wait::raise_open_files_limit() else { return Ok(()) };
+    let needed = u64::from(clients) + FILES_BESIDE;
+    if needed <= limit {
+        return Ok(());
+    }
+    let most = limit.saturating_sub(FILES_BESIDE);
+    Err(format!(
+        "{clients} clients need {needed} open files, and this system allows {limit}: raise it with `ulimit -n {needed}`, \
+         or ask for at most {most} clients"
+    ))
+}

@@ -1,0 +1,98 @@
+//! Plays a plan: one trial after the other, or a search; shows how it goes; and what came of it.
+
+use super::judge;
+use super::limit::{self, Limit};
+use super::plan::{BenchPlan, Preset};
+use super::result::{Bench, BenchPlanWords, SCHEMA_VERSION};
+use super::row::BenchRow;
+use super::show::Show;
+use super::table;
+use super::trial::Trial;
+use crate::measure::machine::this_machine;
+use crate::report::format::thousands;
+use crate::report::output;
+use crate::report::paint::style;
+use crate::report::{Exit, Sink, Verdict};
+use crate::signals::Signals;
+
+/// Plays a preset; the error is one sentence about what cannot be run.
+pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
+    let plan = BenchPlan::from(preset)?;
+    judge::check(&plan.common.threshold, &plan)?;
+    let sink = Sink::open(plan.common.json.as_deref())?;
+    let signals = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let mut show = Show::new(plan.common.quiet);
+    if let Some(remark) = &plan.remark {
+        output::complain(format_args!("skipstone bench: on the loopback interface, because {remark}"));
+    }
+    let (mut rows, mut limits, mut is_whole) = (Vec::new(), Vec::new(), true);
+    match plan.search {
+        None => is_whole = run_all(&plan, &signals, &mut show, &mut rows),
+        Some(bounds) => {
+            for transport in &plan.transports {
+                match limit::search(&plan, *transport, bounds, &signals, &mut show) {
+                    Ok((limit, tried)) => {
+                        limits.push(limit);
+                        rows.extend(tried);
+                    }
+                    Err(_) => is_whole = false,
+                }
+            }
+        }
+    }
+    show.finish();
+    let bench = conclude(&plan, rows, limits, is_whole);
+    sink.show(&bench, &table::table(&bench, style()), &bench.reasons)?;
+    Ok(bench.verdict.into())
+}
+
+/// Every trial of the plan; false if it was stopped before its end.
+fn run_all(plan: &BenchPlan, signals: &Signals, show: &mut Show, rows: &mut Vec<BenchRow>) -> bool {
+    let trials = plan.trials();
+    let mut all: Vec<(Trial, BenchRow)> = Vec::new();
+    for (at, trial) in trials.iter().enumerate() {
+        show.begin(*trial, Some((at + 1, trials.len())));
+        match trial.play(&plan.setup, signals, |progress| show.progress(progress)) {
+            Ok(row) => {
+                show.end(&row);
+                all.push((*trial, row));
+            }
+            Err(_) => break,
+        }
+    }
+    for trial in &trials[..trials.len() / plan.common.rounds as usize] {
+        let rounds = all.iter().filter(|(other, _)| other == trial).map(|(_, row)| row.clone());
+        rows.extend(BenchRow::of_rounds(rounds.collect()));
+    }
+    all.len() == trials.len()
+}
+
+fn conclude(plan: &BenchPlan, mut rows: Vec<BenchRow>, limits: Vec<Limit>, is_whole: bool) -> Bench {
+    BenchRow::compare(&mut rows, plan.against());
+    let (thresholds, mut reasons) = judge::judge(&plan.common.threshold, &rows);
+    // A search ends where nobody passes any more, and peers may do as they like.
+    let failed = rows.iter().filter(|row| plan.search.is_none() && row.is_ours() && !row.passed);
+    reasons.extend(failed.map(|row| {
+        format!(
+            "{} did not pass with {} clients: {}.",
+            row.name(),
+            thousands(row.clients.into()),
+            row.reasons.join("; ")
+        )
+    }));
+    let verdict = Verdict::of(!is_whole, &[], &reasons);
+    if verdict == Verdict::Interrupted {
+        reasons.insert(0, "The bench was stopped before its end.".into());
+    }
+    Bench {
+        schema_version: SCHEMA_VERSION,
+        verdict,
+        reasons,
+        preset: plan.preset,
+        machine: this_machine(),
+        plan: BenchPlanWords::of(plan),
+        results: rows,
+        limits,
+        thresholds,
+    }
+}

@@ -1,0 +1,197 @@
+//! A row of the result: one transport with one number of clients.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::messages::LoadReport;
+use crate::report::figures::figures;
+use crate::report::format::three_digits;
+
+/// The findings of the runs of one transport with one number of clients.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct BenchRow {
+    pub(crate) transport: &'static str,
+    /// The preset's variant; null where it varies nothing.
+    pub(crate) variant: Option<String>,
+    pub(crate) clients: u32,
+    /// Lines of each client, a second.
+    pub(crate) rate: f64,
+    /// In every round: everything arrived once and in order, in time, nobody was dropped, the ticks were kept.
+    pub(crate) passed: bool,
+    /// Why it did not pass, one sentence each.
+    pub(crate) reasons: Vec<String>,
+    pub(crate) rounds: u32,
+    #[serde(flatten)]
+    pub(crate) figures: BenchFigures,
+}
+
+figures! {
+    /// The numbers of a row: of the round in the middle, by the server's CPU time. Times in ms; what was not measured is null.
+    pub(crate) struct BenchFigures {
+        /// Of the lines that had to be delivered, of 1.
+        delivered_share: f64,
+        cpu_us_per_delivery: f64,
+        /// The same over that of the transport that everything is compared with.
+        ratio: f64,
+        /// Over the rounds.
+        cpu_us_per_delivery_least: f64,
+        cpu_us_per_delivery_most: f64,
+        /// Latency from when a line was due until it was delivered.
+        p50: f64,
+        p99: f64,
+        p999: f64,
+        max: f64,
+        /// IP bytes of both directions beyond the payload of both, in percent of it.
+        overhead_percent: f64,
+        rss_bytes: u64,
+        /// The growth of the server's memory since before the first client, per client.
+        rss_bytes_per_client: f64,
+        ticks_per_second: f64,
+        slowest_tick: f64,
+        server_cpu_percent: f64,
+        load_cpu_percent: f64,
+        /// By how much the load was late at the worst.
+        latest_send: f64,
+        deliveries_per_second: f64,
+        ip_bytes_per_second: f64,
+        connected: u64,
+        connect: f64,
+        dropped: u64,
+        expected: u64,
+        delivered: u64,
+        lost: u64,
+        duplicated: u64,
+        reordered: u64,
+        corrupted: u64,
+        /// From the first goodbye until all clients knew that they were gone.
+        close: f64,
+    }
+}
+
+impl BenchFigures {
+    pub(crate) fn take_found(&mut self, found: &LoadReport) {
+        let tally = &found.tally;
+        let share = tally.delivered as f64 / tally.expected as f64;
+        self.delivered_share = (tally.expected > 0).then_some(share);
+        if let Some(latency) = found.latencies.latency().figures() {
+            (self.p50, self.p99) = (Some(latency.p50), Some(latency.p99));
+            (self.p999, self.max) = (Some(latency.p999), Some(latency.max));
+        }
+        self.load_cpu_percent = found.cpu_percent;
+        self.latest_send = Some(found.latest_send);
+        let seconds = found.window_ms / 1e3;
+        self.deliveries_per_second = (seconds > 0.0).then(|| found.deliveries_in_window as f64 / seconds);
+        self.connected = Some(found.connected.into());
+        self.connect = Some(found.connect_ms);
+        self.dropped = Some(found.dropped.into());
+        (self.expected, self.delivered) = (Some(tally.expected), Some(tally.delivered));
+        (self.lost, self.duplicated) = (Some(tally.lost), Some(tally.duplicated));
+        (self.reordered, self.corrupted) = (Some(tally.reordered), Some(tally.corrupted));
+        self.close = found.close_ms;
+    }
+}
+
+impl BenchRow {
+    /// The transport, and its variant if there are several.
+    pub(crate) fn name(&self) -> String {
+        self.variant.as_ref().map_or(self.transport.to_owned(), |variant| format!("{} ({variant})", self.transport))
+    }
+
+    /// In a sentence, for those who watch.
+    pub(crate) fn sentence(&self) -> String {
+        let cost = self.figures.cpu_us_per_delivery.map(|cost| format!("{} us/delivery", three_digits(cost)));
+        let p99 = self.figures.p99.map(|p99| format!("p99 {p99:.1} ms"));
+        let figures: Vec<String> = [cost, p99].into_iter().flatten().collect();
+        let how = if self.passed { "passed".to_owned() } else { format!("did not pass: {}", self.reasons.join("; ")) };
+        [vec![how], figures].concat().join(", ")
+    }
+
+    /// Whether it is Skipstone's.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.transport.starts_with("skipstone")
+    }
+
+    /// Whether the load could hardly keep its schedule.
+    pub(crate) fn is_load_short(&self) -> bool {
+        self.figures.load_cpu_percent.is_some_and(|percent| percent > 95.0)
+            || self.figures.latest_send.is_some_and(|late| late > 20.0)
+    }
+
+    /// Several rounds of one transport with one number of clients as one row.
+    pub(crate) fn of_rounds(mut rounds: Vec<BenchRow>) -> Option<BenchRow> {
+        rounds.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let costs = || rounds.iter().filter_map(|row| row.figures.cpu_us_per_delivery);
+        let (least, most) = (costs().reduce(f64::min), costs().reduce(f64::max));
+        let passed = rounds.iter().all(|row| row.passed);
+        let mut reasons: Vec<String> = rounds.iter().flat_map(|row| row.reasons.clone()).collect();
+        reasons.dedup();
+        let mut row = rounds.get((rounds.len().max(1) - 1) / 2)?.clone();
+        (row.passed, row.reasons, row.rounds) = (passed, reasons, rounds.len() as u32);
+        (row.figures.cpu_us_per_delivery_least, row.figures.cpu_us_per_delivery_most) = (least, most);
+        Some(row)
+    }
+
+    /// Says of each row how it compares: with this transport's of the same number of clients and variant; or, where the
+    /// variants themselves are compared, with the first of its own transport.
+    pub(crate) fn compare(rows: &mut [BenchRow], against: Against) {
+        let all: Vec<BenchRow> = rows.to_vec();
+        for row in rows {
+            let is_base = |other: &&BenchRow| match against {
+                Against::BenchTransport(name) => other.transport == name && other.variant == row.variant,
+                Against::FirstVariant => other.transport == row.transport,
+            };
+            let base = all.iter().filter(|other| other.clients == row.clients).find(is_base);
+            let base = base.and_then(|base| base.figures.cpu_us_per_delivery);
+            row.figures.ratio = row.figures.cpu_us_per_delivery.zip(base).map(|(own, base)| own / base);
+        }
+    }
+}
+
+/// The base of the ratios.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Against {
+    BenchTransport(&'static str),
+    FirstVariant,
+}
+
+/// Rows without a cost come last.
+fn cost(row: &BenchRow) -> f64 {
+    row.figures.cpu_us_per_delivery.unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(transport: &'static str, clients: u32, cost: Option<f64>, passed: bool) -> BenchRow {
+        let figures = BenchFigures { cpu_us_per_delivery: cost, ..BenchFigures::default() };
+        let reasons = if passed { Vec::new() } else { vec!["late".into()] };
+        BenchRow { transport, variant: None, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
+    }
+
+    #[test]
+    fn the_round_in_the_middle_stands_for_all_and_one_that_failed_fails_all() {
+        let rounds = [(Some(3.0), true), (Some(1.0), false), (Some(2.0), true)];
+        let one = BenchRow::of_rounds(rounds.map(|(cost, passed)| row("a", 5, cost, passed)).to_vec()).unwrap();
+        assert_eq!((one.rounds, one.passed, one.reasons.len()), (3, false, 1));
+        assert_eq!(one.figures.cpu_us_per_delivery, Some(2.0));
+        assert_eq!(
+            (one.figures.cpu_us_per_delivery_least, one.figures.cpu_us_per_delivery_most),
+            (Some(1.0), Some(3.0))
+        );
+        assert_eq!(BenchRow::of_rounds(Vec::new()), None);
+    }
+
+    #[test]
+    fn ratios_are_of_the_same_number_of_clients() {
+        let mut rows = [
+            row("tcp", 5, Some(2.0), true),
+            row("a", 5, Some(1.0), true),
+            row("a", 9, Some(1.0), true),
+            row("b", 5, None, true),
+        ];
+        BenchRow::compare(&mut rows, Against::BenchTransport("tcp"));
+        assert_eq!(rows.map(|row| row.figures.ratio), [Some(1.0), Some(0.5), None, None]);
+    }
+}

@@ -1,0 +1,78 @@
+//! System calls of the bench: a CPU for each process, the CPU time it used, a clock that all processes share, a
+//! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
+
+#[cfg(target_os = "linux")]
+pub(crate) use self::linux::{cpu_time, join_network, leave_network, now_ns, pin};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::other::{cpu_time, join_network, leave_network, now_ns, pin};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns, unshare};
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+    use nix::time::{ClockId, clock_gettime};
+    use nix::unistd::Pid;
+
+    /// Keeps this process, and every thread that it starts, on one CPU.
+    pub(crate) fn pin(cpu: usize) -> Result<(), String> {
+        let mut set = CpuSet::new();
+        let pinned = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
+        pinned.map_err(|error| format!("this process may not run on CPU {cpu}: {error}"))
+    }
+
+    /// User and system time of all threads of this process, those that ended included.
+    pub(crate) fn cpu_time() -> Option<Duration> {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+        let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        Some(Duration::from_micros(micros.try_into().ok()?))
+    }
+
+    /// CLOCK_MONOTONIC, which all processes of a machine read alike.
+    pub(crate) fn now_ns() -> u64 {
+        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds() as u64)
+    }
+
+    /// A network of its own for this process, without any interface but an idle loopback. It ends with the process,
+    /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first thread.
+    pub(crate) fn leave_network() -> Result<(), String> {
+        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace of its own: {error}"))
+    }
+
+    /// The network of another process, which stays as long as one of them does. Before the first thread.
+    pub(crate) fn join_network(process: u32) -> Result<(), String> {
+        let text =
+            |error: &dyn std::fmt::Display| format!("the network of process {process} cannot be joined: {error}");
+        let network = File::open(format!("/proc/{process}/ns/net")).map_err(|error| text(&error))?;
+        setns(network, CloneFlags::CLONE_NEWNET).map_err(|error| text(&error))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod other {
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+    pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
+        Err("processes are pinned on Linux only".into())
+    }
+
+    pub(crate) fn cpu_time() -> Option<Duration> {
+        None
+    }
+
+    /// The clock on the wall: all processes read it alike, and nobody is supposed to set it meanwhile.
+    pub(crate) fn now_ns() -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+    }
+
+    pub(crate) fn leave_network() -> Result<(), String> {
+        Err("networks of their own exist on Linux only".into())
+    }
+
+    pub(crate) fn join_network(_process: u32) -> Result<(), String> {
+        leave_network()
+    }
+}

@@ -1,0 +1,101 @@
+//! The transports of the bench.
+
+use std::str::FromStr;
+
+use strum::{Display, IntoStaticStr, VariantArray};
+
+use super::variant::{Delivery, Variant};
+use crate::units::transport_name::Named;
+use crate::units::written::written_as_text;
+
+/// A transport of the bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum BenchTransport {
+    /// Native clients in clear.
+    SkipstonePlain,
+    /// Encrypted, as it comes.
+    Skipstone,
+    /// Clients as browsers are.
+    #[strum(serialize = "skipstone-ws")]
+    SkipstoneWebSocket,
+    /// Half of the clients native and in clear, half as browsers are.
+    SkipstoneMixed,
+    Enet,
+    /// With netcode's encryption.
+    Renet,
+    /// QUIC: a stream for each client, one write per client and tick.
+    Quinn,
+    /// A message for each line, one write per client and tick.
+    #[strum(serialize = "websocket")]
+    WebSocket,
+    /// One write per client and tick.
+    Tcp,
+    /// The floor: packed datagrams without a protocol, by the system calls that Skipstone uses.
+    UdpBare,
+    /// The same; each client answers what it received, once a tick, as every reliable transport must.
+    UdpBareAcked,
+}
+
+impl Named for BenchTransport {
+    fn is_built_in(self) -> bool {
+        let is_peer = matches!(
+            self,
+            BenchTransport::Enet | BenchTransport::Renet | BenchTransport::Quinn | BenchTransport::WebSocket
+        );
+        !is_peer || cfg!(feature = "peers")
+    }
+}
+
+impl BenchTransport {
+    /// The most clients that it can serve, where that is a number of its own.
+    pub(crate) fn clients_max(self) -> Option<u32> {
+        match self {
+            BenchTransport::Enet => Some(4_095),
+            BenchTransport::Renet => Some(1_024),
+            _ => None,
+        }
+    }
+
+    /// Whether it is driven so: only Skipstone has channels here, and unreliable lines are not for streams.
+    pub(crate) fn has(self, variant: Variant) -> bool {
+        let is_stream = matches!(
+            self,
+            BenchTransport::SkipstoneWebSocket
+                | BenchTransport::WebSocket
+                | BenchTransport::Tcp
+                | BenchTransport::Quinn
+        );
+        match variant {
+            Variant::Only => true,
+            Variant::Channels(_) => self.name().starts_with("skipstone"),
+            Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
+        }
+    }
+}
+
+impl FromStr for BenchTransport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BenchTransport, String> {
+        BenchTransport::of_name(text)
+    }
+}
+
+written_as_text!(BenchTransport);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_shown() {
+        for transport in BenchTransport::VARIANTS.iter().copied() {
+            if transport.is_built_in() {
+                assert_eq!(transport.to_string().parse(), Ok(transport));
+            }
+        }
+        let error = "quin".parse::<BenchTransport>().unwrap_err();
+        assert!(error.contains("did you mean quinn?") && error.contains("udp-bare"), "{error}");
+    }
+}

@@ -1,0 +1,314 @@
+//! One run: a transport, a number of clients, the processes of server and load; and what came of it.
+
+use std::time::Duration;
+
+use super::drivers::Drive;
+use super::load::LoadTask;
+use super::messages::{ChildMessage, LoadReport, Order, Progress, ServerCounters};
+use super::network::{self, Network};
+use super::place::Place;
+use super::row::{BenchFigures, BenchRow};
+use super::server::ServerTask;
+use super::system::now_ns;
+use super::transport::BenchTransport;
+use super::variant::{Delivery, Variant};
+use super::workers::{ChildError, Pages, Priority, Workers};
+use crate::resilience::ResilienceFlags;
+use crate::signals::Signals;
+use crate::units::Rate;
+use crate::units::transport_name::Named;
+use crate::workload::Workload;
+
+/// The setup that all trials of a bench have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct TrialSetup {
+    pub(crate) workload: Workload,
+    /// Lines of each client; `None`: nothing is sent.
+    pub(crate) rate: Option<Rate>,
+    pub(crate) line_bytes: usize,
+    pub(crate) warmup: Duration,
+    pub(crate) duration: Duration,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) network: Network,
+    pub(crate) server_cpu: Option<usize>,
+    /// The load's processes, and their cores in turns; on any if there are none.
+    pub(crate) load_processes: u32,
+    pub(crate) load_cpus: Vec<usize>,
+    pub(crate) drive: Drive,
+    pub(crate) priority: Priority,
+    /// How Skipstone answers loss and shares a link.
+    pub(crate) resilience: ResilienceFlags,
+    /// The most that a delivery may take at the 99th percentile.
+    pub(crate) p99_max: Duration,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trial {
+    pub(crate) transport: BenchTransport,
+    pub(crate) clients: u32,
+    pub(crate) variant: Variant,
+}
+
+/// The messages of the processes, as far as a row needs them.
+#[derive(Debug, Clone, Default)]
+struct Findings {
+    /// Before the first client.
+    idle: Option<ServerCounters>,
+    begin: Option<ServerCounters>,
+    end: Option<ServerCounters>,
+    found: Option<LoadReport>,
+}
+
+const START_MAX: Duration = Duration::from_secs(15);
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// All clients connect within this, or do not.
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+/// Between the last handshake and the first line.
+const BREATH: Duration = Duration::from_millis(100);
+/// The end of a load: draining, closing, counting.
+const END_MAX: Duration = Duration::from_secs(25);
+
+impl Trial {
+    /// Plays it. What goes wrong is in the row; an error is an interruption.
+    pub(crate) fn play(
+        self,
+        setup: &TrialSetup,
+        signals: &Signals,
+        mut show: impl FnMut(Progress),
+    ) -> Result<BenchRow, ChildError> {
+        let mut evidence = Findings::default();
+        if let Some(most) = self.transport.clients_max().filter(|most| self.clients > *most) {
+            return Ok(self.row(setup, &evidence, Some(format!("it serves {most} clients at most"))));
+        }
+        if !self.transport.has(self.variant) {
+            return Ok(self.row(setup, &evidence, Some(format!("it is not driven with {}", self.variant))));
+        }
+        match self.run(setup, signals, &mut evidence, &mut show) {
+            Ok(()) => Ok(self.row(setup, &evidence, None)),
+            Err(ChildError::Failed(reason)) => Ok(self.row(setup, &evidence, Some(reason))),
+            Err(ChildError::Interrupted) => Err(ChildError::Interrupted),
+        }
+    }
+
+    fn run(
+        self,
+        setup: &TrialSetup,
+        signals: &Signals,
+        evidence: &mut Findings,
+        show: &mut dyn FnMut(Progress),
+    ) -> Result<(), ChildError> {
+        let (mut server, mut load) = self.processes(setup, signals)?;
+        let (_, ChildMessage::Listening { url }) = server.receive(START_MAX, signals)? else {
+            return Err(ChildError::Failed("the server said something else than its URL".into()));
+        };
+        evidence.idle = Some(counters(&mut server, signals)?);
+        load.order(&Order::Connect(url));
+        let patience = CONNECT_MAX + setup.warmup + setup.duration + END_MAX;
+        let count = self.load_processes(setup);
+        let (mut progress, mut sent) = (vec![Progress::default(); count], vec![Vec::new(); count]);
+        let mut found = Vec::new();
+        while found.len() < count {
+            let (number, message) = load.receive(patience, signals)?;
+            match message {
+                ChildMessage::Connected { clients, .. } => {
+                    progress[number].connected = clients;
+                    let connected = Progress::together(&progress);
+                    show(connected);
+                    if load.has_arrived() {
+                        let all = connected.connected == self.clients;
+                        load.order(&if all { Order::GoOn } else { Order::Conclude });
+                    }
+                }
+                ChildMessage::Touched if load.has_arrived() => {
+                    load.order(&Order::Begin(now_ns() + BREATH.as_nanos() as u64))
+                }
+                ChildMessage::Progress(now) => {
+                    progress[number] = now;
+                    show(Progress::together(&progress));
+                }
+                // The window is the same for all: the first that says so speaks for them.
+                ChildMessage::WindowBegins if evidence.begin.is_none() => {
+                    evidence.begin = Some(counters(&mut server, signals)?)
+                }
+                ChildMessage::WindowEnds if evidence.end.is_none() => {
+                    evidence.end = Some(counters(&mut server, signals)?)
+                }
+                ChildMessage::Sent { lines } => {
+                    sent[number] = lines;
+                    if load.has_arrived() {
+                        load.order(&Order::Sent(sent.concat()));
+                    }
+                }
+                ChildMessage::Drained if load.has_arrived() => load.order(&Order::Close),
+                ChildMessage::Report(part) => found.push((number, *part)),
+                _ => {}
+            }
+        }
+        found.sort_by_key(|(number, _)| *number);
+        let parts: Vec<LoadReport> = found.into_iter().map(|(_, part)| part).collect();
+        evidence.found = LoadReport::together(&parts, &setup.load_cpus);
+        server.order(&Order::Stop);
+        Ok(())
+    }
+
+    /// Each has at least one client.
+    fn load_processes(self, setup: &TrialSetup) -> usize {
+        setup.load_processes.clamp(1, self.clients.max(1)) as usize
+    }
+
+    /// Server and load, each in its place, with a cable between them.
+    fn processes(self, setup: &TrialSetup, signals: &Signals) -> Result<(Workers, Workers), ChildError> {
+        // The load is not what is measured, and shall be no bottleneck.
+        let (mut server, mut load) =
+            (Workers::new("bench-server", Pages::Usual), Workers::new("bench-load", Pages::Huge));
+        let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };
+        server.add(&self.server_task(setup, apart()), setup.priority)?;
+        load.add(&self.load_task(setup, 0, apart()), setup.priority)?;
+        for workers in [&server, &load] {
+            workers.receive(START_MAX, signals)?;
+        }
+        if setup.network == Network::Veth {
+            network::connect(server.process(0), load.process(0)).map_err(ChildError::Failed)?;
+        }
+        load.order(&Order::Go);
+        // The server's end of the cable comes up with it, and the load waits for that.
+        server.order(&Order::Go);
+        load.receive(START_MAX, signals)?;
+        let first = load.process(0);
+        for number in 1..self.load_processes(setup) {
+            let beside = (setup.network == Network::Veth).then_some(first);
+            load.add(&self.load_task(setup, number, Place { beside, ..Place::default() }), setup.priority)?;
+            load.receive(START_MAX, signals)?;
+            load.order_one(number, &Order::Go);
+            load.receive(START_MAX, signals)?;
+        }
+        Ok((server, load))
+    }
+
+    fn server_task(self, setup: &TrialSetup, place: Place) -> ServerTask {
+        ServerTask {
+            transport: self.transport,
+            clients: self.clients,
+            workload: setup.workload,
+            ticks_per_second: setup.ticks_per_second,
+            delivery: self.variant.delivery(),
+            channels: self.variant.channels(),
+            drive: setup.drive,
+            resilience: setup.resilience.clone(),
+            place: Place { cpu: setup.server_cpu, ..place },
+        }
+    }
+
+    fn load_task(self, setup: &TrialSetup, number: usize, place: Place) -> LoadTask {
+        let of = self.load_processes(setup) as u64;
+        let share = |number: usize| (u64::from(self.clients) * number as u64 / of) as u32;
+        let (first, end) = (share(number), share(number + 1));
+        let cpu = setup.load_cpus.get(number % setup.load_cpus.len().max(1)).copied();
+        LoadTask {
+            transport: self.transport,
+            clients: end - first,
+            first,
+            clients_of_all: self.clients,
+            workload: setup.workload,
+            rate: setup.rate,
+            in_flight: self.variant.in_flight(),
+            delivery: self.variant.delivery(),
+            channels: self.variant.channels(),
+            line_bytes: setup.line_bytes,
+            warmup: setup.warmup,
+            duration: setup.duration,
+            connect_max: CONNECT_MAX,
+            resilience: setup.resilience.clone(),
+            place: Place { cpu, ..place },
+        }
+    }
+
+    fn row(self, setup: &TrialSetup, evidence: &Findings, failure: Option<String>) -> BenchRow {
+        let figures = evidence.figures(setup);
+        let mut reasons: Vec<String> = failure.into_iter().collect();
+        if reasons.is_empty() {
+            reasons = evidence.shortcomings(self, setup, &figures);
+        }
+        BenchRow {
+            transport: self.transport.name(),
+            variant: self.variant.name(),
+            clients: self.clients,
+            rate: setup.rate.map_or(0.0, |rate| rate.per_second()),
+            passed: reasons.is_empty(),
+            reasons,
+            rounds: 1,
+            figures,
+        }
+    }
+}
+
+fn counters(server: &mut Workers, signals: &Signals) -> Result<ServerCounters, ChildError> {
+    server.order(&Order::Mark);
+    match server.receive(ANSWER_MAX, signals)?.1 {
+        ChildMessage::Counters(counters) => Ok(counters),
+        _ => Err(ChildError::Failed("the server answered something else than its counters".into())),
+    }
+}
+
+impl Findings {
+    fn figures(&self, setup: &TrialSetup) -> BenchFigures {
+        let mut figures = BenchFigures::default();
+        if let Some(found) = &self.found {
+            figures.take_found(found);
+        }
+        let (Some(begin), Some(end), Some(found)) = (self.begin, self.end, &self.found) else { return figures };
+        let seconds = ((end.at_ns - begin.at_ns) as f64 / 1e9).max(1e-6);
+        let deliveries = found.deliveries_in_window as f64;
+        figures.ticks_per_second = Some((end.ticks - begin.ticks) as f64 / seconds);
+        figures.slowest_tick = Some(end.slowest_tick_us as f64 / 1e3);
+        figures.rss_bytes = end.rss_bytes;
+        if let Some((before, after)) = begin.cpu_us.zip(end.cpu_us) {
+            let cpu = (after - before) as f64;
+            figures.server_cpu_percent = Some(cpu / seconds / 1e4);
+            figures.cpu_us_per_delivery = (deliveries > 0.0).then(|| cpu / deliveries);
+        }
+        if let Some((before, after)) = begin.ip_bytes.zip(end.ip_bytes) {
+            let bytes = after.saturating_sub(before) as f64;
+            let payload = (deliveries + found.sent_in_window as f64) * setup.line_bytes as f64;
+            figures.ip_bytes_per_second = Some(bytes / seconds);
+            figures.overhead_percent = (payload > 0.0).then(|| (bytes / payload - 1.0) * 100.0);
+        }
+        let rss = self.idle.and_then(|idle| idle.rss_bytes).zip(end.rss_bytes);
+        figures.rss_bytes_per_client =
+            rss.map(|(before, after)| after.saturating_sub(before) as f64 / f64::from(found.connected.max(1)));
+        figures
+    }
+
+    /// Why it did not pass, one sentence each.
+    fn shortcomings(&self, trial: Trial, setup: &TrialSetup, figures: &BenchFigures) -> Vec<String> {
+        let Some(found) = &self.found else { return vec!["the load found nothing".into()] };
+        let (tally, mut reasons) = (&found.tally, Vec::new());
+        let mut unless = |good: bool, reason: String| reasons.extend((!good).then_some(reason));
+        let told: Vec<String> = found.reasons.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
+        if found.connected < trial.clients {
+            let why = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
+            return vec![format!("{} of {} clients were connected{why}", found.connected, trial.clients)];
+        }
+        unless(found.dropped == 0, format!("{} clients were dropped ({})", found.dropped, told.join("; ")));
+        unless(tally.corrupted == 0, format!("{} lines came changed", tally.corrupted));
+        if trial.variant.delivery() == Delivery::Unreliable {
+            return reasons;
+        }
+        unless(tally.lost == 0, format!("{} lines were lost", tally.lost));
+        unless(tally.duplicated == 0, format!("{} lines came twice", tally.duplicated));
+        unless(tally.reordered == 0, format!("{} lines came after later ones", tally.reordered));
+        unless(found.sent == found.planned, format!("{} of {} lines could be sent", found.sent, found.planned));
+        if trial.variant.in_flight().is_some() {
+            // As fast as it goes is as late as it gets.
+            return reasons;
+        }
+        let p99_max = setup.p99_max.as_secs_f64() * 1e3;
+        let p99 = figures.p99.unwrap_or(0.0);
+        unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, and {p99_max} ms are allowed"));
+        let ticks_min = f64::from(setup.ticks_per_second) * 59.0 / 60.0;
+        let ticks = figures.ticks_per_second.unwrap_or(0.0);
+        unless(ticks >= ticks_min, format!("the server made {ticks:.1} ticks a second, and {ticks_min} are wanted"));
+        reasons
+    }
+}

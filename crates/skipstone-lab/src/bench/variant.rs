@@ -1,0 +1,64 @@
+//! The variants of a preset besides transport and number of clients.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How lines are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub(crate) enum Delivery {
+    /// Each once, in order
+    Reliable,
+    /// As they come, if they come
+    Unreliable,
+}
+
+/// One of a preset's variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// There is nothing to vary.
+    Only,
+    /// So many channels are used once, and fall idle before anything is measured.
+    Channels(u16),
+    /// Each client has so many lines on their way, there and back.
+    InFlight { lines: u32, delivery: Delivery },
+}
+
+impl Variant {
+    pub(crate) fn channels(self) -> u16 {
+        match self {
+            Variant::Channels(channels) => channels,
+            Variant::Only | Variant::InFlight { .. } => 1,
+        }
+    }
+
+    pub(crate) fn delivery(self) -> Delivery {
+        match self {
+            Variant::InFlight { delivery, .. } => delivery,
+            Variant::Only | Variant::Channels(_) => Delivery::Reliable,
+        }
+    }
+
+    pub(crate) fn in_flight(self) -> Option<u32> {
+        match self {
+            Variant::InFlight { lines, .. } => Some(lines),
+            Variant::Only | Variant::Channels(_) => None,
+        }
+    }
+
+    /// As a result has it; `None` where there is nothing to tell apart.
+    pub(crate) fn name(self) -> Option<String> {
+        (self != Variant::Only).then(|| self.to_string())
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Variant::Only => Ok(()),
+            Variant::Channels(channels) => write!(f, "{channels} channels"),
+            Variant::InFlight { lines, delivery } => write!(f, "{delivery}, {lines} in flight"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Child processes of a run that do one thing together: they get the same orders, and their messages come one at a time.
+
+use std::ops::ControlFlow;
+use std::process::Command;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use super::messages::{ChildMessage, Order};
+use crate::child::Child;
+use crate::signals::Signals;
+
+/// Children of one name, numbered from 0.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    name: &'static str,
+    pages: Pages,
+    children: Vec<Child>,
+    messages: Receiver<(usize, ChildMessage)>,
+    /// Where the children's messages go; each has a copy.
+    outbox: Sender<(usize, ChildMessage)>,
+    /// Those that have come to the point where all wait for each other.
+    arrived: usize,
+}
+
+/// The processes that may run on a child's core meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// Whatever wants to.
+    Usual,
+    /// Nothing, as long as the child has work.
+    Realtime,
+}
+
+/// How a child's memory is paged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// As the system has it.
+    Usual,
+    /// In huge pages, if glibc and the kernel can, and the environment does not say otherwise.
+    Huge,
+}
+
+/// Why no message came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChildError {
+    /// A child cannot go on, or ended, or took too long: one sentence.
+    Failed(String),
+    /// This process was told to stop.
+    Interrupted,
+}
+
+const GLIBC_TUNABLES: &str = "GLIBC_TUNABLES";
+/// How often signals are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Workers {
+    /// Nobody yet.
+    pub(crate) fn new(name: &'static str, pages: Pages) -> Workers {
+        let (outbox, messages) = mpsc::channel();
+        Workers { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
+    }
+
+    /// Starts another process of this program, with the task of one of its hidden commands.
+    pub(crate) fn add(&mut self, task: &impl serde::Serialize, priority: Priority) -> Result<(), ChildError> {
+        let (name, number, outbox) = (self.name, self.children.len(), self.outbox.clone());
+        let failed = |error| ChildError::Failed(format!("cannot start the process of {name}: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut command = match priority {
+            Priority::Usual => Command::new(program),
+            Priority::Realtime => {
+                let mut command = Command::new("chrt");
+                command.args(["--fifo", "10"]).arg(program);
+                command
+            }
+        };
+        command.arg(name).arg(serde_json::to_string(task).expect("a task has only text keys"));
+        if self.pages == Pages::Huge && std::env::var_os(GLIBC_TUNABLES).is_none() {
+            command.env(GLIBC_TUNABLES, "glibc.malloc.hugetlb=1");
+        }
+        let on_line = move |line: Option<String>| {
+            let ended = || format!("the process of {name} ended; its own message stands above");
+            let message = match line {
+                Some(line) => serde_json::from_str(&line).ok(),
+                None => Some(ChildMessage::Failed { reason: ended() }),
+            };
+            // A line that is no message is a library's own chatter.
+            let Some(message) = message else { return ControlFlow::Continue(()) };
+            let is_last = matches!(message, ChildMessage::Report(_));
+            let is_gone = outbox.send((number, message)).is_err();
+            if is_last || is_gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        self.children.push(Child::start(command, on_line).map_err(failed)?);
+        Ok(())
+    }
+
+    /// The process with this number.
+    pub(crate) fn process(&self, number: usize) -> u32 {
+        self.children[number].id()
+    }
+
+    /// Sends one of them an order.
+    pub(crate) fn order_one(&mut self, number: usize, order: &Order) {
+        self.children[number].send(&serde_json::to_string(order).expect("an order has only text keys"));
+    }
+
+    /// Sends all of them an order.
+    pub(crate) fn order(&mut self, order: &Order) {
+        (0..self.children.len()).for_each(|number| self.order_one(number, order));
+    }
+
+    /// The next message within this time, and whose it is.
+    pub(crate) fn receive(&self, within: Duration, signals: &Signals) -> Result<(usize, ChildMessage), ChildError> {
+        let end = Instant::now() + within;
+        loop {
+            match self.messages.recv_timeout(LOOK) {
+                Ok((_, ChildMessage::Failed { reason })) => return Err(ChildError::Failed(reason)),
+                Ok(message) => return Ok(message),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("this end keeps an outbox of its own"),
+                Err(RecvTimeoutError::Timeout) if signals.is_set() => return Err(ChildError::Interrupted),
+                Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
+                    return Err(ChildError::Failed(format!("the process of {} said nothing in {within:?}", self.name)));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// One of them has come to where all wait for each other; whether it was the last.
+    pub(crate) fn has_arrived(&mut self) -> bool {
+        self.arrived = (self.arrived + 1) % self.children.len();
+        self.arrived == 0
+    }
+}

@@ -1,0 +1,106 @@
+//! The contenders: the transports, and Skipstone's ways of answering loss.
+
+use std::fmt;
+use std::str::FromStr;
+
+use strum::{Display, IntoStaticStr, VariantArray};
+
+pub(crate) use crate::units::Mode;
+use crate::units::transport_name::Named;
+use crate::units::written::written_as_text;
+
+/// A transport of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum SimulatedTransport {
+    /// Encrypted, or with the sizes of it.
+    Skipstone,
+    /// In clear.
+    SkipstonePlain,
+    /// One conversation whose messages share segments.
+    Kcp,
+    /// One packet per message.
+    KcpMsg,
+    /// `Kcp` in blocks of 10 datagrams with 3 of parity.
+    KcpFec,
+    /// `KcpMsg` in blocks of 10 datagrams with 3 of parity.
+    KcpMsgFec,
+    /// QUIC as it comes, a stream for each entity.
+    Quinn,
+    /// QUIC with its settings made for this.
+    QuinnTuned,
+    /// A channel for each entity.
+    Renet,
+}
+
+impl Named for SimulatedTransport {
+    fn is_built_in(self) -> bool {
+        self.has_modes() || cfg!(feature = "peers")
+    }
+}
+
+impl SimulatedTransport {
+    /// Whether it is run once for each mode.
+    pub(crate) fn has_modes(self) -> bool {
+        matches!(self, SimulatedTransport::Skipstone | SimulatedTransport::SkipstonePlain)
+    }
+}
+
+impl FromStr for SimulatedTransport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SimulatedTransport, String> {
+        SimulatedTransport::of_name(text)
+    }
+}
+
+written_as_text!(SimulatedTransport);
+
+/// A transport and, where it has them, its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Contender {
+    pub(crate) transport: SimulatedTransport,
+    pub(crate) mode: Option<Mode>,
+}
+
+impl Contender {
+    /// Every transport, in each mode if it has modes.
+    pub(crate) fn all(transports: &[SimulatedTransport], modes: &[Mode]) -> Vec<Contender> {
+        let each = |transport: &SimulatedTransport| {
+            let transport = *transport;
+            let modes: Vec<_> =
+                if transport.has_modes() { modes.iter().copied().map(Some).collect() } else { vec![None] };
+            modes.into_iter().map(move |mode| Contender { transport, mode })
+        };
+        transports.iter().flat_map(each).collect()
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mode {
+            Some(mode) => f.pad(&format!("{} {mode}", self.transport)),
+            None => self.transport.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_shown() {
+        for transport in SimulatedTransport::VARIANTS.iter().copied() {
+            if transport.is_built_in() {
+                assert_eq!(transport.to_string().parse(), Ok(transport));
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_right_ones() {
+        let error = "quin".parse::<SimulatedTransport>().unwrap_err();
+        assert!(error.contains("did you mean quinn?") && error.contains("kcp-msg-fec"), "{error}");
+    }
+}

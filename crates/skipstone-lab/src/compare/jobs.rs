@@ -1,0 +1,48 @@
+//! All runs of a comparison, on all cores; in the order that was asked for, whichever ends first.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::condition::Condition;
+use super::contender::Contender;
+use super::row::CompareRow;
+use super::simulation::simulate;
+
+/// One run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) contender: Contender,
+    pub(crate) seed: u64,
+}
+
+/// Runs all jobs. `None` stands for those that were stopped. `on_done` hears of each that ends, by any thread.
+pub(crate) fn run_all(
+    jobs: &[Job],
+    condition: &Condition,
+    threads: usize,
+    stop: &AtomicBool,
+    on_done: impl Fn(&Job) + Sync,
+) -> Vec<Option<CompareRow>> {
+    let next = AtomicUsize::new(0);
+    let rows = Mutex::new(vec![None; jobs.len()]);
+    let work = || {
+        while let Some((at, job)) = claim(&next, jobs) {
+            let Ok(measured) = simulate(job.contender, condition, job.seed, stop) else { return };
+            let row = CompareRow::new(job.contender, condition, job.seed, &measured);
+            rows.lock().expect("no run panics while it holds the rows")[at] = Some(row);
+            on_done(job);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    rows.into_inner().expect("no run panics while it holds the rows")
+}
+
+fn claim<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    jobs.get(at).map(|job| (at, job))
+}

@@ -1,0 +1,108 @@
+//! The subjects of thresholds: every row, by transport and mode; and `median`, `worst` and `best` over the seeds, as in
+//! `skipstone.lean.median.max<=50`.
+
+use super::contender::Contender;
+use super::row::{CompareFigures, CompareRow, Summary};
+use crate::report::ThresholdResult;
+use crate::report::rows::{self, Subject, by_name};
+use crate::units::Threshold;
+use crate::units::transport_name::Named;
+
+/// Whether thresholds name figures of those who take part: to be asked before a run.
+pub(crate) fn check(thresholds: &[Threshold], contenders: &[Contender]) -> Result<(), String> {
+    let none = CompareFigures::default();
+    let subjects: Vec<Subject> = contenders
+        .iter()
+        .flat_map(|contender| {
+            let (transport, mode) = (contender.transport.name(), contender.mode.map(|mode| mode.to_string()));
+            [None, Some("median"), Some("worst"), Some("best")]
+                .map(|over| subject(transport, mode.as_deref(), over, &none))
+        })
+        .collect();
+    let rows = subjects.iter().filter(|subject| subject.over.is_none());
+    let names: Vec<String> = rows.map(|subject| subject.labels.join(".")).collect();
+    rows::check(thresholds, &subjects, &names, &by_name(&none), &TIMES)
+}
+
+/// How every row and summary did, and why one did not.
+pub(crate) fn judge(
+    thresholds: &[Threshold],
+    rows: &[CompareRow],
+    summaries: &[Summary],
+) -> (Vec<ThresholdResult>, Vec<String>) {
+    let of_row = |row: &CompareRow| {
+        let subject = subject(row.transport, row.mode.as_deref(), None, &row.figures);
+        Subject { of: format!("{} seed {}", subject.of, row.seed), ..subject }
+    };
+    let of_summary = |summary: &Summary| {
+        let all = [("median", &summary.median), ("worst", &summary.worst), ("best", &summary.best)];
+        all.map(|(over, figures)| subject(summary.transport, summary.mode.as_deref(), Some(over), figures))
+    };
+    let subjects: Vec<Subject> = rows.iter().map(of_row).chain(summaries.iter().flat_map(of_summary)).collect();
+    rows::judge(thresholds, &subjects, &TIMES)
+}
+
+fn subject(transport: &str, mode: Option<&str>, over: Option<&'static str>, figures: &CompareFigures) -> Subject {
+    let labels: Vec<String> = [Some(transport), mode, over].into_iter().flatten().map(str::to_owned).collect();
+    Subject { of: labels.join(" "), labels, over, figures: by_name(figures) }
+}
+
+/// Figures that are in ms.
+const TIMES: [&str; 9] =
+    ["p50", "p99", "p998", "p9999", "max", "connect", "queue_delay_p50", "queue_delay_p95", "queue_delay_max"];
+
+#[cfg(test)]
+mod tests {
+    use super::super::contender::{Mode, SimulatedTransport};
+    use super::*;
+
+    fn row(transport: &'static str, mode: Option<&str>, seed: u64, p998: f64) -> CompareRow {
+        let figures = CompareFigures { p998: Some(p998), bytes_per_payload: Some(1.5), ..CompareFigures::default() };
+        CompareRow {
+            transport,
+            mode: mode.map(str::to_owned),
+            plan: "p".into(),
+            entities: 1,
+            loss: 0.0,
+            seed,
+            gave_up: false,
+            figures,
+        }
+    }
+
+    fn missed(threshold: &str) -> Vec<String> {
+        let rows = [
+            row("skipstone", Some("lean"), 1, 40.0),
+            row("skipstone", Some("lean"), 2, 44.0),
+            row("skipstone", Some("adaptive"), 1, 21.0),
+            row("kcp-fec", None, 1, 98.0),
+        ];
+        let thresholds = [threshold.parse().unwrap()];
+        let (results, reasons) = judge(&thresholds, &rows, &Summary::of(&rows));
+        assert_eq!(results.iter().filter(|result| !result.passed).count(), reasons.len());
+        results.into_iter().filter(|result| !result.passed).filter_map(|result| result.of).collect()
+    }
+
+    #[test]
+    fn a_threshold_holds_for_all_that_it_names() {
+        assert_eq!(missed("p998<24ms"), ["skipstone lean seed 1", "skipstone lean seed 2", "kcp-fec seed 1"]);
+        assert_eq!(missed("skipstone.p998<=40"), ["skipstone lean seed 2"]);
+        assert_eq!(missed("skipstone.adaptive.p998<0.024s"), Vec::<String>::new());
+        assert_eq!(missed("skipstone.lean.worst.p998<44"), ["skipstone lean worst"]);
+        assert_eq!(missed("kcp-fec.bytes_per_payload<2"), Vec::<String>::new());
+        assert_eq!(missed("kcp-fec.max<2"), ["kcp-fec seed 1"], "what was not measured keeps to nothing");
+    }
+
+    #[test]
+    fn names_that_do_not_exist_are_refused_before_the_run() {
+        let contenders = Contender::all(&[SimulatedTransport::Skipstone, SimulatedTransport::Kcp], &[Mode::Lean]);
+        let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();
+        assert!(error("p98<5").contains("did you mean p99?"));
+        assert!(error("quinn.p998<5").contains("\"quinn\" does not take part; there are skipstone.lean, kcp"));
+        assert!(error("skipstone.off.p998<5").contains("skipstone.off"));
+        assert!(error("bytes_per_payload<5ms").contains("not measured in ms"));
+        for good in ["p998<24ms", "skipstone.lean.median.max<50", "kcp.lost==0", "queue_delay_p95<=60ms"] {
+            check(&[good.parse().unwrap()], &contenders).unwrap();
+        }
+    }
+}

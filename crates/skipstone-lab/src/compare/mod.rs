@@ -1,0 +1,179 @@
+//! `skipstone compare`: one plan, every transport, one clock. In virtual time, so that the same plan and seeds give the
+//! same figures on every machine.
+//!
+//! ```text
+//! plan (TOML) + flags ──> condition ──> jobs (contender x seed) ──> simulation (peers, links, proof) ──> rows
+//!                                                                       rows ──> judge ──> table, JSON, exit code
+//! ```
+
+mod beside;
+mod condition;
+mod contender;
+mod jobs;
+mod judge;
+mod payload;
+mod peer;
+pub(crate) mod peers;
+mod plan;
+mod proof;
+pub(crate) mod result;
+pub(crate) mod row;
+mod simulation;
+mod table;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::report::output;
+use crate::report::paint::style;
+use crate::report::{Exit, Sink, Verdict};
+use crate::signals::Signals;
+use crate::units::Threshold;
+use crate::units::transport_name::Named;
+use condition::Condition;
+use contender::{Contender, Mode, SimulatedTransport};
+use jobs::{Job, run_all};
+use plan::ComparePlan;
+use result::{ComparePlanWords, Comparison, SCHEMA_VERSION};
+use row::{CompareRow, Summary};
+
+/// Flags of `compare`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct CompareArguments {
+    /// The plan: a TOML file, such as plans/spatialos-25.toml
+    plan: String,
+    /// In virtual time, over a model link: exact, and the same to the digit on every machine
+    #[arg(long)]
+    simulated: bool,
+    /// Runs of each transport, each with other chances
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// The first seed; the others follow
+    #[arg(long, value_name = "FIRST", default_value_t = 1)]
+    seed: u64,
+    /// Who takes part, in place of the plan's: skipstone,skipstone-plain,kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,
+    /// renet
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    transports: Option<Vec<SimulatedTransport>>,
+    /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    modes: Option<Vec<Mode>>,
+    /// A condition on every row, or on those that it names: 'skipstone.adaptive.p998<24ms', 'kcp.median.max<60ms',
+    /// 'lost==0'; exit code 99 if missed
+    #[arg(long, value_name = "CONDITION")]
+    threshold: Vec<Threshold>,
+    /// Write the result here, `-` for standard output in place of the table; its schema is schema/compare.schema.json
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+    /// No progress
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    values: condition::Flags,
+}
+
+const AFTER_HELP: &str = "\
+At each tick a client sends an update of every entity, reliable and in order with others of that entity; the server sends
+it back at once. Latency counts from the tick to the delivery of the echo. Columns are p50 to max in ms, and IP bytes of
+both directions per payload byte delivered. A name before a threshold's figure narrows it down: TRANSPORT, then MODE, then
+median, worst or best over the seeds.
+
+Try:
+  skipstone compare plans/spatialos-25.toml --simulated --seeds 1
+  skipstone compare plans/lossy-5.toml --simulated --transports skipstone,kcp-fec --modes lean,adaptive
+  skipstone compare plans/spatialos-25.toml --simulated --rtt 80ms --entities 100 --minutes 1";
+
+/// The modes that a plan does not name.
+const MODES: [Mode; 4] = [Mode::Off, Mode::Lean, Mode::Adaptive, Mode::Fixed { sources: 10, repairs: 3 }];
+
+/// Runs as the flags say.
+pub fn run(arguments: &CompareArguments) -> Exit {
+    compare(arguments).unwrap_or_else(|sentence| {
+        output::complain(format_args!("skipstone compare: {sentence}"));
+        Exit::BadConfiguration
+    })
+}
+
+fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
+    if !arguments.simulated {
+        return Err("only simulated runs exist so far: add --simulated".into());
+    }
+    let plan = ComparePlan::read(&arguments.plan)?;
+    let condition =
+        Condition::from(&plan, &arguments.values).map_err(|error| format!("{}: {error}", arguments.plan))?;
+    let contenders = contenders(&plan, arguments);
+    judge::check(&arguments.threshold, &contenders)?;
+    let seeds: Vec<u64> = (0..arguments.seeds).map(|at| arguments.seed.wrapping_add(at)).collect();
+    let sink = Sink::open(arguments.json.as_deref())?;
+    let signals = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let rows = play(&contenders, &seeds, &condition, signals.flag(), arguments.quiet);
+    let comparison = conclude(rows, &condition, &plan, seeds, &arguments.threshold);
+    sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
+    Ok(comparison.verdict.into())
+}
+
+fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Vec<Contender> {
+    let transports =
+        arguments.transports.clone().or(plan.transports.clone()).unwrap_or_else(SimulatedTransport::built_in);
+    let modes = arguments.modes.clone().or(plan.modes.clone()).unwrap_or(MODES.to_vec());
+    Contender::all(&transports, &modes)
+}
+
+/// A row for each contender and seed; fewer, if it was stopped.
+fn play(
+    contenders: &[Contender],
+    seeds: &[u64],
+    condition: &Condition,
+    stop: &AtomicBool,
+    is_quiet: bool,
+) -> Vec<Option<CompareRow>> {
+    let of_one = |contender: &Contender| {
+        let contender = *contender;
+        seeds.iter().map(move |seed| Job { contender, seed: *seed })
+    };
+    let jobs: Vec<Job> = contenders.iter().flat_map(of_one).collect();
+    let target = if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(jobs.len() as u64), target);
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {elapsed}  {msg}");
+    bar.set_style(style.expect("a good template"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let rows = run_all(&jobs, condition, threads, stop, |job| {
+        bar.set_message(table::job(job.contender, job.seed));
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    rows
+}
+
+fn conclude(
+    rows: Vec<Option<CompareRow>>,
+    condition: &Condition,
+    plan: &ComparePlan,
+    seeds: Vec<u64>,
+    thresholds: &[Threshold],
+) -> Comparison {
+    let is_whole = rows.iter().all(Option::is_some);
+    let results: Vec<CompareRow> = rows.into_iter().flatten().collect();
+    let summary = Summary::of(&results);
+    let (thresholds, mut reasons) = judge::judge(thresholds, &results, &summary);
+    let verdict = Verdict::of(!is_whole, &[], &reasons);
+    if verdict == Verdict::Interrupted {
+        reasons.insert(0, "The comparison was stopped before its end.".into());
+    }
+    Comparison {
+        schema_version: SCHEMA_VERSION,
+        verdict,
+        reasons,
+        clock: "simulated",
+        sealing: peers::SEALING,
+        plan: ComparePlanWords::of(condition, plan.about.as_deref()),
+        seeds,
+        results,
+        summary,
+        thresholds,
+    }
+}

@@ -1,0 +1,81 @@
+//! The bytes of an update: whose it is, its number, when it was due, and filler that belongs to no other update.
+//!
+//! ```text
+//! entity 2 | sequence 4 | time 6, in µs | filler, from entity and sequence
+//! ```
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+/// The shortest update.
+pub(crate) const BYTES_MIN: usize = 16;
+
+/// The head of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) entity: u16,
+    /// Counts the entity's updates from 0.
+    pub(crate) sequence: u32,
+    /// When it was due.
+    pub(crate) due: Duration,
+}
+
+impl Stamp {
+    /// An update of so many bytes.
+    pub(crate) fn encode(self, bytes: usize) -> Bytes {
+        let mut payload = Vec::with_capacity(bytes);
+        payload.extend_from_slice(&self.entity.to_be_bytes());
+        payload.extend_from_slice(&self.sequence.to_be_bytes());
+        payload.extend_from_slice(&(self.due.as_micros() as u64).to_be_bytes()[2..]);
+        payload.extend(self.filler().take(bytes - payload.len()));
+        payload.into()
+    }
+
+    /// The head of an update; `None` if it is damaged.
+    pub(crate) fn decode(payload: &[u8]) -> Option<Stamp> {
+        let (head, filler) = payload.split_at_checked(HEAD_BYTES)?;
+        let mut time = [0; 8];
+        time[2..].copy_from_slice(&head[6..]);
+        let stamp = Stamp {
+            entity: u16::from_be_bytes(head[..2].try_into().ok()?),
+            sequence: u32::from_be_bytes(head[2..6].try_into().ok()?),
+            due: Duration::from_micros(u64::from_be_bytes(time)),
+        };
+        stamp.filler().zip(filler).all(|(own, given)| own == *given).then_some(stamp)
+    }
+
+    fn filler(self) -> impl Iterator<Item = u8> {
+        let mut state = u64::from(self.entity) << 32 | u64::from(self.sequence);
+        std::iter::repeat_with(move || splitmix(&mut state).to_be_bytes()).flatten()
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub(crate) fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+const HEAD_BYTES: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_read_back_and_any_damage_to_the_filler_is_seen() {
+        let stamp = Stamp { entity: 7, sequence: 12_345, due: Duration::from_micros(1 << 40) };
+        for bytes in [BYTES_MIN, 50, 400] {
+            let payload = stamp.encode(bytes);
+            assert_eq!((payload.len(), Stamp::decode(&payload)), (bytes, Some(stamp)));
+            let mut damaged = payload.to_vec();
+            *damaged.last_mut().unwrap() ^= 1;
+            assert_eq!(Stamp::decode(&damaged), None);
+        }
+        assert_eq!(Stamp::decode(&[0; 5]), None);
+    }
+}

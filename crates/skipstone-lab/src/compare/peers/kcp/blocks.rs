@@ -1,0 +1,158 @@
+//! The block code that goes around KCP, as kcp-go has it: 3 datagrams of parity after every 10 of data.
+//!
+//! ```text
+//! sequence 4 | kind 2 | length 2, of what follows and itself | KCP's datagram
+//! ```
+//! The parity covers all from the length on, as if every datagram were as long as the longest.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use reed_solomon_erasure::galois_8::ReedSolomon;
+
+const DATA: usize = 10;
+const PARITY: usize = 3;
+const SHARDS: usize = DATA + PARITY;
+const KIND_DATA: u16 = 0xF1;
+const KIND_PARITY: u16 = 0xF2;
+const HEADER_BYTES: usize = 6;
+const LENGTH_BYTES: usize = 2;
+/// Bytes by which a datagram of KCP's grows.
+pub(super) const OVERHEAD_BYTES: usize = HEADER_BYTES + LENGTH_BYTES;
+/// Blocks for which a receiver waits.
+const BLOCKS_MAX: usize = 16;
+
+fn code() -> ReedSolomon {
+    ReedSolomon::new(DATA, PARITY).expect("a code that exists")
+}
+
+/// The sender's side.
+pub(super) struct Encoder {
+    code: ReedSolomon,
+    sequence: u32,
+    block: Vec<Vec<u8>>,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Encoder {
+        Encoder { code: code(), sequence: 0, block: Vec::new() }
+    }
+
+    /// A datagram leaves, and the parity behind the last of its block.
+    pub(super) fn encode(&mut self, datagram: &[u8], out: &mut VecDeque<Vec<u8>>) {
+        let mut shard = ((datagram.len() + LENGTH_BYTES) as u16).to_le_bytes().to_vec();
+        shard.extend_from_slice(datagram);
+        out.push_back(self.with_header(KIND_DATA, &shard));
+        self.block.push(shard);
+        if self.block.len() < DATA {
+            return;
+        }
+        let longest = self.block.iter().map(Vec::len).max().expect("it has ten");
+        let mut shards = std::mem::take(&mut self.block);
+        shards.iter_mut().for_each(|shard| shard.resize(longest, 0));
+        shards.resize(SHARDS, vec![0; longest]);
+        self.code.encode(&mut shards).expect("shards of one length");
+        for parity in &shards[DATA..] {
+            out.push_back(self.with_header(KIND_PARITY, parity));
+        }
+    }
+
+    fn with_header(&mut self, kind: u16, shard: &[u8]) -> Vec<u8> {
+        let sequence = self.sequence.to_le_bytes();
+        self.sequence = self.sequence.wrapping_add(1);
+        [&sequence[..], &kind.to_le_bytes(), shard].concat()
+    }
+}
+
+/// The receiver's side.
+pub(super) struct Decoder {
+    code: ReedSolomon,
+    blocks: BTreeMap<u32, Block>,
+}
+
+/// The shards of a block that have come.
+struct Block {
+    shards: Vec<Option<Vec<u8>>>,
+    is_done: bool,
+}
+
+impl Decoder {
+    pub(super) fn new() -> Decoder {
+        Decoder { code: code(), blocks: BTreeMap::new() }
+    }
+
+    /// A datagram came. Returns KCP's: the one that it held, or those that it repaired.
+    pub(super) fn decode(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
+        let Some((header, shard)) = datagram.split_first_chunk::<HEADER_BYTES>() else { return Vec::new() };
+        let sequence = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        let (number, place) = (sequence / SHARDS as u32, sequence as usize % SHARDS);
+        let new = || Block { shards: vec![None; SHARDS], is_done: false };
+        let block = self.blocks.entry(number).or_insert_with(new);
+        block.shards[place] = Some(shard.to_vec());
+        let mut datagrams = Vec::new();
+        if place < DATA {
+            datagrams.extend(content(shard));
+        }
+        datagrams.extend(block.repair(&self.code));
+        while self.blocks.len() > BLOCKS_MAX {
+            self.blocks.pop_first();
+        }
+        datagrams
+    }
+}
+
+impl Block {
+    /// The missing datagrams, once enough has come.
+    fn repair(&mut self, code: &ReedSolomon) -> Vec<Vec<u8>> {
+        let missing: Vec<usize> = (0..DATA).filter(|place| self.shards[*place].is_none()).collect();
+        let came = self.shards.iter().flatten().count();
+        if self.is_done || came < DATA {
+            return Vec::new();
+        }
+        self.is_done = true;
+        if missing.is_empty() {
+            return Vec::new();
+        }
+        // Any parity shard has the length of the longest.
+        let longest = self.shards.iter().flatten().map(Vec::len).max().expect("ten came");
+        self.shards.iter_mut().flatten().for_each(|shard| shard.resize(longest, 0));
+        if code.reconstruct_data(&mut self.shards).is_err() {
+            return Vec::new();
+        }
+        missing.iter().filter_map(|place| content(self.shards[*place].as_deref()?)).collect()
+    }
+}
+
+/// KCP's datagram in a shard.
+fn content(shard: &[u8]) -> Option<Vec<u8>> {
+    let (length, _) = shard.split_first_chunk()?;
+    let length = usize::from(u16::from_le_bytes(*length));
+    shard.get(LENGTH_BYTES..length).map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_three_of_thirteen_may_be_lost() {
+        let datagrams: Vec<Vec<u8>> = (1..=10_u8).map(|number| vec![number; 20 + usize::from(number)]).collect();
+        for lost in [[0, 1, 2], [3, 9, 10], [0, 11, 12], [7, 8, 9]] {
+            let (mut encoder, mut decoder, mut wire) = (Encoder::new(), Decoder::new(), VecDeque::new());
+            datagrams.iter().for_each(|datagram| encoder.encode(datagram, &mut wire));
+            assert_eq!(wire.len(), SHARDS);
+            let kept = wire.iter().enumerate().filter(|(at, _)| !lost.contains(at));
+            let mut came: Vec<_> = kept.flat_map(|(_, datagram)| decoder.decode(datagram)).collect();
+            came.sort();
+            assert_eq!(came, datagrams, "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn four_are_too_many_and_nothing_is_made_up() {
+        let (mut encoder, mut decoder, mut wire) = (Encoder::new(), Decoder::new(), VecDeque::new());
+        (0..10_u8).for_each(|number| encoder.encode(&[number; 30], &mut wire));
+        let came: usize = wire.iter().skip(4).map(|datagram| decoder.decode(datagram).len()).sum();
+        assert_eq!(came, 6);
+        assert!(decoder.decode(&[1, 2, 3]).is_empty());
+    }
+}

@@ -1,0 +1,206 @@
+//! renet with netcode's handshake and sealing, both as they come: a reliable ordered channel for each entity, resent after
+//! 300 ms. Channels do not share packets, so that every entity has a datagram of its own.
+//!
+//! renet asks to be called every frame; here it sends when something was sent or came, and every 5 ms.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use renet::{ChannelConfig, ConnectionConfig, RenetClient, RenetServer, SendType};
+use renetcode::{ClientAuthentication, NetcodeClient, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
+use skipstone_proto::{Duration, Time};
+
+use super::{Ends, EndsSetup};
+use crate::compare::peer::{Peer, Update};
+
+pub(super) fn ends(setup: EndsSetup<'_>) -> Ends {
+    let epoch = Duration::from_micros(setup.now.as_micros());
+    let entities = setup.condition.entities;
+    let server = ServerConfig {
+        current_time: epoch,
+        max_clients: 1,
+        protocol_id: PROTOCOL,
+        public_addresses: vec![setup.server],
+        authentication: ServerAuthentication::Unsecure,
+    };
+    // Not secret, and sealed all the same.
+    let client = ClientAuthentication::Unsecure {
+        protocol_id: PROTOCOL,
+        client_id: CLIENT,
+        server_addr: setup.server,
+        user_data: None,
+    };
+    let client = NetcodeClient::new(epoch, client).expect("a good token");
+    let client = RenetSide::Client { net: Box::new(client), renet: Box::new(RenetClient::new(config(entities))) };
+    let server =
+        RenetSide::Server { net: Box::new(NetcodeServer::new(server)), renet: RenetServer::new(config(entities)) };
+    let end = |side| Box::new(RenetEnd::new(side, setup.now, entities));
+    Ends { client: end(client), server: end(server) }
+}
+
+fn config(entities: u16) -> ConnectionConfig {
+    let channel = |number| ChannelConfig {
+        channel_id: number,
+        // A full channel would end the connection.
+        max_memory_usage_bytes: 256 << 20,
+        send_type: SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
+    };
+    let channels: Vec<_> = (0..entities as u8).map(channel).collect();
+    let client_channels_config = channels.clone();
+    ConnectionConfig { server_channels_config: channels, client_channels_config, ..ConnectionConfig::default() }
+}
+
+const PROTOCOL: u64 = 7;
+const CLIENT: u64 = 1;
+const FRAME: Duration = Duration::from_millis(5);
+
+enum RenetSide {
+    Client { net: Box<NetcodeClient>, renet: Box<RenetClient> },
+    Server { net: Box<NetcodeServer>, renet: RenetServer },
+}
+
+struct RenetEnd {
+    side: RenetSide,
+    entities: u8,
+    /// Until when it was updated.
+    updated: Time,
+    next_frame: Time,
+    has_work: bool,
+    ready: VecDeque<(SocketAddr, Vec<u8>)>,
+}
+
+impl RenetEnd {
+    fn new(side: RenetSide, now: Time, entities: u16) -> RenetEnd {
+        let entities = entities as u8;
+        RenetEnd { side, entities, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
+    }
+
+    /// Brings its clocks up to now.
+    fn update(&mut self, now: Time) {
+        let span = now.since(self.updated);
+        self.updated = now;
+        match &mut self.side {
+            RenetSide::Client { net, renet } => {
+                if let Some((datagram, to)) = net.update(span) {
+                    self.ready.push_back((to, datagram.to_vec()));
+                }
+                if net.is_connected() {
+                    renet.set_connected();
+                }
+                renet.update(span);
+            }
+            RenetSide::Server { net, renet } => {
+                net.update(span);
+                for client in net.clients_id() {
+                    on_result(net.update_client(client), renet, &mut self.ready);
+                }
+                renet.update(span);
+            }
+        }
+    }
+
+    /// Seals what is to be sent.
+    fn collect(&mut self) {
+        match &mut self.side {
+            RenetSide::Client { net, renet } if net.is_connected() => {
+                for packet in renet.get_packets_to_send() {
+                    let (to, sealed) = net.generate_payload_packet(&packet).expect("renet's packets fit");
+                    self.ready.push_back((to, sealed.to_vec()));
+                }
+            }
+            RenetSide::Client { .. } => {}
+            RenetSide::Server { net, renet } => {
+                let Ok(packets) = renet.get_packets_to_send(CLIENT) else { return };
+                for packet in packets {
+                    if let Ok((to, sealed)) = net.generate_payload_packet(CLIENT, &packet) {
+                        self.ready.push_back((to, sealed.to_vec()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn on_result(result: ServerResult<'_, '_>, renet: &mut RenetServer, ready: &mut VecDeque<(SocketAddr, Vec<u8>)>) {
+    match result {
+        ServerResult::None => {}
+        ServerResult::PacketToSend { addr, payload } => ready.push_back((addr, payload.to_vec())),
+        // A packet of a client that has gone is nobody's.
+        ServerResult::Payload { client_id, payload } => drop(renet.process_packet_from(payload, client_id)),
+        ServerResult::ClientConnected { client_id, addr, payload, .. } => {
+            renet.add_connection(client_id);
+            ready.push_back((addr, payload.to_vec()));
+        }
+        ServerResult::ClientDisconnected { client_id, addr, payload } => {
+            renet.remove_connection(client_id);
+            ready.extend(payload.map(|payload| (addr, payload.to_vec())));
+        }
+    }
+}
+
+impl Peer for RenetEnd {
+    fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut Vec<u8>) {
+        self.update(now);
+        match &mut self.side {
+            RenetSide::Client { net, renet } => {
+                if let Some(payload) = net.process_packet(datagram) {
+                    renet.process_packet(payload);
+                }
+            }
+            RenetSide::Server { net, renet } => on_result(net.process_packet(from, datagram), renet, &mut self.ready),
+        }
+        self.has_work = true;
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.next_frame {
+            self.next_frame = now + FRAME;
+            self.update(now);
+            self.has_work = true;
+        }
+    }
+
+    fn poll_timeout(&mut self) -> Time {
+        self.next_frame
+    }
+
+    fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr> {
+        if std::mem::take(&mut self.has_work) {
+            self.update(now);
+            self.collect();
+        }
+        let (to, bytes) = self.ready.pop_front()?;
+        *datagram = bytes;
+        Some(to)
+    }
+
+    fn is_connected(&self) -> bool {
+        match &self.side {
+            RenetSide::Client { renet, .. } => renet.is_connected(),
+            RenetSide::Server { renet, .. } => renet.is_connected(CLIENT),
+        }
+    }
+
+    fn send(&mut self, _now: Time, update: Update) -> bool {
+        let channel = update.entity as u8;
+        match &mut self.side {
+            RenetSide::Client { renet, .. } => renet.send_message(channel, update.payload),
+            RenetSide::Server { renet, .. } => renet.send_message(CLIENT, channel, update.payload),
+        }
+        self.has_work = true;
+        true
+    }
+
+    fn poll_message(&mut self, _now: Time) -> Option<Update> {
+        for entity in 0..self.entities {
+            let payload = match &mut self.side {
+                RenetSide::Client { renet, .. } => renet.receive_message(entity),
+                RenetSide::Server { renet, .. } => renet.receive_message(CLIENT, entity),
+            };
+            if let Some(payload) = payload {
+                return Some(Update { entity: entity.into(), payload, age: Duration::ZERO });
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,214 @@
+//! Skipstone itself: a channel for each entity, everything else as it comes.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use skipstone_proto::Redundancy;
+use skipstone_proto::SUITE_DTLS_1_3;
+use skipstone_proto::Time;
+use skipstone_proto::security::simulated::SimulatedSuites;
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
+use skipstone_proto::{MessageId, Submission};
+use skipstone_proto::{Overflow, Settings};
+
+use super::{Ends, EndsSetup};
+use crate::compare::contender::Mode;
+use crate::compare::payload::splitmix;
+use crate::compare::peer::{Contents, Peer, Telemetry, Update};
+use crate::peers::HEADER_BYTES;
+
+/// How packets are sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suite {
+    /// By a stand-in of DTLS 1.3's sizes, which it has of its handshake too.
+    Sealed,
+    /// In clear, with a tag against damage.
+    Plain,
+}
+
+pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
+    let redundancy = Redundancy { mode: mode.on_wire(), ..Redundancy::default() };
+    let mut settings = Settings { redundancy, ..Settings::default() };
+    // An overloaded link is to be measured, not to end the connection.
+    settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);
+    if let Some(messages) = setup.condition.waiting_max {
+        settings.channels.iter_mut().for_each(|rule| rule.queue_messages_max = messages);
+    }
+    let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
+    let mut seed = setup.seed;
+    // Both ends have the same stand-in, as both ends of a real connection have the same library.
+    let suites = SimulatedSuites::new(splitmix(&mut seed)).only(SUITE_DTLS_1_3);
+    let sealed = |config: Config| match suite {
+        Suite::Sealed => config.encrypted(Arc::new(suites)),
+        Suite::Plain => config,
+    };
+    let mut end = |config| {
+        let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
+        let endpoint = Endpoint::new(sealed(config), words.try_into().expect("32 bytes")).expect("good settings");
+        SkipstoneEnd::new(endpoint, update_bytes)
+    };
+    let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
+    client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
+    Ends { client: Box::new(client), server: Box::new(server) }
+}
+
+fn path(remote: SocketAddr) -> Path {
+    Path { socket: 0, remote, carrier: Carrier::UDP }
+}
+
+struct SkipstoneEnd {
+    endpoint: Endpoint,
+    peer: Option<PeerId>,
+    is_connected: bool,
+    arrived: VecDeque<Update>,
+    buffer: Vec<u8>,
+    /// The part of the buffer that has not left yet.
+    rest: Option<(Transmit, usize)>,
+    messages: u64,
+    /// Bytes of an update in a packet.
+    update_bytes: usize,
+    written: Written,
+}
+
+/// The last write: one datagram, or several of a size.
+#[derive(Debug, Clone, Copy, Default)]
+struct Written {
+    ip_bytes: usize,
+    contents: Contents,
+    /// IP bytes of the datagram that left last.
+    last: usize,
+    totals: Totals,
+}
+
+/// The endpoint's counters so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    new_payload: u64,
+    resent: u64,
+    redundancy: u64,
+}
+
+/// A message's own bytes in a packet that holds several, about.
+const MESSAGE_HEADER_BYTES: usize = 3;
+
+/// Room for datagrams that are written at once.
+const BUFFER_BYTES: usize = 1 << 16;
+
+impl SkipstoneEnd {
+    fn new(endpoint: Endpoint, update_bytes: usize) -> SkipstoneEnd {
+        SkipstoneEnd {
+            endpoint,
+            peer: None,
+            is_connected: false,
+            arrived: VecDeque::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            rest: None,
+            messages: 0,
+            update_bytes,
+            written: Written::default(),
+        }
+    }
+
+    /// Finds out what was just written: what the endpoint's counters moved by.
+    fn note_written(&mut self, transmit: &Transmit) {
+        let stats = self.endpoint.totals();
+        let (before, datagrams) = (self.written.totals, transmit.bytes.div_ceil(transmit.segment_bytes));
+        let totals = Totals {
+            new_payload: stats.sent.payload_bytes,
+            resent: stats.resent,
+            redundancy: stats.redundancy.bytes_sent,
+        };
+        let ip_bytes = transmit.bytes + datagrams * HEADER_BYTES;
+        let carried = ip_bytes.saturating_sub((totals.redundancy - before.redundancy) as usize);
+        let resent = (totals.resent - before.resent) as usize * self.update_bytes;
+        let contents = match (totals.new_payload > before.new_payload, resent > 0) {
+            (true, _) => Contents { first: carried.saturating_sub(resent), again: resent.min(carried) },
+            (false, true) => Contents { first: 0, again: carried },
+            (false, false) => Contents::default(),
+        };
+        self.written = Written { ip_bytes, contents, last: 0, totals };
+    }
+
+    /// Takes all that the endpoint has to tell.
+    fn pump(&mut self, now: Time) {
+        while let Some(event) = self.endpoint.poll_event(now) {
+            match event {
+                Event::Requested { peer, .. } => drop(self.endpoint.accept(now, peer)),
+                Event::Connected { peer, .. } => {
+                    self.peer = Some(peer);
+                    self.is_connected = true;
+                }
+                Event::Message { channel, payload, age, .. } => {
+                    self.arrived.push_back(Update { entity: channel, payload, age });
+                }
+                Event::Closed { .. } => self.peer = None,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Peer for SkipstoneEnd {
+    fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut Vec<u8>) {
+        self.endpoint.handle_datagram(now, path(from), datagram);
+        self.pump(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.endpoint.handle_timeout(now);
+        self.pump(now);
+    }
+
+    fn poll_timeout(&mut self) -> Time {
+        self.endpoint.poll_timeout()
+    }
+
+    fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr> {
+        if self.rest.is_none() {
+            self.rest = self.endpoint.poll_transmit(now, &mut self.buffer).map(|transmit| (transmit, 0));
+            if let Some((transmit, _)) = self.rest {
+                self.note_written(&transmit);
+            }
+        }
+        let (transmit, from) = self.rest?;
+        let to = (from + transmit.segment_bytes).min(transmit.bytes);
+        datagram.clear();
+        datagram.extend_from_slice(&self.buffer[from..to]);
+        self.written.last = to - from + HEADER_BYTES;
+        self.rest = (to < transmit.bytes).then_some((transmit, to));
+        Some(transmit.path.remote)
+    }
+
+    fn contents(&self) -> Option<Contents> {
+        let Written { ip_bytes, contents, last, .. } = self.written;
+        let part = |bytes: usize| bytes * last / ip_bytes.max(1);
+        Some(Contents { first: part(contents.first), again: part(contents.again) })
+    }
+
+    fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+
+    fn send(&mut self, now: Time, update: Update) -> bool {
+        let Some(peer) = self.peer else { return false };
+        self.messages += 1;
+        let message = Submission { payload: update.payload, id: MessageId(self.messages), age: update.age };
+        self.endpoint.submit(now, peer, update.entity, message).is_ok()
+    }
+
+    fn poll_message(&mut self, _now: Time) -> Option<Update> {
+        self.arrived.pop_front()
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        let totals = self.endpoint.totals();
+        Telemetry {
+            resent: Some(totals.resent),
+            redundancy_bytes: Some(totals.redundancy.bytes_sent),
+            spurious: Some(totals.packets_spurious),
+            repaired: Some(totals.redundancy.packets_recovered),
+        }
+    }
+}

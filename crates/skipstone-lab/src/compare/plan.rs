@@ -1,0 +1,134 @@
+//! A plan as a file: TOML, of which every key is known. A mistake is reported with file, line, column and the nearest
+//! key.
+
+mod mistake;
+
+use std::fs;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::contender::{Mode, SimulatedTransport};
+use crate::units::{BitRate, Burst, Percent, Span};
+use mistake::mistake;
+
+/// A plan: the transports to compare, and the condition.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ComparePlan {
+    /// Its name in results.
+    pub(crate) name: String,
+    /// The purpose of the plan, in a sentence.
+    pub(crate) about: Option<String>,
+    /// How long updates are sent, in simulated minutes.
+    #[serde(default = "five_minutes")]
+    pub(crate) minutes: f64,
+    /// Entities, each with a channel of its own.
+    pub(crate) entities: u16,
+    /// Ticks a second, at each of which every entity has an update.
+    pub(crate) ticks_per_second: u32,
+    /// Bytes of an update.
+    pub(crate) payload_bytes: usize,
+    /// Updates of each entity that may wait at a sender; what does not fit is refused. As it comes, if it does not say.
+    pub(crate) waiting_max: Option<u32>,
+    /// How long updates may take after the last was sent.
+    pub(crate) patience: Option<Span>,
+    /// The client's address changes so often.
+    pub(crate) roam_every: Option<Span>,
+    /// The transports that take part; all of them, if the plan does not say.
+    #[serde(default, deserialize_with = "not_empty")]
+    pub(crate) transports: Option<Vec<SimulatedTransport>>,
+    /// In which modes Skipstone takes part.
+    #[serde(default, deserialize_with = "not_empty")]
+    pub(crate) modes: Option<Vec<Mode>>,
+    /// The link, in both directions.
+    pub(crate) link: LinkValues,
+    /// Flows beside the contender on the same link.
+    #[serde(default)]
+    pub(crate) beside: Vec<Beside>,
+}
+
+/// One direction of the path; the other is alike, with chances of its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkValues {
+    /// There and back, without queue and jitter.
+    pub(crate) rtt: Span,
+    /// Datagrams lost, each by itself.
+    pub(crate) loss: Option<Percent>,
+    /// Datagrams lost in a row: rate and mean length.
+    pub(crate) burst: Option<Burst>,
+    /// Up to so much more delay, in order.
+    pub(crate) jitter: Option<Span>,
+    /// Datagrams held back, so that later ones overtake them.
+    pub(crate) reorder: Option<Percent>,
+    /// Datagrams that arrive twice.
+    pub(crate) duplicate: Option<Percent>,
+    /// The rate of the link.
+    pub(crate) rate: Option<BitRate>,
+    /// The rate back to the client, if it differs.
+    pub(crate) rate_back: Option<BitRate>,
+    /// How long anything waits for the rate before it is dropped.
+    pub(crate) queue: Option<Span>,
+    /// When nothing gets through.
+    #[serde(default, skip_serializing)]
+    pub(crate) outages: Vec<Outage>,
+    /// The largest IP packet.
+    pub(crate) mtu: Option<usize>,
+}
+
+/// The link is down.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Outage {
+    /// Since the first update.
+    pub(crate) at: Span,
+    pub(crate) length: Span,
+}
+
+/// A flow that shares the link with the transport, from the client to the server.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    pub(crate) flow: Kind,
+    /// So long before the first update.
+    pub(crate) ahead: Option<Span>,
+    /// So long after the first update.
+    pub(crate) starts: Option<Span>,
+    /// So long after the first update; with the last one, if it does not say.
+    pub(crate) stops: Option<Span>,
+}
+
+/// Kinds of flows beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// A TCP-like transfer without end.
+    Cubic,
+}
+
+impl ComparePlan {
+    /// Reads a plan. The error names the place of the mistake.
+    pub(crate) fn read(path: &str) -> Result<ComparePlan, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
+        ComparePlan::parse(path, &text)
+    }
+
+    fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {
+        toml::from_str(text).map_err(|error| mistake(path, text, &error))
+    }
+}
+
+fn five_minutes() -> f64 {
+    5.0
+}
+
+fn not_empty<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    let values = Vec::deserialize(deserializer)?;
+    if values.is_empty() {
+        return Err(serde::de::Error::custom("the list is empty; leave it out for the default"));
+    }
+    Ok(Some(values))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! The JSON result. `schema/compare.schema.json` says the same to other programs; it is derived from these types. Nothing
+//! in it depends on the machine or on the moment: the same plan and seeds give the same bytes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::condition::Condition;
+use super::row::{CompareRow, Summary};
+use crate::report::{ThresholdResult, Verdict};
+
+/// All that a comparison found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Comparison {
+    /// Raised when a field changes its meaning.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
+    pub(crate) schema_version: u32,
+    pub(crate) verdict: Verdict,
+    /// Why the verdict is not pass, one sentence each.
+    pub(crate) reasons: Vec<String>,
+    /// How it was found: in virtual time.
+    pub(crate) clock: &'static str,
+    /// The stand-in for encryption in the rows of `skipstone`.
+    pub(crate) sealing: &'static str,
+    pub(crate) plan: ComparePlanWords,
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) results: Vec<CompareRow>,
+    pub(crate) summary: Vec<Summary>,
+    pub(crate) thresholds: Vec<ThresholdResult>,
+}
+
+/// The plan that was asked for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct ComparePlanWords {
+    pub(crate) name: String,
+    pub(crate) about: Option<String>,
+    pub(crate) minutes: f64,
+    pub(crate) entities: u16,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) payload_bytes: usize,
+    /// As they are written in a plan.
+    pub(crate) link: BTreeMap<String, String>,
+    /// There and back, which no update can beat, in ms.
+    pub(crate) floor: f64,
+}
+
+impl ComparePlanWords {
+    pub(crate) fn of(condition: &Condition, about: Option<&str>) -> ComparePlanWords {
+        ComparePlanWords {
+            name: condition.plan.clone(),
+            about: about.map(str::to_owned),
+            minutes: condition.lasting.as_secs_f64() / 60.0,
+            entities: condition.entities,
+            ticks_per_second: condition.ticks_per_second,
+            payload_bytes: condition.payload_bytes,
+            link: condition.words.clone(),
+            floor: condition.floor().as_micros() as f64 / 1e3,
+        }
+    }
+}
+
+/// Raised when a field changes its meaning.
+pub(crate) const SCHEMA_VERSION: u32 = 1;

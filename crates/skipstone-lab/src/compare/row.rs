@@ -1,0 +1,204 @@
+//! A row of the result: one contender, one seed; and what its seeds have in common.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::condition::Condition;
+use super::contender::Contender;
+use super::proof::percentile;
+use super::simulation::Measured;
+use crate::report::figures::figures;
+use crate::units::transport_name::Named;
+
+/// The findings of one run. Times in ms.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct CompareRow {
+    pub(crate) transport: &'static str,
+    /// Skipstone's mode; null for others.
+    pub(crate) mode: Option<String>,
+    pub(crate) plan: String,
+    pub(crate) entities: u16,
+    /// The share of datagrams that the link loses, of 1.
+    pub(crate) loss: f64,
+    pub(crate) seed: u64,
+    /// It wanted more datagrams than a run may take, and was stopped; what it had not delivered is lost.
+    pub(crate) gave_up: bool,
+    #[serde(flatten)]
+    pub(crate) figures: CompareFigures,
+}
+
+figures! {
+    /// The numbers of a row. What was not measured is null.
+    pub(crate) struct CompareFigures {
+        p50: f64,
+        p99: f64,
+        p998: f64,
+        p9999: f64,
+        max: f64,
+        lost: u64,
+        /// Updates, and echoes, that a full queue did not take.
+        refused: u64,
+        reordered: u64,
+        /// IP bytes of both directions per payload byte that was delivered, there and back.
+        bytes_per_payload: f64,
+        sent: u64,
+        delivered: u64,
+        duplicated: u64,
+        corrupted: u64,
+        connect: f64,
+        datagrams: u64,
+        datagrams_lost: u64,
+        datagrams_overflowed: u64,
+        ip_bytes: u64,
+        /// How long datagrams waited for the link's rate towards the server.
+        queue_delay_p50: f64,
+        queue_delay_p95: f64,
+        queue_delay_max: f64,
+        /// Of what the link carries towards the server: the contender's bytes, headers included.
+        link_share: f64,
+        /// Of these, first copies of payload, with their headers.
+        useful_share: f64,
+        /// The same, of payload that came back before the end of sending.
+        goodput_share: f64,
+        /// As `link_share`, of flows beside.
+        beside_share: f64,
+        /// The same, of their own data that arrived.
+        beside_goodput_share: f64,
+        resent: u64,
+        spurious: u64,
+        repaired: u64,
+        redundancy_bytes: u64,
+    }
+}
+
+/// A contender over all seeds, each figure by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Summary {
+    pub(crate) transport: &'static str,
+    pub(crate) mode: Option<String>,
+    /// Of an even number of seeds, the greater of the two in the middle.
+    pub(crate) median: CompareFigures,
+    /// The greatest.
+    pub(crate) worst: CompareFigures,
+    /// The smallest.
+    pub(crate) best: CompareFigures,
+    /// How many of its runs gave up.
+    pub(crate) gave_up: usize,
+}
+
+impl CompareRow {
+    pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> CompareRow {
+        CompareRow {
+            transport: contender.transport.name(),
+            mode: contender.mode.map(|mode| mode.to_string()),
+            plan: condition.plan.clone(),
+            entities: condition.entities,
+            loss: condition.loss(),
+            seed,
+            gave_up: measured.gave_up,
+            figures: CompareFigures::of(condition, measured),
+        }
+    }
+}
+
+impl CompareFigures {
+    fn of(condition: &Condition, measured: &Measured) -> CompareFigures {
+        let millis = |micros: u32| f64::from(micros) / 1e3;
+        let latency = |basis_points| percentile(&measured.latencies, basis_points).map(millis);
+        let counts = &measured.counts;
+        let payload_bytes = counts.delivered * 2 * condition.payload_bytes as u64;
+        let capacity = condition.link.rate_bits_per_second.map(|rate| rate as f64 / 8.0 * seconds_counted(condition));
+        let share = |bytes: u64| capacity.map(|capacity| bytes as f64 / capacity);
+        let queue_delay =
+            |basis_points| capacity.and_then(|_| percentile(&measured.queue_delays, basis_points)).map(millis);
+        let (telemetry, carried, has_company) = (&measured.telemetry, &measured.carried, !condition.beside.is_empty());
+        CompareFigures {
+            p50: latency(5_000),
+            p99: latency(9_900),
+            p998: latency(9_980),
+            p9999: latency(9_999),
+            max: latency(10_000),
+            lost: Some(counts.lost),
+            refused: Some(counts.refused),
+            reordered: Some(counts.reordered),
+            bytes_per_payload: (payload_bytes > 0).then(|| measured.ip_bytes as f64 / payload_bytes as f64),
+            sent: Some(counts.sent),
+            delivered: Some(counts.delivered),
+            duplicated: Some(counts.duplicated),
+            corrupted: Some(counts.corrupted),
+            connect: measured.connect.map(|span| span.as_micros() as f64 / 1e3),
+            datagrams: Some(measured.datagrams),
+            datagrams_lost: Some(measured.datagrams_lost),
+            datagrams_overflowed: capacity.and(Some(measured.datagrams_overflowed)),
+            ip_bytes: Some(measured.ip_bytes),
+            queue_delay_p50: queue_delay(5_000),
+            queue_delay_p95: queue_delay(9_500),
+            queue_delay_max: queue_delay(10_000),
+            link_share: share(carried.own),
+            useful_share: carried.useful.and_then(share),
+            goodput_share: share(carried.goodput),
+            beside_share: share(carried.beside).filter(|_| has_company),
+            beside_goodput_share: share(carried.beside_goodput).filter(|_| has_company),
+            resent: telemetry.resent,
+            spurious: telemetry.spurious,
+            repaired: telemetry.repaired,
+            redundancy_bytes: telemetry.redundancy_bytes,
+        }
+    }
+}
+
+/// For how long shares were counted.
+fn seconds_counted(condition: &Condition) -> f64 {
+    let counted = condition.counted();
+    (counted.end - counted.start).as_secs_f64()
+}
+
+impl Summary {
+    /// One for each contender, in the order of the rows.
+    pub(crate) fn of(rows: &[CompareRow]) -> Vec<Summary> {
+        let mut summaries = Vec::new();
+        for of_one in rows.chunk_by(|one, other| (one.transport, &one.mode) == (other.transport, &other.mode)) {
+            let figures: Vec<CompareFigures> = of_one.iter().map(|row| row.figures).collect();
+            summaries.push(Summary {
+                transport: of_one[0].transport,
+                mode: of_one[0].mode.clone(),
+                median: CompareFigures::each(&figures, |values| values.get(values.len() / 2).copied()),
+                worst: CompareFigures::each(&figures, |values| values.last().copied()),
+                best: CompareFigures::each(&figures, |values| values.first().copied()),
+                gave_up: of_one.iter().filter(|row| row.gave_up).count(),
+            });
+        }
+        summaries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(transport: &'static str, seed: u64, p50: f64) -> CompareRow {
+        let figures = CompareFigures { p50: Some(p50), lost: Some(seed), ..CompareFigures::default() };
+        CompareRow { transport, mode: None, plan: "p".into(), entities: 1, loss: 0.0, seed, gave_up: false, figures }
+    }
+
+    #[test]
+    fn a_summary_takes_each_figure_by_itself() {
+        let rows = [row("a", 1, 9.5), row("a", 2, 7.0), row("a", 3, 8.0), row("b", 1, 1.0), row("b", 2, 2.0)];
+        let summaries = Summary::of(&rows);
+        let of = |figures: &CompareFigures| (figures.p50.unwrap(), figures.lost.unwrap());
+        assert_eq!(summaries.len(), 2);
+        assert_eq!(
+            [summaries[0].median, summaries[0].worst, summaries[0].best].map(|figures| of(&figures)),
+            [(8.0, 2), (9.5, 3), (7.0, 1)]
+        );
+        assert_eq!((of(&summaries[1].median), summaries[1].median.max), ((2.0, 2), None));
+    }
+
+    #[test]
+    fn counts_are_written_without_a_point() {
+        let json = serde_json::to_value(row("a", 3, 20.0)).unwrap();
+        assert_eq!((json["lost"].to_string(), json["p50"].to_string()), ("3".into(), "20.0".into()));
+    }
+}

@@ -1,0 +1,440 @@
+//! One run in virtual time: a client, a server and the links between them. At each moment everything that is due is
+//! delivered, then timers are run, then the application answers, then packets leave.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use skipstone::netsim::{Arrival, Duplex, Fate, Link, LinkConfig, LossCause};
+use skipstone_proto::{Duration, Time};
+
+use super::beside::{Neighbours, OWN_TAG};
+use super::condition::Condition;
+use super::contender::Contender;
+use super::peer::{Contents, Peer, Telemetry, Update};
+use super::peers::{Ends, EndsSetup, ends};
+use super::proof::{Proof, UpdateCounts};
+use crate::peers::HEADER_BYTES;
+
+/// The findings of a run.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) counts: UpdateCounts,
+    /// From the tick to the delivery of the echo, in µs, sorted.
+    pub(crate) latencies: Vec<u32>,
+    /// From the first datagram until updates could be sent.
+    pub(crate) connect: Option<Duration>,
+    /// Datagrams and IP bytes that were sent in both directions, from the first of the handshake on.
+    pub(crate) datagrams: u64,
+    pub(crate) ip_bytes: u64,
+    /// Datagrams that the link lost, in both directions.
+    pub(crate) datagrams_lost: u64,
+    /// Of those, the ones that found the queue full.
+    pub(crate) datagrams_overflowed: u64,
+    /// How long datagrams waited for the rate towards the server, in µs, sorted.
+    pub(crate) queue_delays: Vec<u32>,
+    /// Bytes that the link carried towards the server while shares were counted.
+    pub(crate) carried: Carried,
+    pub(crate) telemetry: Telemetry,
+    /// It wanted more than a run may take, and was stopped.
+    pub(crate) gave_up: bool,
+}
+
+/// Bytes that came out of the link towards the server.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Carried {
+    /// IP bytes of the contender's.
+    pub(crate) own: u64,
+    /// Of those that the rate took in, lost later or not: first copies of payload with their headers. `None` if the
+    /// transport does not tell.
+    pub(crate) useful: Option<u64>,
+    /// Payload of updates that came back.
+    pub(crate) goodput: u64,
+    /// IP bytes of all flows beside, and their own data.
+    pub(crate) beside: u64,
+    pub(crate) beside_goodput: u64,
+}
+
+/// The run was told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stopped;
+
+/// Datagrams for each update, both directions', after which a transport gives up. One datagram for each update, echo and
+/// acknowledgement are four.
+const DATAGRAMS_PER_UPDATE_MAX: u64 = 12;
+/// However few updates there are.
+const DATAGRAMS_MAX_MIN: u64 = 100_000;
+/// A connection that does not stand after so long never will.
+const CONNECT_MAX: Duration = Duration::from_secs(60);
+/// When the client begins to connect.
+const BEGIN: Time = Time::from_micros(1_000_000);
+
+const SERVER: ([u8; 4], u16) = ([198, 51, 100, 1], 7777);
+const CLIENT: [u8; 4] = [192, 0, 2, 1];
+/// The client's first port; the next addresses have the next ones.
+const CLIENT_PORT: u16 = 20_000;
+
+/// Runs a contender under a condition.
+pub(crate) fn simulate(
+    contender: Contender,
+    condition: &Condition,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Measured, Stopped> {
+    let mut world = World::new(contender, condition, seed);
+    world.connect(stop)?;
+    world.play(stop)?;
+    Ok(world.finish())
+}
+
+struct World<'a> {
+    condition: &'a Condition,
+    now: Time,
+    ends: Ends,
+    links: Duplex,
+    neighbours: Neighbours,
+    /// The client's present port.
+    port: u16,
+    roams_at: Time,
+    /// When updates could be sent, and when the first was.
+    connected: Option<Time>,
+    first: Option<Time>,
+    ticks_sent: u64,
+    proof: Proof,
+    /// The counts before and after the time in which shares are counted.
+    counted: [Option<Carried>; 2],
+    traffic: Traffic,
+    datagram: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Traffic {
+    datagrams: u64,
+    ip_bytes: u64,
+    lost: u64,
+    overflowed: u64,
+    queue_delays: Vec<u32>,
+    is_sending: bool,
+    link_bytes: u64,
+    useful_bytes: Option<u64>,
+    /// First copies that found the queue full: what is sent again is the first that the link carries.
+    owed: u64,
+}
+
+/// Moments of a run after which something else is counted.
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    counted: [Time; 2],
+    end: Time,
+    deadline: Time,
+}
+
+impl<'a> World<'a> {
+    fn new(contender: Contender, condition: &'a Condition, seed: u64) -> World<'a> {
+        let server = SocketAddr::from(SERVER);
+        let setup = EndsSetup { now: BEGIN, server, seed, condition };
+        // Outages count from the first update.
+        let link = LinkConfig { outages: Vec::new(), ..condition.link.clone() };
+        World {
+            condition,
+            now: BEGIN,
+            ends: ends(contender, setup),
+            links: Duplex::symmetric(link, seed).expect("it was checked"),
+            neighbours: Neighbours::default(),
+            port: CLIENT_PORT,
+            roams_at: Time::NEVER,
+            connected: None,
+            first: None,
+            ticks_sent: 0,
+            proof: Proof::new(condition.entities),
+            counted: [None; 2],
+            traffic: Traffic::default(),
+            datagram: Vec::new(),
+        }
+    }
+
+    /// Runs until updates can be sent, or it is hopeless.
+    fn connect(&mut self, stop: &AtomicBool) -> Result<(), Stopped> {
+        let give_up = BEGIN + CONNECT_MAX;
+        while !self.ends.client.is_connected() && self.now < give_up {
+            check(stop)?;
+            self.settle();
+            if !self.ends.client.is_connected() {
+                self.now = self.next_time().min(give_up);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all updates, and waits for the last of them.
+    fn play(&mut self, stop: &AtomicBool) -> Result<(), Stopped> {
+        if !self.ends.client.is_connected() {
+            return Ok(());
+        }
+        self.connected = Some(self.now);
+        let first = self.now + self.condition.ahead();
+        self.first = Some(first);
+        self.set_outages(first);
+        self.neighbours = Neighbours::new(&self.condition.beside, &self.condition.link, first);
+        self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
+        let end = self.tick_at(self.condition.ticks());
+        let counted = self.condition.counted();
+        let moments = Moments {
+            counted: [first + counted.start, (first + counted.end).min(end)],
+            end,
+            deadline: end + self.condition.patience,
+        };
+        let mut turns = 0_u64;
+        while self.now < moments.deadline && !self.has_given_up() {
+            self.traffic.is_sending = (first..end).contains(&self.now);
+            for (at, counted) in moments.counted.into_iter().zip(0..) {
+                if self.now >= at && self.counted[counted].is_none() {
+                    self.counted[counted] = Some(self.carried());
+                }
+            }
+            if self.now >= end && self.proof.is_complete() {
+                break;
+            }
+            self.settle();
+            turns += 1;
+            if turns.is_multiple_of(1_024) {
+                check(stop)?;
+            }
+            self.now = self.next_time().min(moments.next_after(self.now));
+        }
+        Ok(())
+    }
+
+    fn has_given_up(&self) -> bool {
+        let updates = self.condition.ticks() * u64::from(self.condition.entities);
+        self.traffic.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
+    }
+
+    /// Bytes that the link has carried so far.
+    fn carried(&self) -> Carried {
+        Carried {
+            own: self.traffic.link_bytes,
+            useful: self.traffic.useful_bytes,
+            goodput: self.proof.delivered() * self.condition.payload_bytes as u64,
+            beside: self.neighbours.bytes(),
+            beside_goodput: self.neighbours.delivered(),
+        }
+    }
+
+    fn set_outages(&mut self, first: Time) {
+        let mut link = self.condition.link.clone();
+        for outage in &mut link.outages {
+            outage.start += since_epoch(first);
+        }
+        let back =
+            LinkConfig { rate_bits_per_second: self.condition.rate_back.or(link.rate_bits_per_second), ..link.clone() };
+        for (direction, link) in [(&mut self.links.up, link), (&mut self.links.down, back)] {
+            direction.set_config(link).expect("it was checked");
+        }
+    }
+
+    /// When a tick is due; they do not drift.
+    fn tick_at(&self, tick: u64) -> Time {
+        let micros = tick * 1_000_000 / u64::from(self.condition.ticks_per_second);
+        self.first.unwrap_or(Time::NEVER) + Duration::from_micros(micros)
+    }
+
+    fn next_tick(&self) -> Time {
+        if self.first.is_some() && self.ticks_sent < self.condition.ticks() {
+            self.tick_at(self.ticks_sent)
+        } else {
+            Time::NEVER
+        }
+    }
+
+    fn next_time(&mut self) -> Time {
+        let arrival = self.links.next_arrival();
+        let arrival = arrival.map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64));
+        let timers =
+            [self.ends.client.poll_timeout(), self.ends.server.poll_timeout(), self.neighbours.poll_timeout(self.now)];
+        let next = timers.into_iter().chain([arrival, self.next_tick(), self.roams_at]).min().unwrap_or(Time::NEVER);
+        // A timer may name a moment that turns out to be early; time moves on all the same.
+        next.max(self.now + Duration::from_micros(1))
+    }
+
+    /// Everything that can happen at this moment.
+    fn settle(&mut self) {
+        if self.now >= self.roams_at {
+            self.port += 1;
+            self.roams_at += self.condition.roam_every.expect("it roams");
+        }
+        loop {
+            self.deliver();
+            self.ends.server.handle_timeout(self.now);
+            self.ends.client.handle_timeout(self.now);
+            self.neighbours.handle_timeout(self.now);
+            self.answer();
+            self.send_tick();
+            self.transmit();
+            let now = since_epoch(self.now);
+            if self.links.next_arrival().is_none_or(|at| at > now) {
+                return;
+            }
+        }
+    }
+
+    fn client_address(&self) -> SocketAddr {
+        SocketAddr::from((CLIENT, self.port))
+    }
+
+    fn deliver(&mut self) {
+        let now = since_epoch(self.now);
+        let client = self.client_address();
+        while let Some(arrival) = self.links.up.receive(now, &mut self.datagram) {
+            let ip_bytes = (self.datagram.len() + HEADER_BYTES) as u64;
+            if self.neighbours.take(arrival.tag, &self.datagram) {
+                continue;
+            }
+            let from = SocketAddr::from((CLIENT, tag_port(arrival.tag)));
+            self.traffic.on_arrival(&arrival, ip_bytes);
+            self.ends.server.handle_datagram(self.now, from, &mut self.datagram);
+        }
+        while let Some(arrival) = self.links.down.receive(now, &mut self.datagram) {
+            if self.neighbours.take_answer(arrival.tag, self.now, &self.datagram) {
+                continue;
+            }
+            // What was sent to an address that the client has left is nobody's.
+            if tag_port(arrival.tag) == client.port() {
+                self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);
+            }
+        }
+    }
+
+    /// The server echoes, the client takes note.
+    fn answer(&mut self) {
+        while let Some(update) = self.ends.server.poll_message(self.now) {
+            if !self.ends.server.send(self.now, update) {
+                self.proof.on_refused();
+            }
+        }
+        let now = since_epoch(self.now);
+        while let Some(update) = self.ends.client.poll_message(self.now) {
+            self.proof.on_echo(now, update.entity, &update.payload);
+        }
+    }
+
+    fn send_tick(&mut self) {
+        while self.now >= self.next_tick() {
+            let due = since_epoch(self.tick_at(self.ticks_sent));
+            self.ticks_sent += 1;
+            for entity in 0..self.condition.entities {
+                let payload = self.proof.send(entity, due).encode(self.condition.payload_bytes);
+                if !self.ends.client.send(self.now, Update { entity, payload, age: Duration::ZERO }) {
+                    self.proof.on_refused();
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self) {
+        let (now, port) = (self.now, self.port);
+        let Ends { client, server } = &mut self.ends;
+        let (traffic, datagram) = (&mut self.traffic, &mut self.datagram);
+        traffic.transmit(&mut **client, now, &mut self.links.up, datagram, |_| port, true);
+        traffic.transmit(&mut **server, now, &mut self.links.down, datagram, |to| to.port(), false);
+        self.neighbours.transmit(now, &mut self.links);
+    }
+
+    fn finish(mut self) -> Measured {
+        let gave_up = self.has_given_up();
+        let last = self.carried();
+        let [before, after] = self.counted.map(|carried| carried.unwrap_or(last));
+        let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
+        let (counts, latencies) = self.proof.finish();
+        self.traffic.queue_delays.sort_unstable();
+        Measured {
+            counts,
+            latencies,
+            connect: self.connected.map(|at| at.since(BEGIN)),
+            datagrams: self.traffic.datagrams,
+            ip_bytes: self.traffic.ip_bytes,
+            datagrams_lost: self.traffic.lost,
+            datagrams_overflowed: self.traffic.overflowed,
+            queue_delays: self.traffic.queue_delays,
+            carried: after.since(before),
+            gave_up,
+            telemetry,
+        }
+    }
+}
+
+impl Moments {
+    /// Each is a moment of its own.
+    fn next_after(&self, now: Time) -> Time {
+        let all = self.counted.into_iter().chain([self.end, self.deadline]);
+        all.filter(|at| *at > now).min().unwrap_or(self.deadline)
+    }
+}
+
+impl Carried {
+    fn since(self, before: Carried) -> Carried {
+        let useful = self.useful.map(|useful| useful - before.useful.unwrap_or(0));
+        Carried {
+            own: self.own - before.own,
+            useful,
+            goodput: self.goodput - before.goodput,
+            beside: self.beside - before.beside,
+            beside_goodput: self.beside_goodput - before.beside_goodput,
+        }
+    }
+}
+
+impl Traffic {
+    fn transmit(
+        &mut self,
+        peer: &mut dyn Peer,
+        now: Time,
+        link: &mut Link,
+        datagram: &mut Vec<u8>,
+        port: impl Fn(SocketAddr) -> u16,
+        is_to_server: bool,
+    ) {
+        while let Some(to) = peer.poll_transmit(now, datagram) {
+            self.datagrams += 1;
+            self.ip_bytes += (datagram.len() + HEADER_BYTES) as u64;
+            let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
+            self.lost += u64::from(fate != Fate::Queued);
+            self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
+            if is_to_server && let Some(contents) = peer.contents() {
+                self.count_useful(contents, fate);
+            }
+        }
+    }
+
+    /// Counts what the rate took in. What is lost after it has had its share of the rate, and is not counted again.
+    fn count_useful(&mut self, contents: Contents, fate: Fate) {
+        let (first, again) = (contents.first as u64, contents.again as u64);
+        let useful = self.useful_bytes.get_or_insert(0);
+        match fate {
+            Fate::Queued | Fate::Lost(LossCause::Random | LossCause::Burst) => {
+                let paid = again.min(self.owed);
+                self.owed -= paid;
+                *useful += first + paid;
+            }
+            Fate::Lost(_) => self.owed += first,
+        }
+    }
+
+    fn on_arrival(&mut self, arrival: &Arrival, ip_bytes: u64) {
+        self.link_bytes += ip_bytes;
+        if self.is_sending {
+            self.queue_delays.push(arrival.waited.as_micros() as u32);
+        }
+    }
+}
+
+fn tag_port(tag: u64) -> u16 {
+    tag as u16
+}
+
+fn since_epoch(time: Time) -> Duration {
+    Duration::from_micros(time.as_micros())
+}
+
+fn check(stop: &AtomicBool) -> Result<(), Stopped> {
+    if stop.load(Ordering::Relaxed) { Err(Stopped) } else { Ok(()) }
+}

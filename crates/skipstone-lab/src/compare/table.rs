@@ -1,0 +1,206 @@
+//! The comparison as people read it: a line for each contender, the best figure of each column marked, the path's round
+//! trip as the floor that nothing can beat.
+
+use super::contender::Contender;
+use super::result::Comparison;
+use super::row::{CompareFigures, Summary};
+use crate::report::format::{counted, thousands};
+use crate::report::{Cell, Page, Style, Tone, Verdict};
+
+/// The table; ends with a line feed.
+pub(crate) fn table(comparison: &Comparison, style: Style) -> String {
+    let mut page = Page::new(style);
+    title(&mut page, comparison);
+    grid(&mut page, comparison);
+    notes(&mut page, comparison);
+    page.thresholds(&comparison.thresholds);
+    if comparison.verdict == Verdict::Interrupted {
+        page.line("Stopped before its end: what was not run is left out.");
+    }
+    page.into_text()
+}
+
+/// A column of figures, of which the smallest is the best, or the greatest.
+struct CompareColumn {
+    head: &'static str,
+    of: fn(&CompareFigures) -> Option<f64>,
+    show: fn(f64) -> String,
+    best: Best,
+    /// Left out when nobody has it.
+    is_always: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Best {
+    Smallest,
+    Greatest,
+    /// Zero is good, anything else is bad.
+    Zero,
+}
+
+const fn column(head: &'static str, of: fn(&CompareFigures) -> Option<f64>, best: Best) -> CompareColumn {
+    CompareColumn { head, of, show: two_decimals, best, is_always: true }
+}
+
+const fn share(head: &'static str, of: fn(&CompareFigures) -> Option<f64>, best: Best) -> CompareColumn {
+    CompareColumn { head, of, show: percent, best, is_always: false }
+}
+
+/// Medians over the seeds.
+const COLUMNS: [CompareColumn; 14] = [
+    column("p50", |figures| figures.p50, Best::Smallest),
+    column("p99", |figures| figures.p99, Best::Smallest),
+    column("p99.8", |figures| figures.p998, Best::Smallest),
+    column("p99.99", |figures| figures.p9999, Best::Smallest),
+    column("max", |figures| figures.max, Best::Smallest),
+    column("bytes", |figures| figures.bytes_per_payload, Best::Smallest),
+    CompareColumn { show: count, ..column("lost", |figures| figures.lost.map(measure), Best::Zero) },
+    CompareColumn {
+        show: count,
+        is_always: false,
+        ..column("refused", |figures| figures.refused.filter(|count| *count > 0).map(measure), Best::Smallest)
+    },
+    CompareColumn { show: count, ..column("disorder", |figures| figures.reordered.map(measure), Best::Zero) },
+    CompareColumn { is_always: false, ..column("queue p95", |figures| figures.queue_delay_p95, Best::Smallest) },
+    share("link", |figures| figures.link_share, Best::Greatest),
+    share("useful", |figures| figures.useful_share, Best::Greatest),
+    share("goodput", |figures| figures.goodput_share, Best::Greatest),
+    share("beside", |figures| figures.beside_share, Best::Greatest),
+];
+
+/// The worst seed's percentiles, which bars are set for.
+const WORST: [CompareColumn; 2] =
+    [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
+
+const SHARES: &str = "Shares are of what the link carries towards the server while all flows share it: link, all IP \
+    bytes; useful, first copies of payload with their headers that the rate took in (by what each sender's counters say \
+    of each datagram); goodput, payload that came back; beside, IP bytes of the flows beside.";
+const NAME_COLUMNS: usize = 27;
+const CELL_COLUMNS: usize = 10;
+const TEXT_COLUMNS: usize = 100;
+
+fn title(page: &mut Page, comparison: &Comparison) {
+    let plan = &comparison.plan;
+    let link: Vec<String> = plan.link.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let title = format!(
+        "{}: {}, {} updates a second of {} bytes each, for {} simulated minutes",
+        plan.name,
+        counted(plan.entities.into(), "entity").replace("entitys", "entities"),
+        plan.ticks_per_second,
+        plan.payload_bytes,
+        plan.minutes
+    );
+    page.blank();
+    page.toned(Tone::Strong, &title);
+    page.line(&format!("{}; {}", link.join(", "), seeds(&comparison.seeds)));
+    page.blank();
+}
+
+fn grid(page: &mut Page, comparison: &Comparison) {
+    let summaries = &comparison.summary;
+    let shown = |column: &&CompareColumn| {
+        column.is_always || summaries.iter().any(|summary| (column.of)(&summary.median).is_some())
+    };
+    let columns: Vec<&CompareColumn> = COLUMNS.iter().filter(shown).collect();
+    let worst: Vec<&CompareColumn> = WORST.iter().filter(|_| comparison.seeds.len() > 1).collect();
+    let heads = columns.iter().map(|column| column.head.to_owned());
+    let heads = heads.chain(worst.iter().map(|column| format!("<={}", column.head)));
+    let round_trips = columns.iter().take(5).map(|_| two_decimals(comparison.plan.floor));
+    for (label, cells) in
+        [("ms; bytes per payload byte", heads.collect::<Vec<_>>()), ("(the path's round trip)", round_trips.collect())]
+    {
+        let cells = cells.into_iter().map(|text| format!("{text:>CELL_COLUMNS$}"));
+        page.toned(Tone::Faint, &format!("{label:<NAME_COLUMNS$}{}", cells.collect::<String>()));
+    }
+    for summary in summaries {
+        let medians = columns.iter().map(|column| cell(column, &summary.median, summaries, |other| &other.median));
+        let worsts = worst.iter().map(|column| cell(column, &summary.worst, summaries, |other| &other.worst));
+        page.row(&name(summary), NAME_COLUMNS, medians.chain(worsts));
+    }
+    page.blank();
+}
+
+/// A figure; with a star if it is the best of its column.
+fn cell(
+    column: &CompareColumn,
+    own: &CompareFigures,
+    summaries: &[Summary],
+    of: impl Fn(&Summary) -> &CompareFigures,
+) -> Cell {
+    let Some(value) = (column.of)(own) else { return Cell::right("-", CELL_COLUMNS) };
+    let shown = (column.show)(value);
+    let others = summaries.iter().filter_map(|other| (column.of)(of(other)));
+    let mut others = others.map(column.show).filter_map(|text| number(&text));
+    let number = number(&shown).unwrap_or(f64::NAN);
+    let is_best = match column.best {
+        Best::Smallest => others.all(|other| number <= other),
+        Best::Greatest => others.all(|other| number >= other),
+        Best::Zero => false,
+    };
+    match (column.best, is_best) {
+        (Best::Zero, _) if value > 0.0 => Cell::right(format!("{shown} "), CELL_COLUMNS).toned(Tone::Bad),
+        (_, true) => Cell::right(format!("{shown}*"), CELL_COLUMNS).toned(Tone::Good),
+        _ => Cell::right(format!("{shown} "), CELL_COLUMNS),
+    }
+}
+
+fn notes(page: &mut Page, comparison: &Comparison) {
+    let over = match comparison.seeds.len() {
+        1 => "",
+        _ => " Medians over the seeds; <= is the worst seed's.",
+    };
+    let columns = format!(
+        "* best of its column.{over} Latency is from the tick to the delivery of the echo, of every update from the \
+         first; bytes are IP bytes of both directions, handshake and acknowledgements included, per payload byte \
+         delivered there and back."
+    );
+    page.note(&columns, TEXT_COLUMNS);
+    page.note(comparison.sealing, TEXT_COLUMNS);
+    if comparison.summary.iter().any(|summary| summary.median.link_share.is_some()) {
+        page.note(SHARES, TEXT_COLUMNS);
+    }
+    for summary in comparison.summary.iter().filter(|summary| summary.gave_up > 0) {
+        let (who, of, runs) = (name(summary), comparison.seeds.len(), counted(summary.gave_up as u64, "run"));
+        let gave_up = format!("{who} gave up in {runs} of {of}: it wanted more datagrams than a run may take.");
+        page.note(&gave_up, TEXT_COLUMNS);
+    }
+    page.blank();
+}
+
+fn name(summary: &Summary) -> String {
+    summary.mode.as_ref().map_or(summary.transport.to_owned(), |mode| format!("{} {mode}", summary.transport))
+}
+
+fn seeds(seeds: &[u64]) -> String {
+    match seeds {
+        [] => "no seed".into(),
+        [one] => format!("seed {one}"),
+        [first, .., last] => format!("seeds {first} to {last}"),
+    }
+}
+
+/// How far a run is, for those who watch.
+pub(crate) fn job(contender: Contender, seed: u64) -> String {
+    format!("{contender}, seed {seed}")
+}
+
+fn two_decimals(number: f64) -> String {
+    format!("{number:.2}")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+fn measure(count: u64) -> f64 {
+    count as f64
+}
+
+fn count(number: f64) -> String {
+    thousands(number as u64)
+}
+
+/// Figures that are shown alike are alike.
+fn number(shown: &str) -> Option<f64> {
+    shown.trim_end_matches('%').replace(',', "").parse().ok()
+}

@@ -1,0 +1,224 @@
+//! The proof: every receiver got every line of every sender once and in order. Exact, at four bytes a pair and no more
+//! than eight for each separate hole in what has arrived.
+
+use std::collections::BTreeMap;
+use std::ops::{AddAssign, Range};
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::ledger::gaps::Gaps;
+
+mod gaps;
+
+/// The meaning of one line to the receiver that got it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineOutcome {
+    /// Later than all before it from this sender. Lines that it overtook are missing until they come.
+    InOrder,
+    /// Seen before.
+    Duplicate,
+    /// Arrived for the first time, after a later one.
+    Reordered,
+    /// From a sender or to a receiver that the run does not have.
+    Unexpected,
+}
+
+/// The proof of one run. Clients send and receive, so receivers and senders are numbered alike, from 0.
+#[derive(Debug)]
+pub struct Ledger {
+    receivers: Vec<Receiver>,
+    /// By sender, and for each by receiver: the number that follows the highest seen. A line goes to all receivers at one
+    /// time, so that what is looked at one after the other lies side by side.
+    next: Box<[u32]>,
+    senders_excluded: Vec<bool>,
+    unexpected: u64,
+}
+
+/// The deliveries of a run. Tallies of several ledgers add up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Deliveries that had to happen: lines sent, times those who had to get them.
+    pub expected: u64,
+    /// Of these, how many happened, each counted once.
+    pub delivered: u64,
+    /// Of these, how many did not: `expected - delivered`.
+    pub lost: u64,
+    /// Deliveries of a line that the receiver had already, whoever was excluded later.
+    pub duplicated: u64,
+    /// Deliveries after a later line of the same sender, whoever was excluded later.
+    pub reordered: u64,
+    /// Lines of this run that arrived changed.
+    pub corrupted: u64,
+    /// Chat and lines of other runs. Not a fault.
+    pub foreign: u64,
+    /// Lines that nobody sent: numbers never given out, or clients that do not exist.
+    pub unexpected: u64,
+    /// Deliveries that need not have happened: to or from an excluded client. Not a fault.
+    pub apart: u64,
+}
+
+#[derive(Debug, Default)]
+struct Receiver {
+    /// By sender, where there are any: numbers below the next that have not arrived.
+    gaps: BTreeMap<u32, Gaps>,
+    excluded: bool,
+    duplicated: u64,
+    reordered: u64,
+    corrupted: u64,
+    foreign: u64,
+}
+
+impl Ledger {
+    /// A ledger in which every receiver has to get every line of every sender.
+    pub fn new(receivers: usize, senders: usize) -> Ledger {
+        Ledger {
+            receivers: (0..receivers).map(|_| Receiver::default()).collect(),
+            next: vec![0; receivers * senders].into(),
+            senders_excluded: vec![false; senders],
+            unexpected: 0,
+        }
+    }
+
+    /// A line arrived, its checksum right.
+    #[inline]
+    pub fn on_line(&mut self, receiver: u32, sender: u32, sequence: u32) -> LineOutcome {
+        let place = sender as usize * self.receivers.len() + receiver as usize;
+        match self.next.get_mut(place) {
+            Some(next) if (receiver as usize) < self.receivers.len() && sequence < u32::MAX => {
+                if sequence != *next {
+                    return self.receivers[receiver as usize].on_other_line(next, sender, sequence);
+                }
+                *next += 1;
+                LineOutcome::InOrder
+            }
+            _ => {
+                self.unexpected += 1;
+                LineOutcome::Unexpected
+            }
+        }
+    }
+
+    /// A line arrived that had been changed.
+    pub fn on_corrupt(&mut self, receiver: u32) {
+        self.row(receiver).corrupted += 1;
+    }
+
+    /// Something arrived that is not of this run.
+    pub fn on_foreign(&mut self, receiver: u32) {
+        self.row(receiver).foreign += 1;
+    }
+
+    /// A receiver dropped: nothing has to reach it any more, nor had to before. What it saw wrong still counts.
+    pub fn exclude_receiver(&mut self, receiver: u32) {
+        self.row(receiver).excluded = true;
+    }
+
+    /// A sender dropped: none of its lines has to arrive. What was seen wrong with them still counts.
+    pub fn exclude_sender(&mut self, sender: u32) {
+        self.senders_excluded[sender as usize] = true;
+    }
+
+    /// Lines that have been overtaken and may still come. For the live view: only what is missing is looked at.
+    pub fn overtaken(&self) -> u64 {
+        let present = self.receivers.iter().filter(|receiver| !receiver.excluded);
+        present.flat_map(|receiver| receiver.gaps.values()).map(|gaps| gaps.missing(0..u32::MAX)).sum()
+    }
+
+    /// The balance, given how many lines each sender sent.
+    pub fn finish(&self, sent: &[u32]) -> Tally {
+        let mut tally = self.finish_of(0..self.receivers.len() as u32, sent);
+        tally.unexpected += self.unexpected;
+        tally
+    }
+
+    /// The balance of some receivers alone, such as those of one carrier. Lines of or to clients that do not exist are
+    /// only in the balance of all.
+    pub fn finish_of(&self, receivers: impl IntoIterator<Item = u32>, sent: &[u32]) -> Tally {
+        assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
+        let mut tally = Tally::default();
+        for receiver in receivers {
+            let next = self.next.iter().skip(receiver as usize).step_by(self.receivers.len());
+            let senders = sent.iter().zip(next).zip(&self.senders_excluded);
+            let senders =
+                senders.map(|((sent, next), excluded)| Sender { sent: *sent, next: *next, excluded: *excluded });
+            self.receivers[receiver as usize].add_to(&mut tally, senders);
+        }
+        tally
+    }
+
+    fn row(&mut self, receiver: u32) -> &mut Receiver {
+        let count = self.receivers.len();
+        self.receivers
+            .get_mut(receiver as usize)
+            .unwrap_or_else(|| panic!("the ledger has {count} receivers, not a number {receiver}"))
+    }
+}
+
+/// A sender, as the balance of one receiver needs it.
+struct Sender {
+    sent: u32,
+    next: u32,
+    excluded: bool,
+}
+
+impl Receiver {
+    #[cold]
+    fn on_other_line(&mut self, next: &mut u32, sender: u32, sequence: u32) -> LineOutcome {
+        if sequence > *next {
+            self.gaps.entry(sender).or_default().push(*next..sequence);
+            *next = sequence + 1;
+            return LineOutcome::InOrder;
+        }
+        if self.gaps.get_mut(&sender).is_some_and(|gaps| gaps.fill(sequence)) {
+            self.reordered += 1;
+            return LineOutcome::Reordered;
+        }
+        self.duplicated += 1;
+        LineOutcome::Duplicate
+    }
+
+    fn add_to(&self, tally: &mut Tally, senders: impl Iterator<Item = Sender>) {
+        for (number, Sender { sent, next, excluded }) in (0..).zip(senders) {
+            let arrived = |among: Range<u32>| self.arrived(number, among.start..among.end.min(next));
+            let in_time = arrived(0..sent);
+            tally.unexpected += arrived(sent..u32::MAX);
+            if self.excluded || excluded {
+                tally.apart += in_time;
+                continue;
+            }
+            tally.expected += u64::from(sent);
+            tally.delivered += in_time;
+            tally.lost += u64::from(sent) - in_time;
+        }
+        tally.duplicated += self.duplicated;
+        tally.reordered += self.reordered;
+        tally.corrupted += self.corrupted;
+        tally.foreign += self.foreign;
+    }
+
+    /// How many of these numbers have arrived, which end at the next at the latest.
+    fn arrived(&self, sender: u32, among: Range<u32>) -> u64 {
+        let span = u64::from(among.end.saturating_sub(among.start));
+        let Some(gaps) = self.gaps.get(&sender).filter(|_| span > 0) else {
+            return span;
+        };
+        span - gaps.missing(among)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.expected += other.expected;
+        self.delivered += other.delivered;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.reordered += other.reordered;
+        self.corrupted += other.corrupted;
+        self.foreign += other.foreign;
+        self.unexpected += other.unexpected;
+        self.apart += other.apart;
+    }
+}
+
+#[cfg(test)]
+mod tests;

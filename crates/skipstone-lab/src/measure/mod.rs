@@ -1,0 +1,9 @@
+//! Measurements of a stress run: the lines it sends, the proof that all arrived, latency, processes and machine stalls.
+//! No sockets here; each part is fed by the run and gives plain values.
+
+pub mod latency;
+pub mod ledger;
+pub mod machine;
+pub mod process;
+pub mod sentence;
+pub mod stalls;

@@ -1,0 +1,189 @@
+//! A control for every latency maximum: a thread that only sleeps, and logs when it was woken late. Until it was,
+//! nothing on this machine was punctual, and a long latency says nothing about the server.
+//!
+//! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the
+//! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::measure::process::times_of_schedstat;
+
+/// The running control thread. Dropped without [`stop`](StallWatch::stop), it ends by itself within a step.
+#[derive(Debug)]
+pub struct StallWatch {
+    stopping: Arc<AtomicBool>,
+    thread: Option<JoinHandle<StallLog>>,
+}
+
+/// One late waking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// When the thread should have woken, since the epoch of the run.
+    pub start: Duration,
+    /// How much later it woke.
+    pub length: Duration,
+    /// How much of that it spent queueing for a CPU that other threads used.
+    pub queued: Duration,
+}
+
+/// All late wakings of a run, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StallLog {
+    stalls: Vec<Stall>,
+    summary: StallSummary,
+}
+
+/// The late wakings in sum, those included that the log had no room for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StallSummary {
+    /// How many.
+    pub count: u64,
+    /// How many were mostly the machine's: less than half of the time was queueing for a CPU.
+    pub machine_count: u64,
+    /// The longest.
+    pub longest: Duration,
+    /// All together.
+    pub total: Duration,
+}
+
+impl StallWatch {
+    /// Starts the thread; times in its log count from `epoch`.
+    pub fn start(epoch: Instant) -> io::Result<StallWatch> {
+        let stopping = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stopping);
+        let thread = thread::Builder::new().name("stall-watch".into()).spawn(move || watch(epoch, &seen))?;
+        Ok(StallWatch { stopping, thread: Some(thread) })
+    }
+
+    /// Ends the thread and gives its log.
+    pub fn stop(mut self) -> StallLog {
+        self.stopping.store(true, Ordering::Relaxed);
+        let thread = self.thread.take().expect("the thread is taken only here");
+        thread.join().expect("the stall watch does not panic")
+    }
+}
+
+impl Drop for StallWatch {
+    fn drop(&mut self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+}
+
+impl StallLog {
+    /// The late wakings in sum.
+    pub fn summary(&self) -> StallSummary {
+        self.summary
+    }
+
+    /// Whether any part of this span of time, since the epoch, lies in a stall: whether a stall explains a late send,
+    /// from the moment it was due to the moment it happened.
+    pub fn touches(&self, from: Duration, to: Duration) -> bool {
+        let first = self.stalls.partition_point(|stall| stall.start + stall.length < from);
+        self.stalls.get(first).is_some_and(|stall| stall.start <= to)
+    }
+
+    fn push(&mut self, stall: Stall) {
+        self.summary.count += 1;
+        self.summary.machine_count += u64::from(stall.queued * 2 < stall.length);
+        self.summary.longest = self.summary.longest.max(stall.length);
+        self.summary.total += stall.length;
+        if self.stalls.len() < LOG_MAX {
+            self.stalls.push(stall);
+        }
+    }
+}
+
+fn watch(epoch: Instant, stopping: &AtomicBool) -> StallLog {
+    let mut log = StallLog::default();
+    let mut queue = RunQueue::of_this_thread();
+    let mut waited = queue.waited();
+    while !stopping.load(Ordering::Relaxed) {
+        let due = Instant::now() + STEP;
+        thread::sleep(STEP);
+        let late = due.elapsed();
+        let waited_before = std::mem::replace(&mut waited, queue.waited());
+        if late >= STALL_MIN {
+            let queued = waited.saturating_sub(waited_before).min(late);
+            log.push(Stall { start: due.saturating_duration_since(epoch), length: late, queued });
+        }
+    }
+    log
+}
+
+/// The kernel's account of how long a thread has waited for a CPU; stays zero where there is none.
+struct RunQueue {
+    schedstat: Option<File>,
+    text: String,
+}
+
+impl RunQueue {
+    fn of_this_thread() -> RunQueue {
+        RunQueue { schedstat: File::open("/proc/thread-self/schedstat").ok(), text: String::new() }
+    }
+
+    fn waited(&mut self) -> Duration {
+        self.read().unwrap_or_default()
+    }
+
+    fn read(&mut self) -> Option<Duration> {
+        let file = self.schedstat.as_mut()?;
+        self.text.clear();
+        file.rewind().ok()?;
+        file.read_to_string(&mut self.text).ok()?;
+        times_of_schedstat(&self.text).map(|(_, waited)| waited)
+    }
+}
+
+const STEP: Duration = Duration::from_millis(1);
+const STALL_MIN: Duration = Duration::from_millis(2);
+/// 480 KB; a machine that stalls more often than this in one run has told enough.
+const LOG_MAX: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stall(start_ms: u64, length_ms: u64, queued_ms: u64) -> Stall {
+        let [start, length, queued] = [start_ms, length_ms, queued_ms].map(Duration::from_millis);
+        Stall { start, length, queued }
+    }
+
+    #[test]
+    fn the_summary_counts_also_what_the_log_has_no_room_for() {
+        let mut log = StallLog::default();
+        for at in 0..LOG_MAX as u64 + 5 {
+            log.push(stall(at * 10, 3, 0));
+        }
+        log.push(stall(10_000_000, 60, 59));
+        assert_eq!(log.stalls.len(), LOG_MAX);
+        let summary = log.summary();
+        assert_eq!((summary.count, summary.machine_count), (10_006, 10_005));
+        assert_eq!(summary.longest, Duration::from_millis(60));
+        assert_eq!(summary.total, Duration::from_millis(10_005 * 3 + 60));
+    }
+
+    #[test]
+    fn a_span_touches_a_stall_only_where_they_overlap() {
+        let mut log = StallLog::default();
+        log.push(stall(100, 20, 0));
+        log.push(stall(200, 5, 0));
+        let touches = |from, to| log.touches(Duration::from_millis(from), Duration::from_millis(to));
+        assert!(touches(110, 111) && touches(90, 101) && touches(119, 150) && touches(0, 1000));
+        assert!(!touches(0, 99) && !touches(121, 199) && !touches(206, 900));
+    }
+
+    #[test]
+    fn the_thread_starts_logs_nothing_before_the_epoch_and_ends_when_told() {
+        let epoch = Instant::now();
+        let watch = StallWatch::start(epoch).unwrap();
+        thread::sleep(Duration::from_millis(5));
+        let log = watch.stop();
+        assert!(log.stalls.iter().all(|stall| stall.start <= epoch.elapsed() && stall.length >= STALL_MIN));
+        assert_eq!(log.summary().count as usize, log.stalls.len());
+    }
+}

@@ -1,0 +1,24 @@
+//! Figures of rows, of which any may be missing.
+
+/// A struct of optional figures, each a count (`u64`) or a measure (`f64`), and what is done to each of them alike.
+macro_rules! figures {
+    ($(#[$about:meta])* $visibility:vis struct $name:ident { $($(#[$doc:meta])* $figure:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+        $visibility struct $name { $($(#[$doc])* $visibility $figure: Option<$type>,)* }
+
+        impl $name {
+            /// Every figure from those of many, which are chosen from in ascending order.
+            #[allow(dead_code, clippy::unnecessary_cast, reason = "counts are chosen from as measures are")]
+            $visibility fn each(rows: &[$name], choose: impl Fn(Vec<f64>) -> Option<f64>) -> $name {
+                $name { $($figure: {
+                    let mut values: Vec<f64> = rows.iter().filter_map(|row| row.$figure).map(|it| it as f64).collect();
+                    values.sort_by(f64::total_cmp);
+                    choose(values).map(|chosen| chosen as $type)
+                },)* }
+            }
+        }
+    };
+}
+
+pub(crate) use figures;

@@ -1,0 +1,21 @@
+//! The output of a run: how it is judged, the page that people read, and where page and JSON go. Values in, text out;
+//! only `output` prints. `stress` has what a stress run alone shows.
+
+pub(crate) mod figures;
+pub mod format;
+pub mod output;
+mod page;
+pub mod paint;
+pub(crate) mod rows;
+#[cfg(test)]
+pub(crate) mod schema;
+mod sink;
+pub mod stress;
+mod thresholds;
+mod verdict;
+
+pub use page::{Cell, Page};
+pub use paint::{Style, Tone};
+pub use sink::Sink;
+pub use thresholds::ThresholdResult;
+pub use verdict::{Exit, Verdict};

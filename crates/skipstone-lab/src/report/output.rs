@@ -1,0 +1,21 @@
+//! Lines for whoever reads them. Nobody does any more when the pipe is closed (`skipstone stress | head -1`) or the disk
+//! full: no reason to panic, nor to end a measurement or a server.
+
+use std::fmt::Display;
+use std::io::Write;
+
+/// Text to standard output, at once.
+pub fn print(text: impl Display) {
+    let mut out = std::io::stdout().lock();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// A line to standard output.
+pub fn say(line: impl Display) {
+    print(format_args!("{line}\n"));
+}
+
+/// A line to standard error.
+pub fn complain(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

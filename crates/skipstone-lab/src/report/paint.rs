@@ -1,0 +1,85 @@
+//! Colours, where the caller wants them; and text broken into lines.
+
+use std::io::IsTerminal;
+
+/// Whether a text may hold terminal codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Plain text, for files, pipes and those who asked for no colours.
+    Plain,
+    /// With ANSI colours.
+    Coloured,
+}
+
+/// Colours only where somebody sees them and nobody forbade them (no-color.org).
+pub fn style() -> Style {
+    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if wanted { Style::Coloured } else { Style::Plain }
+}
+
+/// The meaning of a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it has to be.
+    Good,
+    /// Not as it has to be.
+    Bad,
+    /// Nothing is proved either way.
+    Doubtful,
+    /// A title.
+    Strong,
+    /// Text that need not be read.
+    Faint,
+}
+
+impl Style {
+    /// The text in a tone. It must be of its final width already: codes count as characters where text is aligned.
+    pub fn paint(self, tone: Tone, text: &str) -> String {
+        if self == Style::Plain {
+            return text.to_owned();
+        }
+        let code = match tone {
+            Tone::Good => "1;32",
+            Tone::Bad => "1;31",
+            Tone::Doubtful => "1;33",
+            Tone::Strong => "1",
+            Tone::Faint => "2",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// The text in lines of at most `width` characters, broken at blanks; a longer word has a line for itself.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_stays_plain() {
+        assert_eq!(Style::Plain.paint(Tone::Bad, "x"), "x");
+        assert_eq!(Style::Coloured.paint(Tone::Bad, "x"), "\x1b[1;31mx\x1b[0m");
+    }
+
+    #[test]
+    fn lines_break_at_blanks() {
+        assert_eq!(wrap("to be or not", 5), ["to be", "or", "not"]);
+        assert_eq!(wrap("unbreakable it", 5), ["unbreakable", "it"]);
+        assert_eq!(wrap("", 5), [""]);
+    }
+}

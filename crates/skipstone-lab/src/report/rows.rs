@@ -1,0 +1,95 @@
+//! Thresholds on results that have rows, which are those of `compare` and `bench`. `p998<24ms` holds for every row; names
+//! before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`, `tcp.600.ratio<=0.4`.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::report::thresholds::{ThresholdResult, three_decimals};
+use crate::units::nearest::nearest;
+use crate::units::{FigureUnit, Threshold};
+
+/// Something with figures that a threshold can be about: a row, or what sums several rows up.
+pub(crate) struct Subject {
+    /// Its name in sentences.
+    pub(crate) of: String,
+    /// The names that narrow a threshold down to it, in the order in which they are written.
+    pub(crate) labels: Vec<String>,
+    /// A label that has to be written: sums are meant only by their name.
+    pub(crate) over: Option<&'static str>,
+    pub(crate) figures: Map<String, Value>,
+}
+
+/// Whether thresholds name figures of those who take part: to be asked before a run. `names` says who
+/// does, and `figures` which figures each has.
+pub(crate) fn check(
+    thresholds: &[Threshold],
+    subjects: &[Subject],
+    names: &[String],
+    figures: &Map<String, Value>,
+    times: &[&str],
+) -> Result<(), String> {
+    for threshold in thresholds {
+        let complain = |cause: String| Err(format!("--threshold {threshold}: {cause}"));
+        let (scope, figure) = split(threshold);
+        if !subjects.iter().any(|subject| subject.is_meant_by(&scope)) {
+            return complain(format!("\"{}\" does not take part; there are {}", scope.join("."), names.join(", ")));
+        }
+        if !figures.contains_key(figure) {
+            let meant = nearest(figure, figures.keys().map(String::as_str));
+            let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
+            let names: Vec<&str> = figures.keys().map(String::as_str).collect();
+            return complain(format!("a row has no \"{figure}\"{meant} It has {}", names.join(", ")));
+        }
+        // A unit that does not suit the figure is found with any value.
+        if let Err(error) = threshold.compare(0.0, FigureUnit::of(figure, times)) {
+            return complain(error.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// How every subject did, and why one did not.
+pub(crate) fn judge(
+    thresholds: &[Threshold],
+    subjects: &[Subject],
+    times: &[&str],
+) -> (Vec<ThresholdResult>, Vec<String>) {
+    let (mut results, mut reasons) = (Vec::new(), Vec::new());
+    for threshold in thresholds {
+        let (scope, figure) = split(threshold);
+        for subject in subjects.iter().filter(|subject| subject.is_meant_by(&scope)) {
+            let actual = subject.figures.get(figure).and_then(Value::as_f64);
+            let unit = FigureUnit::of(figure, times);
+            let passed = actual.is_some_and(|actual| threshold.compare(actual, unit).unwrap_or(false));
+            if !passed {
+                let was = actual.map_or("was not measured".into(), |actual| format!("is {}", three_decimals(actual)));
+                reasons.push(format!("The threshold {threshold} was missed: {figure} of {} {was}.", subject.of));
+            }
+            let (expression, of) = (threshold.to_string(), Some(subject.of.clone()));
+            results.push(ThresholdResult { expression, of, passed, actual });
+        }
+    }
+    (results, reasons)
+}
+
+/// Figures by their names.
+pub(crate) fn by_name(figures: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(figures) {
+        Ok(Value::Object(figures)) => figures,
+        _ => unreachable!("figures are an object with text keys"),
+    }
+}
+
+/// The names that narrow it down, and the figure.
+fn split(threshold: &Threshold) -> (Vec<&str>, &str) {
+    let mut names: Vec<&str> = threshold.path().split('.').collect();
+    let figure = names.pop().unwrap_or_default();
+    (names, figure)
+}
+
+impl Subject {
+    fn is_meant_by(&self, scope: &[&str]) -> bool {
+        let mut labels = self.labels.iter();
+        scope.iter().all(|name| labels.any(|label| label == name)) && self.over.is_none_or(|over| scope.contains(&over))
+    }
+}

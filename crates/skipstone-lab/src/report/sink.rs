@@ -1,0 +1,54 @@
+//! Where a result goes: JSON into a file or to standard output, its table to whoever reads along.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+
+use serde::Serialize;
+
+use crate::report::output;
+
+/// Where the JSON goes.
+#[derive(Debug)]
+pub enum Sink {
+    /// Nobody asked for it.
+    Nowhere,
+    /// In place of the table.
+    StandardOutput,
+    /// Into a file, by its name.
+    File(String, File),
+}
+
+impl Sink {
+    /// Opened before the run, so that a wrong path is found at once. `-` is the standard output.
+    pub fn open(path: Option<&str>) -> Result<Sink, String> {
+        if path == Some("-") { Ok(Sink::StandardOutput) } else { Sink::file(path) }
+    }
+
+    /// The same where the standard output has other uses.
+    pub fn file(path: Option<&str>) -> Result<Sink, String> {
+        let Some(path) = path else { return Ok(Sink::Nowhere) };
+        let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
+        Ok(Sink::File(path.to_owned(), file))
+    }
+
+    /// Prints the table, or the JSON in its place; writes the JSON into its file; and says what is wrong, a sentence each.
+    pub fn show(&self, result: &impl Serialize, table: &str, reasons: &[String]) -> Result<(), String> {
+        let json = || serde_json::to_string_pretty(result).expect("a result has only text keys") + "\n";
+        match self {
+            Sink::Nowhere => output::print(table),
+            Sink::StandardOutput => output::print(json()),
+            Sink::File(path, file) => {
+                output::print(table);
+                // Over the result of the run before, if there was one. A pipe gets both, one after the other.
+                let mut file = file;
+                if file.rewind().is_ok() {
+                    let _ = file.set_len(0);
+                }
+                let written = file.write_all(json().as_bytes());
+                written.map_err(|error| format!("cannot write --json {path}: {error}"))?;
+            }
+        }
+        reasons.iter().for_each(output::complain);
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The verdict: rather invalid than flattering. All rules are here, and every reason is one sentence.
+//!
+//! **Interrupted**: it was stopped before its end.
+//!
+//! **Invalid**: the run proves nothing, whatever else it found, because
+//! 1. no client connected, not all that were asked for did, or no delivery was expected;
+//! 2. lines were sent for less than 99% of the time asked for, or fewer than 99% of those due were sent;
+//! 3. more than 1% of the sends were later than 50 ms after they were due;
+//! 4. the clients' process used more than 95% of the cores it had;
+//! 5. a threshold is about a figure that was not measured;
+//! 6. the counts contradict each other.
+//!
+//! **Fail**: a client was dropped; a delivery lost, duplicated, reordered, corrupted or never sent; a threshold missed.
+//!
+//! **Pass**: none of these.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::report::Verdict;
+use crate::report::format::{counted, milliseconds, percent, thousands, three_digits};
+use crate::report::stress::result::{Generator, StressResult};
+use crate::report::thresholds::{ThresholdResult, three_decimals};
+use crate::units::{Carrier, Threshold, ThresholdError};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// When its time was up.
+    Completed,
+    /// When the user or the system told it to stop.
+    Interrupted,
+}
+
+/// A send is late when it happens longer than this after it was due.
+pub const LATE_SEND: Duration = Duration::from_millis(50);
+
+/// Fills in the thresholds' outcomes, the verdict and its reasons.
+pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending) {
+    let (outcomes, unmeasured, missed) = evaluate(result, thresholds);
+    result.thresholds = outcomes;
+    let stopped = match ending {
+        Ending::Completed => Vec::new(),
+        Ending::Interrupted => vec![interruption(result)],
+    };
+    let mut invalid = emptiness(result);
+    if ending == Ending::Completed {
+        invalid.extend(shortness(result));
+    }
+    invalid.extend(lateness(&result.generator));
+    invalid.extend(overload(&result.generator));
+    invalid.extend(unmeasured);
+    invalid.extend(contradictions(result));
+    let mut failed = faults(result);
+    failed.extend(missed);
+    result.verdict = Verdict::of(ending == Ending::Interrupted, &invalid, &failed);
+    result.reasons = [stopped, invalid, failed].concat();
+}
+
+/// Whether thresholds name figures that a run with these carriers has: to be asked before it.
+pub fn check_thresholds(thresholds: &[Threshold], carriers: &[Carrier]) -> Result<(), ThresholdError> {
+    let shape = as_json(&StressResult::blank(carriers));
+    thresholds.iter().try_for_each(|threshold| match threshold.evaluate(&shape) {
+        Ok(_) | Err(ThresholdError::NotMeasured(_)) => Ok(()),
+        Err(error) => Err(error),
+    })
+}
+
+fn evaluate(result: &StressResult, thresholds: &[Threshold]) -> (Vec<ThresholdResult>, Vec<String>, Vec<String>) {
+    let json = as_json(result);
+    let (mut outcomes, mut unmeasured, mut missed) = (Vec::new(), Vec::new(), Vec::new());
+    for threshold in thresholds {
+        let outcome = threshold.evaluate(&json);
+        outcomes.push(ThresholdResult {
+            expression: threshold.to_string(),
+            of: None,
+            passed: outcome.as_ref().is_ok_and(|outcome| outcome.passed),
+            actual: outcome.as_ref().ok().map(|outcome| outcome.actual),
+        });
+        match outcome {
+            Ok(outcome) if outcome.passed => {}
+            Ok(outcome) => {
+                let actual = three_decimals(outcome.actual);
+                missed.push(format!("The threshold {threshold} was missed: {} is {actual}.", threshold.path()));
+            }
+            Err(error) => unmeasured.push(format!("The threshold {threshold} could not be evaluated: {error}.")),
+        }
+    }
+    (outcomes, unmeasured, missed)
+}
+
+fn as_json(result: &StressResult) -> Value {
+    serde_json::to_value(result).expect("a result has only text keys")
+}
+
+fn interruption(result: &StressResult) -> String {
+    let (ran, asked) = (result.duration_s, result.plan.duration_s);
+    format!("The run was stopped after {ran:.1} of {asked:.1} s.")
+}
+
+/// Rule 1.
+fn emptiness(result: &StressResult) -> Vec<String> {
+    let clients = &result.clients;
+    if clients.connected == 0 {
+        return vec![format!("None of the {} connected.", counted(clients.asked, "client"))];
+    }
+    let mut reasons = Vec::new();
+    if clients.connected < clients.asked {
+        let missing = counted(clients.asked - clients.connected, "client");
+        reasons.push(format!("{missing} of {} never connected.", thousands(clients.asked)));
+    }
+    // Clients that were all dropped leave nothing to expect: that is a failure, not an empty run.
+    if result.messages.expected == 0 && clients.dropped == 0 {
+        reasons.push("No line had to be delivered to anybody, so nothing was tested.".into());
+    }
+    reasons
+}
+
+/// Rule 2.
+fn shortness(result: &StressResult) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if result.duration_s < COMPLETE_MIN * result.plan.duration_s {
+        let (ran, asked) = (result.duration_s, result.plan.duration_s);
+        reasons.push(format!("Lines were sent for {ran:.1} s only, not for the {asked:.1} s asked for."));
+    }
+    let (sent, planned) = (result.messages.sent, result.generator.planned_sends);
+    if (sent as f64) < COMPLETE_MIN * planned as f64 {
+        reasons.push(format!(
+            "The generator sent {} of the {} that were due.",
+            thousands(sent),
+            counted(planned, "line")
+        ));
+    }
+    reasons
+}
+
+/// Rule 3.
+fn lateness(generator: &Generator) -> Option<String> {
+    let (late, planned) = (generator.late_sends, generator.planned_sends);
+    if late as f64 <= LATE_SHARE_MAX * planned as f64 {
+        return None;
+    }
+    let explained = match generator.late_sends_in_stalls {
+        0 => "no machine stall explains it".to_owned(),
+        stalled if stalled >= late => "machine stalls explain all of them".to_owned(),
+        stalled => format!("machine stalls explain {} of them", thousands(stalled)),
+    };
+    Some(format!(
+        "The generator was late: {} of {} happened more than {} ms after they were due, the latest {}; {explained}.",
+        thousands(late),
+        counted(planned, "send"),
+        LATE_SEND.as_millis(),
+        milliseconds(generator.latest_send_ms),
+    ))
+}
+
+/// Rule 4.
+fn overload(generator: &Generator) -> Option<String> {
+    let used = generator.cpu_percent?;
+    let cores = generator.cores;
+    (used > CPU_SHARE_MAX * 100.0 * cores as f64).then(|| {
+        format!("The generator used {} of {} and had nothing to spare.", percent(used), counted(cores, "core"))
+    })
+}
+
+/// Rule 6.
+fn contradictions(result: &StressResult) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let messages = &result.messages;
+    if messages.delivered.checked_add(messages.lost) != Some(messages.expected) {
+        reasons.push("The counts contradict each other: delivered and lost do not add up to expected.".into());
+    }
+    if result.clients.dropped > result.clients.connected || result.clients.connected > result.clients.asked {
+        reasons
+            .push("The counts contradict each other: more clients were dropped or connected than there were.".into());
+    }
+    if messages.delivered > 0 && result.latency_ms.is_none() {
+        reasons.push("Lines were delivered, but their latency was not measured.".into());
+    }
+    reasons
+}
+
+/// The faults that fail a run, thresholds apart.
+fn faults(result: &StressResult) -> Vec<String> {
+    let (clients, messages) = (&result.clients, &result.messages);
+    let mut reasons = Vec::new();
+    if clients.dropped > 0 {
+        let (were, why) = (was_or_were(clients.dropped), drop_reasons(result));
+        reasons.push(format!("{} {were} dropped{why}.", counted(clients.dropped, "client")));
+    }
+    let of_expected = format!("of {} expected", thousands(messages.expected));
+    let share = 100.0 * messages.lost as f64 / messages.expected.max(1) as f64;
+    let lost_share = if share < 0.01 { "less than 0.01%".to_owned() } else { format!("{}%", three_digits(share)) };
+    for (count, what) in [
+        (messages.lost, format!("lost, {of_expected} ({lost_share})")),
+        (messages.duplicated, "made twice".into()),
+        (messages.reordered, "out of order".into()),
+        (messages.corrupted, "corrupted".into()),
+        (messages.unexpected, "of lines that nobody sent".into()),
+    ] {
+        if count > 0 {
+            let deliveries = if count == 1 { "1 delivery".to_owned() } else { thousands(count) + " deliveries" };
+            reasons.push(format!("{deliveries} {} {what}.", was_or_were(count)));
+        }
+    }
+    reasons
+}
+
+fn drop_reasons(result: &StressResult) -> String {
+    let mut listed: Vec<_> = result.clients.drops_by_reason.iter().collect();
+    listed.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
+    let texts: Vec<String> = listed
+        .iter()
+        .take(DROP_REASONS_MAX)
+        .map(|(reason, count)| format!("{reason} {}", thousands(**count)))
+        .collect();
+    match (texts.is_empty(), listed.len() > DROP_REASONS_MAX) {
+        (true, _) => String::new(),
+        (false, false) => format!(" ({})", texts.join(", ")),
+        (false, true) => format!(" ({}, and others)", texts.join(", ")),
+    }
+}
+
+fn was_or_were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// The share of the sends that may be late.
+const LATE_SHARE_MAX: f64 = 0.01;
+/// The share of its cores that the generator may use.
+const CPU_SHARE_MAX: f64 = 0.95;
+/// The share of the time and of the lines that a run must have completed.
+const COMPLETE_MIN: f64 = 0.99;
+/// A reason names this many causes of drops; the result has them all.
+const DROP_REASONS_MAX: usize = 3;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Each rule of the verdict, alone and against the others.
+
+use super::*;
+use crate::report::stress::example;
+use crate::report::stress::result::{LatencyMs, Messages};
+
+/// The verdict and reasons of the passing example after a change.
+fn judged(change: impl FnOnce(&mut StressResult)) -> (Verdict, Vec<String>) {
+    judged_with(&[], Ending::Completed, change)
+}
+
+fn judged_with(thresholds: &[&str], ending: Ending, change: impl FnOnce(&mut StressResult)) -> (Verdict, Vec<String>) {
+    let thresholds: Vec<Threshold> = thresholds.iter().map(|text| text.parse().unwrap()).collect();
+    let mut result = example::passing();
+    change(&mut result);
+    judge(&mut result, &thresholds, ending);
+    (result.verdict, result.reasons)
+}
+
+fn one(verdict: Verdict, reason: &str) -> (Verdict, Vec<String>) {
+    (verdict, vec![reason.to_owned()])
+}
+
+#[test]
+fn a_run_without_a_fault_passes() {
+    assert_eq!(judged(|_| {}), (Verdict::Pass, Vec::new()));
+}
+
+#[test]
+fn every_kind_of_fault_alone_fails_the_run() {
+    let fail = |reason| one(Verdict::Fail, reason);
+    assert_eq!(
+        judged(|result| (result.messages.lost, result.messages.delivered) = (3, 899_997)),
+        fail("3 deliveries were lost, of 900,000 expected (less than 0.01%).")
+    );
+    assert_eq!(judged(|result| result.messages.duplicated = 1), fail("1 delivery was made twice."));
+    assert_eq!(judged(|result| result.messages.reordered = 2), fail("2 deliveries were out of order."));
+    assert_eq!(judged(|result| result.messages.corrupted = 1), fail("1 delivery was corrupted."));
+    assert_eq!(judged(|result| result.messages.unexpected = 1), fail("1 delivery was of lines that nobody sent."));
+    assert_eq!(judged(|result| result.clients.dropped = 1), fail("1 client was dropped."));
+}
+
+#[test]
+fn drops_are_reported_with_their_commonest_reasons() {
+    let (_, reasons) = judged(|result| {
+        result.clients.dropped = 17;
+        for (reason, count) in [("reset", 2), ("timeout", 12), ("refused", 2), ("closed", 1)] {
+            result.clients.drops_by_reason.insert(reason.into(), count);
+        }
+    });
+    assert_eq!(reasons, ["17 clients were dropped (timeout 12, refused 2, reset 2, and others)."]);
+}
+
+#[test]
+fn a_missed_threshold_fails_the_run_and_tells_the_figure() {
+    let (verdict, reasons) = judged_with(&["latency.p99<4.5ms", "messages.lost==0"], Ending::Completed, |_| {});
+    assert_eq!(verdict, Verdict::Fail);
+    assert_eq!(reasons, ["The threshold latency.p99<4.5ms was missed: latency.p99 is 4.512."]);
+    assert_eq!(judged_with(&["latency.p99<5ms"], Ending::Completed, |_| {}).0, Verdict::Pass);
+}
+
+#[test]
+fn a_threshold_that_was_not_measured_makes_the_run_invalid() {
+    let (verdict, reasons) = judged_with(&["server.cpu_percent<80"], Ending::Completed, |result| result.server = None);
+    assert_eq!(verdict, Verdict::Invalid);
+    assert_eq!(
+        reasons,
+        [
+            "The threshold server.cpu_percent<80 could not be evaluated: \"server.cpu_percent\" was not measured in this run."
+        ]
+    );
+}
+
+#[test]
+fn late_sends_beyond_one_percent_make_the_run_invalid_and_stalls_are_named() {
+    let late = |late, stalled| {
+        judged(|result| (result.generator.late_sends, result.generator.late_sends_in_stalls) = (late, stalled))
+    };
+    assert_eq!(late(30, 0).0, Verdict::Pass);
+    let (verdict, reasons) = late(31, 0);
+    assert_eq!(verdict, Verdict::Invalid);
+    assert_eq!(
+        reasons,
+        [
+            "The generator was late: 31 of 3,000 sends happened more than 50 ms after they were due, the latest 1.42 ms; \
+          no machine stall explains it."
+        ]
+    );
+    assert!(late(31, 20).1[0].ends_with("; machine stalls explain 20 of them."));
+    assert!(late(31, 31).1[0].ends_with("; machine stalls explain all of them."));
+}
+
+#[test]
+fn a_generator_without_cpu_to_spare_makes_the_run_invalid() {
+    assert_eq!(judged(|result| result.generator.cpu_percent = Some(190.0)).0, Verdict::Pass);
+    assert_eq!(
+        judged(|result| result.generator.cpu_percent = Some(190.1)),
+        one(Verdict::Invalid, "The generator used 190.1% of 2 cores and had nothing to spare.")
+    );
+    assert_eq!(judged(|result| result.generator.cpu_percent = None).0, Verdict::Pass);
+}
+
+#[test]
+fn an_incomplete_run_is_invalid() {
+    let invalid = |reason| one(Verdict::Invalid, reason);
+    assert_eq!(judged(|result| result.clients.connected = 299), invalid("1 client of 300 never connected."));
+    assert_eq!(
+        judged(|result| result.duration_s = 9.8),
+        invalid("Lines were sent for 9.8 s only, not for the 10.0 s asked for.")
+    );
+    assert_eq!(
+        judged(|result| result.messages.sent = 2_969),
+        invalid("The generator sent 2,969 of the 3,000 lines that were due.")
+    );
+    assert_eq!(judged(|result| result.messages.sent = 2_970).0, Verdict::Pass);
+    assert_eq!(
+        judged(|result| result.messages = Messages { sent: 3_000, ..Messages::default() }),
+        invalid("No line had to be delivered to anybody, so nothing was tested.")
+    );
+}
+
+#[test]
+fn a_run_without_a_client_says_just_that() {
+    assert_eq!(
+        judged(|result| {
+            result.clients.connected = 0;
+            result.messages = Messages::default();
+            result.generator.planned_sends = 0;
+        }),
+        one(Verdict::Invalid, "None of the 300 clients connected.")
+    );
+}
+
+#[test]
+fn counts_that_contradict_each_other_make_the_run_invalid() {
+    for change in [
+        (|result| result.messages.delivered -= 1) as fn(&mut StressResult),
+        |result| result.clients.connected = 301,
+        |result| result.latency_ms = None,
+    ] {
+        assert_eq!(judged(change).0, Verdict::Invalid);
+    }
+}
+
+#[test]
+fn invalid_outweighs_fail_and_both_give_their_reasons() {
+    let (verdict, reasons) = judged(|result| {
+        result.messages.duplicated = 5;
+        result.generator.late_sends = 3_000;
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    assert_eq!(reasons.len(), 2);
+    assert!(reasons[0].starts_with("The generator was late") && reasons[1].starts_with("5 deliveries"));
+}
+
+#[test]
+fn an_interrupted_run_is_interrupted_whatever_else_it_found() {
+    let (verdict, reasons) = judged_with(&[], Ending::Interrupted, |result| {
+        result.duration_s = 4.0;
+        result.messages.sent = 1_200;
+        result.messages.corrupted = 1;
+    });
+    assert_eq!(verdict, Verdict::Interrupted);
+    assert_eq!(reasons, ["The run was stopped after 4.0 of 10.0 s.", "1 delivery was corrupted."]);
+}
+
+#[test]
+fn outcomes_are_listed_in_the_order_of_the_thresholds() {
+    let thresholds: Vec<Threshold> =
+        ["latency.max<1ms", "latency.p50<1s"].iter().map(|text| text.parse().unwrap()).collect();
+    let mut result = example::passing();
+    result.latency_ms = Some(LatencyMs { max: 2.0, p50: 1.0, ..LatencyMs::default() });
+    judge(&mut result, &thresholds, Ending::Completed);
+    let listed: Vec<_> = result.thresholds.iter().map(|outcome| (outcome.passed, outcome.actual)).collect();
+    assert_eq!(listed, [(false, Some(2.0)), (true, Some(1.0))]);
+}
+
+#[test]
+fn names_and_units_of_thresholds_can_be_checked_before_the_run() {
+    let check = |text: &str| check_thresholds(&[text.parse().unwrap()], &[Carrier::Udp]).map_err(|e| e.to_string());
+    for text in ["latency.p99<1ms", "server.cpu_percent<80%", "carriers.udp.latency.max<1s", "stalls.count==0"] {
+        assert_eq!(check(text), Ok(()), "{text}");
+    }
+    assert!(check("latency.p97<1ms").unwrap_err().contains("did you mean latency.p9"));
+    assert!(check("carriers.ws.latency.max<1s").unwrap_err().contains("did you mean carriers.udp.latency.max?"));
+    assert!(check("server.cpu_percent<80ms").unwrap_err().contains("is not measured in ms"));
+}

@@ -1,0 +1,8 @@
+//! The output of a stress run: its JSON result, how that is judged, the table at the end and the view while it runs.
+
+#[cfg(test)]
+mod example;
+pub mod judge;
+pub mod live;
+pub mod result;
+pub mod table;

@@ -1,0 +1,295 @@
+//! The JSON result of a stress run. `schema/stress.schema.json` says the same to other programs, and is derived from these
+//! types. A change of meaning raises [`SCHEMA_VERSION`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::stress::result::shard::Shard;
+use crate::units::Carrier;
+
+pub use crate::measure::latency::{LatencyMs, SpreadMs};
+pub use crate::measure::machine::Machine;
+pub use crate::report::stress::result::figures::{Messages, Wire};
+pub use crate::report::thresholds::ThresholdResult;
+pub use crate::report::verdict::Verdict;
+
+mod blank;
+mod figures;
+pub mod protocol;
+pub mod shard;
+
+/// Everything that a stress run found, and what is needed to run it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StressResult {
+    /// Raised when a field changes its meaning.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
+    pub schema_version: u32,
+    /// Filled in by the judge.
+    pub verdict: Verdict,
+    /// Why it is not a pass, one sentence each; filled in by the judge.
+    pub reasons: Vec<String>,
+    /// Replays the random choices.
+    pub seed: u64,
+    /// The transport of the clients' packets.
+    pub transport: StressTransport,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// When the run began: RFC 3339, UTC.
+    #[schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"))]
+    pub started: String,
+    /// How long lines were sent, in seconds.
+    pub duration_s: f64,
+    /// The plan that was asked for.
+    pub plan: StressPlan,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The clients.
+    pub clients: ClientCounts,
+    /// The lines.
+    pub messages: Messages,
+    /// From the moment a line was due to the moment it arrived; `None` when nothing arrived.
+    pub latency_ms: Option<LatencyMs>,
+    /// Traffic on the network, as the clients counted it.
+    pub wire: Wire,
+    /// The cost of the server; `None` when it is remote.
+    pub server: Option<ServerResult>,
+    /// The cost of the clients, and whether they kept their schedule.
+    pub generator: Generator,
+    /// The same by carrier, for those that had clients.
+    pub carriers: Vec<CarrierResult>,
+    /// How long it took to begin and to end.
+    pub timing: Timing,
+    /// The simulated link; `None` when there was none.
+    pub impairment: Option<Impairment>,
+    /// Counters of the protocol beneath the lines.
+    pub protocol: protocol::Protocol,
+    /// Clients that changed their ports; `None` when none was to.
+    pub roaming: Option<Roaming>,
+    /// When nothing on the machine was punctual; `None` when it was not watched.
+    pub stalls: Option<Stalls>,
+    /// The conditions on the command line; filled in by the judge.
+    pub thresholds: Vec<ThresholdResult>,
+}
+
+/// The transport of the clients' packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StressTransport {
+    /// More than one carrier.
+    Mixed,
+    /// The native protocol alone, encrypted by TLS 1.3 and packets of its own.
+    UdpTls,
+    /// The native protocol alone, encrypted by DTLS.
+    UdpDtls,
+    /// The native protocol alone, in clear.
+    UdpPlain,
+    /// WebSocket alone.
+    Ws,
+}
+
+/// The plan that was asked for. Texts are as the options take them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StressPlan {
+    /// The server; `None` for one of the run's own.
+    pub url: Option<String>,
+    /// Lines that each client sends: "1/s".
+    pub rate: String,
+    /// How long each line is: "sentence" or bytes.
+    pub size: String,
+    /// Clients by carrier: "udp=200,ws=100".
+    pub mix: String,
+    /// How long lines are to be sent, in seconds.
+    pub duration_s: f64,
+    /// Over how long the clients connect, in seconds.
+    pub ramp_s: f64,
+    /// How messages are merged into packets; `None` when the server decides.
+    pub merge: Option<String>,
+    /// How loss is answered: "lean"; `None` for the default, or as a server decides that is not the run's own.
+    pub redundancy: Option<String>,
+    /// The budget of redundancy: "40%"; `None` as above.
+    pub redundancy_budget: Option<String>,
+    /// The congestion controller; `None` for the default.
+    pub congestion: Option<String>,
+}
+
+/// The clients of a run or of one carrier.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientCounts {
+    /// How many there should have been.
+    pub asked: u64,
+    /// How many were ever connected.
+    pub connected: u64,
+    /// How many of these lost their connection before the end.
+    pub dropped: u64,
+    /// Clients that did not connect or were dropped, by reason.
+    pub drops_by_reason: BTreeMap<String, u64>,
+}
+
+/// The cost of the server while lines were sent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServerResult {
+    /// CPU time in percent of one core; `None` where the system does not tell.
+    pub cpu_percent: Option<f64>,
+    /// CPU time for each line delivered, in microseconds.
+    pub cpu_us_per_delivery: Option<f64>,
+    /// Resident memory at the end.
+    pub rss_bytes: Option<u64>,
+    /// Ticks of its loop in a second; `None` when it did not say.
+    pub ticks_per_second: Option<f64>,
+    /// Its longest tick.
+    pub slowest_tick_ms: Option<f64>,
+    /// How long its threads waited for a CPU.
+    pub run_queue_wait_ms: Option<f64>,
+    /// The load of each of its shards at the end; empty when the server did not say.
+    pub shards: Vec<Shard>,
+}
+
+/// The cost of the clients' process, and whether it kept its schedule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Generator {
+    /// CPU time in percent of one core; `None` where the system does not tell.
+    pub cpu_percent: Option<f64>,
+    /// Sends later than 50 ms after they were due.
+    pub late_sends: u64,
+    /// Of these, how many while the machine stalled.
+    pub late_sends_in_stalls: u64,
+    /// Lines that were due while their client was connected.
+    pub planned_sends: u64,
+    /// How late the latest send was.
+    pub latest_send_ms: f64,
+    /// Cores that it could use.
+    #[schemars(range(min = 1))]
+    pub cores: u64,
+    /// Resident memory at the end.
+    pub rss_bytes: Option<u64>,
+    /// How long its threads waited for a CPU.
+    pub run_queue_wait_ms: Option<f64>,
+}
+
+/// The findings of one carrier's clients. They receive lines of all clients; a line counts where it was received.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CarrierResult {
+    /// Which.
+    pub carrier: Carrier,
+    /// Its clients.
+    pub clients: ClientCounts,
+    /// Lines that its clients sent, and received.
+    pub messages: Messages,
+    /// Latency of the lines that its clients received.
+    pub latency_ms: Option<LatencyMs>,
+    /// Traffic on the network, as its clients counted it.
+    pub wire: Wire,
+    /// How long its clients took to connect.
+    pub connect_ms: Option<SpreadMs>,
+}
+
+/// How long it took to begin and to end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// From a client's first packet until it was connected; `None` when none was.
+    pub connect_ms: Option<SpreadMs>,
+    /// From the first attempt until the last client was connected.
+    pub ramp_ms: f64,
+    /// From the order to close until everything was closed.
+    pub close_ms: f64,
+}
+
+/// The simulated link between clients and server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Impairment {
+    /// The options that were asked for: "loss" is "2%".
+    pub settings: BTreeMap<String, String>,
+    /// The counters of the links towards the server.
+    pub to_server: LinkCounts,
+    /// The counters of the links towards the clients.
+    pub to_clients: LinkCounts,
+}
+
+/// Clients that changed their ports while they talked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Roaming {
+    /// How often each did.
+    pub every_ms: f64,
+    /// How often all of them did.
+    pub moves: u64,
+    /// New addresses that proved themselves to the server; `None` when it is remote.
+    pub path_changes: Option<u64>,
+    /// Connections made in place of ones that were lost.
+    pub reconnects: u64,
+}
+
+/// The fate of the datagrams that simulated links were given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkCounts {
+    /// Handed to the links, whatever became of them.
+    pub sent: u64,
+    /// Handed to the receivers, copies included.
+    pub delivered: u64,
+    /// Lost one by one, at random.
+    pub lost_random: u64,
+    /// Lost in bursts.
+    pub lost_burst: u64,
+    /// Lost because the queue was full.
+    pub lost_queue: u64,
+    /// Lost because the link was down.
+    pub lost_outage: u64,
+    /// Lost because they were larger than the link carries.
+    pub lost_too_large: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Delivered after one that was sent later.
+    pub reordered: u64,
+    /// Sent on with flipped bits.
+    pub corrupted: u64,
+}
+
+/// When nothing on the machine was punctual: a thread that only sleeps was woken 2 ms late or later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stalls {
+    /// How often.
+    pub count: u64,
+    /// How often it was the machine, and not other threads that used the CPU.
+    pub machine_count: u64,
+    /// The longest.
+    pub longest_ms: f64,
+    /// All together.
+    pub total_ms: f64,
+}
+
+impl LinkCounts {
+    /// All that did not arrive, for whatever reason.
+    pub fn lost(&self) -> u64 {
+        self.lost_random + self.lost_burst + self.lost_queue + self.lost_outage + self.lost_too_large
+    }
+}
+
+impl StressTransport {
+    /// The name for a run with these carriers.
+    pub fn of(carriers: impl IntoIterator<Item = Carrier>) -> StressTransport {
+        let mut carriers = carriers.into_iter();
+        match (carriers.next(), carriers.next()) {
+            (Some(Carrier::Udp), None) => StressTransport::UdpTls,
+            (Some(Carrier::Ws), None) => StressTransport::Ws,
+            _ => StressTransport::Mixed,
+        }
+    }
+}
+
+/// The version of the schema that this program writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests;

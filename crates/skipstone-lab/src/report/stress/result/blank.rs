@@ -1,0 +1,54 @@
+//! A result before there is one: every section is there, every count zero, no figure measured.
+
+use crate::report::stress::result::protocol::{Protocol, Side};
+use crate::report::stress::result::*;
+use skipstone::Stats;
+
+impl StressResult {
+    /// The shape of the result of a run with these carriers: to check names against, and to fill in.
+    pub fn blank(carriers: &[Carrier]) -> StressResult {
+        StressResult {
+            schema_version: SCHEMA_VERSION,
+            verdict: Verdict::Invalid,
+            reasons: Vec::new(),
+            seed: 0,
+            transport: StressTransport::of(carriers.iter().copied()),
+            command: Vec::new(),
+            started: String::new(),
+            duration_s: 0.0,
+            plan: StressPlan::default(),
+            machine: Machine::default(),
+            clients: ClientCounts::default(),
+            messages: Messages::default(),
+            latency_ms: Some(LatencyMs::default()),
+            wire: Wire::default(),
+            server: Some(ServerResult::default()),
+            generator: Generator::default(),
+            carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
+            timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
+            impairment: Some(Impairment::default()),
+            protocol: Protocol { clients: none(), server: Some(none()) },
+            roaming: Some(Roaming::default()),
+            stalls: Some(Stalls::default()),
+            thresholds: Vec::new(),
+        }
+    }
+}
+
+/// Every reason to drop is named, so that thresholds can be checked against it.
+fn none() -> Side {
+    Side::from(&Stats::default())
+}
+
+impl CarrierResult {
+    fn blank(carrier: Carrier) -> CarrierResult {
+        CarrierResult {
+            carrier,
+            clients: ClientCounts::default(),
+            messages: Messages::default(),
+            latency_ms: Some(LatencyMs::default()),
+            wire: Wire::default(),
+            connect_ms: Some(SpreadMs::default()),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Counters of the protocol beneath the lines: packets lost, redundancy paid and gained, addresses changed, drops.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skipstone::Stats;
+
+/// Counters of the protocol, as each side counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// All clients together.
+    pub clients: Side,
+    /// The server, since it began; `None` when it is remote.
+    pub server: Option<Side>,
+}
+
+/// The counters of one side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// Packets of its own declared lost.
+    pub packets_lost: u64,
+    /// Of these, how many arrived after all.
+    pub packets_spurious: u64,
+    /// Messages and fragments sent again.
+    pub resent: u64,
+    /// Packets sent because an acknowledgement was overdue.
+    pub probes: u64,
+    /// Times that it followed a peer to another address.
+    pub paths_changed: u64,
+    /// New addresses that did not prove to be the peer's.
+    pub paths_refused: u64,
+    /// Times that large datagrams vanished.
+    pub black_holes: u64,
+    /// The cost of redundancy, and its gain.
+    pub redundancy: Redundancy,
+    /// Arrivals that it dropped, by reason; every reason, most of them 0.
+    pub drops_by_reason: BTreeMap<String, u64>,
+}
+
+/// The cost of redundancy to one side, and its gain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redundancy {
+    /// Repair packets that it sent.
+    pub repairs_sent: u64,
+    /// Copies that it sent of what was late.
+    pub copies_sent: u64,
+    /// IP bytes of both.
+    pub bytes_sent: u64,
+    /// Packets of its own that were lost and that its peers made again.
+    pub packets_saved: u64,
+    /// Packets of its peers' that were lost and that it made again.
+    pub packets_repaired: u64,
+}
+
+impl From<&Stats> for Side {
+    fn from(stats: &Stats) -> Side {
+        let all = &stats.redundancy;
+        Side {
+            packets_lost: stats.packets_lost,
+            packets_spurious: stats.packets_spurious,
+            resent: stats.resent,
+            probes: stats.probes,
+            paths_changed: stats.paths_changed,
+            paths_refused: stats.paths_refused,
+            black_holes: stats.black_holes,
+            redundancy: Redundancy {
+                repairs_sent: all.repairs_sent,
+                copies_sent: all.copies_sent,
+                bytes_sent: all.bytes_sent,
+                packets_saved: all.packets_recovered_by_peer,
+                packets_repaired: all.packets_recovered,
+            },
+            drops_by_reason: stats.drops.iter().map(|(reason, count)| (reason.name().to_owned(), count)).collect(),
+        }
+    }
+}
+
+impl Side {
+    /// The counts since then. A client that is gone took its counters with it.
+    pub fn since(mut self, before: &Side) -> Side {
+        let (mine, then) = (&mut self.redundancy, &before.redundancy);
+        for (now, before) in [
+            (&mut self.packets_lost, before.packets_lost),
+            (&mut self.packets_spurious, before.packets_spurious),
+            (&mut self.resent, before.resent),
+            (&mut self.probes, before.probes),
+            (&mut self.paths_changed, before.paths_changed),
+            (&mut self.paths_refused, before.paths_refused),
+            (&mut self.black_holes, before.black_holes),
+            (&mut mine.repairs_sent, then.repairs_sent),
+            (&mut mine.copies_sent, then.copies_sent),
+            (&mut mine.bytes_sent, then.bytes_sent),
+            (&mut mine.packets_saved, then.packets_saved),
+            (&mut mine.packets_repaired, then.packets_repaired),
+        ] {
+            *now = now.saturating_sub(before);
+        }
+        for (reason, count) in &mut self.drops_by_reason {
+            *count = count.saturating_sub(before.drops_by_reason.get(reason).copied().unwrap_or(0));
+        }
+        self
+    }
+
+    /// The reasons that occurred, the most frequent first.
+    pub fn drops(&self) -> Vec<(&str, u64)> {
+        let mut drops: Vec<(&str, u64)> =
+            self.drops_by_reason.iter().map(|(reason, count)| (&**reason, *count)).filter(|drop| drop.1 > 0).collect();
+        drops.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        drops
+    }
+}
+
+/// The cost of redundancy and its gain, over all sides that are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Repair packets.
+    pub repairs: u64,
+    /// Copies of what was late.
+    pub copies: u64,
+    /// IP bytes of both.
+    pub bytes: u64,
+    /// Lost packets that nobody had to wait for.
+    pub packets_made_again: u64,
+}
+
+impl Protocol {
+    /// The cost of redundancy and its gain. Of a remote server the gain is known from its clients, but not what
+    /// it paid.
+    pub fn balance(&self) -> Balance {
+        let (ours, theirs) = (&self.clients.redundancy, self.server.as_ref().map(|server| server.redundancy));
+        let paid = theirs.unwrap_or_default();
+        Balance {
+            repairs: ours.repairs_sent + paid.repairs_sent,
+            copies: ours.copies_sent + paid.copies_sent,
+            bytes: ours.bytes_sent + paid.bytes_sent,
+            packets_made_again: ours.packets_repaired + theirs.map_or(ours.packets_saved, |it| it.packets_repaired),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(repairs_sent: u64, packets_repaired: u64, packets_saved: u64) -> Side {
+        let redundancy = Redundancy { repairs_sent, packets_repaired, packets_saved, ..Redundancy::default() };
+        Side { redundancy, ..Side::from(&Stats::default()) }
+    }
+
+    #[test]
+    fn a_lost_packet_that_was_made_again_counts_once() {
+        let both = Protocol { clients: side(10, 3, 2), server: Some(side(20, 2, 3)) };
+        assert_eq!((both.balance().repairs, both.balance().packets_made_again), (30, 5));
+        let remote = Protocol { server: None, ..both };
+        assert_eq!((remote.balance().repairs, remote.balance().packets_made_again), (10, 5));
+    }
+
+    #[test]
+    fn a_later_run_counts_from_where_the_one_before_ended() {
+        let mut before = side(10, 3, 2);
+        *before.drops_by_reason.get_mut("replay").unwrap() = 4;
+        let mut now = side(15, 3, 7);
+        *now.drops_by_reason.get_mut("replay").unwrap() = 6;
+        let run = now.since(&before);
+        assert_eq!((run.redundancy.repairs_sent, run.redundancy.packets_saved), (5, 5));
+        assert_eq!(run.drops(), [("replay", 2)]);
+    }
+}

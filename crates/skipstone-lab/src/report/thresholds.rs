@@ -1,0 +1,25 @@
+//! The outcome of thresholds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The outcome of a threshold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdResult {
+    /// As it was written.
+    pub expression: String,
+    /// The subject of the figure, where a result has rows: `kcp-fec seed 1`, `skipstone lean median`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// Whether it was kept; never when the number was not measured.
+    pub passed: bool,
+    /// The number, in the result's unit; `None` when it was not measured.
+    pub actual: Option<f64>,
+}
+
+/// Enough to see on which side of the limit a number lies.
+pub(crate) fn three_decimals(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,88 @@
+//! The verdict of a run, and the exit code that the process ends with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::process::ExitCode;
+
+/// The verdict of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Everything was as it has to be, and every threshold was kept.
+    Pass,
+    /// Something was not as it has to be.
+    Fail,
+    /// The run proves nothing.
+    Invalid,
+    /// Stopped before its end.
+    Interrupted,
+}
+
+/// The exit codes of the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well.
+    Pass,
+    /// The run failed: a threshold missed, or lines lost, duplicated, reordered or corrupted, or clients dropped.
+    Fail,
+    /// The run proves nothing: the generator could not keep its own schedule.
+    Invalid,
+    /// An option or a plan that cannot be used; nothing was run.
+    BadConfiguration,
+    /// Stopped before its end.
+    Interrupted,
+}
+
+impl Verdict {
+    /// The worst that was found decides: an interruption, then what makes the run prove nothing, then what failed.
+    pub fn of(is_interrupted: bool, invalid: &[String], failed: &[String]) -> Verdict {
+        match (is_interrupted, invalid.is_empty(), failed.is_empty()) {
+            (true, _, _) => Verdict::Interrupted,
+            (false, false, _) => Verdict::Invalid,
+            (false, true, false) => Verdict::Fail,
+            (false, true, true) => Verdict::Pass,
+        }
+    }
+}
+
+impl Exit {
+    /// The number: 99, 104 and 105 as k6 has them.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Pass => 0,
+            Exit::Invalid => 98,
+            Exit::Fail => 99,
+            Exit::BadConfiguration => 104,
+            Exit::Interrupted => 105,
+        }
+    }
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Exit {
+        match verdict {
+            Verdict::Pass => Exit::Pass,
+            Verdict::Fail => Exit::Fail,
+            Verdict::Invalid => Exit::Invalid,
+            Verdict::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_has_the_documented_exit_code() {
+        let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Invalid, Verdict::Interrupted];
+        assert_eq!(verdicts.map(|verdict| Exit::from(verdict).code()), [0, 99, 98, 105]);
+        assert_eq!(Exit::BadConfiguration.code(), 104);
+    }
+}

@@ -1,0 +1,63 @@
+//! Flags of how a server and its clients answer loss and share a link: the same for `serve` and for the server that
+//! `stress` starts.
+
+use crate::units::{Budget, Mode};
+use serde::{Deserialize, Serialize};
+use skipstone::Redundancy;
+
+/// How loss is answered, and who else uses the link.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+pub struct ResilienceFlags {
+    /// How loss is answered, on the server and on its clients: `off` sends again what was lost, `lean` in several copies,
+    /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10
+    /// packets, `repeat:2` puts the messages of the last 2 packets into the next one, too [default: adaptive]
+    #[arg(long, value_name = "MODE")]
+    pub redundancy: Option<Mode>,
+    /// What repairs and copies may cost, in percent of the bytes that they stand in for; never more [default: 125%]
+    #[arg(long, value_name = "PERCENT")]
+    pub redundancy_budget: Option<Budget>,
+    /// How much may be in flight: `default` keeps the queue short and yields to others, `aggressive` is for whoever owns
+    /// the link, `off` sends at once whatever there is
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
+    pub congestion: Option<Congestion>,
+}
+
+/// The congestion controller: how much may be in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub enum Congestion {
+    /// Short queues, fair to others
+    Default,
+    /// As much as several TCP flows
+    Aggressive,
+    /// No limit and no pacing
+    Off,
+}
+
+impl ResilienceFlags {
+    /// The server's settings.
+    pub fn redundancy(&self) -> Redundancy {
+        let default = Redundancy::default();
+        Redundancy {
+            mode: self.redundancy.map_or(default.mode, Mode::on_wire),
+            budget_percent: self.redundancy_budget.map_or(default.budget_percent, |budget| budget.0),
+        }
+    }
+
+    /// The controller of the side that it is asked of.
+    pub fn congestion(&self) -> skipstone::Congestion {
+        match self.congestion {
+            None | Some(Congestion::Default) => skipstone::Congestion::DelayAware,
+            Some(Congestion::Aggressive) => skipstone::Congestion::Aggressive,
+            Some(Congestion::Off) => skipstone::Congestion::Off,
+        }
+    }
+
+    /// The flags for a server that is started with them.
+    pub fn words(&self) -> Vec<String> {
+        let mode = self.redundancy.map(|mode| format!("--redundancy={mode}"));
+        let budget = self.redundancy_budget.map(|budget| format!("--redundancy-budget={budget}"));
+        let congestion = self.congestion.map(|congestion| format!("--congestion={congestion}"));
+        [mode, budget, congestion].into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! The JSON schemas in `schema/` are those of the types. Where they are not, this writes them anew and fails once.
+
+use crate::bench::result::Bench;
+use crate::compare::result::Comparison;
+use crate::report::schema::schema_of;
+use crate::report::stress::result::StressResult;
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    let schemas = [
+        ("stress", schema_of::<StressResult>()),
+        ("compare", schema_of::<Comparison>()),
+        ("bench", schema_of::<Bench>()),
+    ];
+    let mut stale = Vec::new();
+    for (name, schema) in schemas {
+        let path = format!("{}/schema/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+        if std::fs::read_to_string(&path).unwrap_or_default() != schema {
+            std::fs::write(&path, schema).expect("the schema can be written");
+            stale.push(path);
+        }
+    }
+    assert!(stale.is_empty(), "written anew, to be committed: {stale:?}");
+}

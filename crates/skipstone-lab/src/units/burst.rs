@@ -1,0 +1,89 @@
+//! Loss that comes in bursts: `2%:3` is 2% of all packets, three in a row on average.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::units::error::UnitError;
+use crate::units::number::{decimal, scaled};
+use crate::units::percent::Percent;
+
+/// The two figures of a Gilbert-Elliott link that loses everything in its bad state and nothing in its good one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Burst {
+    /// The share of packets lost in the long run; below 100%.
+    pub rate: Percent,
+    length_thousandths: u64,
+}
+
+impl Burst {
+    /// How many packets are lost in a row, on average; at least 1.
+    pub fn mean_length(&self) -> f64 {
+        self.length_thousandths as f64 / THOUSAND as f64
+    }
+}
+
+impl FromStr for Burst {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Burst, UnitError> {
+        parse(text.trim())
+            .map_err(|cause| UnitError::new("a burst loss", text, cause, "2%:3, which is rate:mean length"))
+    }
+}
+
+fn parse(text: &str) -> Result<Burst, String> {
+    let Some((rate, length)) = text.split_once(':') else {
+        return Err("the mean length is missing".into());
+    };
+    let rate: Percent = rate.parse().map_err(|error: UnitError| error.to_string())?;
+    let length_thousandths = scaled(length.trim(), THOUSAND)?;
+    if rate.fraction() >= 1.0 {
+        return Err("nothing would ever arrive".into());
+    }
+    if !(THOUSAND..=LENGTH_MAX * THOUSAND).contains(&length_thousandths) {
+        return Err(format!("the mean length is from 1 to {LENGTH_MAX} packets"));
+    }
+    // From the good state the link must turn bad with rate / (length * (1 - rate)), which is a probability.
+    if rate.fraction() > (1.0 - rate.fraction()) * length_thousandths as f64 / THOUSAND as f64 {
+        return Err("bursts so short cannot lose so much; make them longer".into());
+    }
+    Ok(Burst { rate, length_thousandths })
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.rate, decimal(self.length_thousandths, THOUSAND))
+    }
+}
+
+const THOUSAND: u64 = 1_000;
+const LENGTH_MAX: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_are_read_and_shown_alike() {
+        for text in ["2%:3", "0.5%:2.5", "0%:1", "50%:1"] {
+            assert_eq!(text.parse::<Burst>().unwrap().to_string(), text);
+        }
+        let burst: Burst = "2%:3".parse().unwrap();
+        assert_eq!((burst.rate.fraction(), burst.mean_length()), (0.02, 3.0));
+    }
+
+    #[test]
+    fn errors_name_the_cause_and_show_how_it_is_written() {
+        for (text, cause) in [
+            ("2%", "the mean length is missing"),
+            ("2:3", "\"2\" is not a percentage"),
+            ("2%:0.5", "from 1 to 1000000 packets"),
+            ("100%:3", "nothing would ever arrive"),
+            ("90%:2", "make them longer"),
+            ("2%:x", "\"x\" is no number"),
+        ] {
+            let error = text.parse::<Burst>().unwrap_err().to_string();
+            assert!(error.contains(cause) && error.contains("for example 2%:3"), "{error}");
+        }
+    }
+}

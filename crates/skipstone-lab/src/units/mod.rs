@@ -1,0 +1,28 @@
+//! Values that a user writes in options and plan files: each a type that parses with a helpful error and displays as it
+//! parses.
+
+mod bit_rate;
+mod burst;
+mod error;
+mod mix;
+pub(crate) mod nearest;
+mod number;
+mod percent;
+mod rate;
+mod redundancy;
+mod size;
+mod span;
+mod threshold;
+pub(crate) mod transport_name;
+pub(crate) mod written;
+
+pub use bit_rate::BitRate;
+pub use burst::Burst;
+pub use error::UnitError;
+pub use mix::{Carrier, Mix};
+pub use percent::Percent;
+pub use rate::Rate;
+pub use redundancy::{Budget, Mode};
+pub use size::Size;
+pub use span::Span;
+pub use threshold::{Evaluation, FigureUnit, Threshold, ThresholdError};

@@ -1,0 +1,75 @@
+//! A share of a hundred: `2%`, `0.5%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::units::error::UnitError;
+use crate::units::number::{decimal, scaled};
+
+/// From 0% to 100%, in steps of a millionth of a percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Percent {
+    millionths: u64,
+}
+
+impl Percent {
+    /// As a share of 1.
+    pub fn fraction(&self) -> f64 {
+        self.millionths as f64 / (100 * MILLION) as f64
+    }
+}
+
+impl FromStr for Percent {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Percent, UnitError> {
+        parse(text.trim()).map_err(|cause| UnitError::new("a percentage", text, cause, "2% or 0.5%"))
+    }
+}
+
+fn parse(text: &str) -> Result<Percent, String> {
+    let Some(number) = text.strip_suffix('%') else {
+        return Err("it has no percent sign".into());
+    };
+    let millionths = scaled(number.trim_end(), MILLION)?;
+    if millionths > 100 * MILLION {
+        return Err("it is more than 100%".into());
+    }
+    Ok(Percent { millionths })
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", decimal(self.millionths, MILLION))
+    }
+}
+
+const MILLION: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_read_and_shown_alike() {
+        for (text, fraction) in [("2%", 0.02), ("0.5%", 0.005), ("0%", 0.0), ("100%", 1.0), ("0.000001%", 1e-8)] {
+            let percent: Percent = text.parse().unwrap();
+            assert_eq!((percent.fraction(), percent.to_string().as_str()), (fraction, text));
+        }
+        assert_eq!("2.5 %".parse::<Percent>().unwrap().fraction(), 0.025);
+    }
+
+    #[test]
+    fn errors_name_the_cause_and_show_how_it_is_written() {
+        for (text, cause) in [
+            ("0.02", "it has no percent sign"),
+            ("101%", "it is more than 100%"),
+            ("-1%", "\"-1\" is no number"),
+            ("%", "a number is missing"),
+            ("nan%", "\"nan\" is no number"),
+        ] {
+            let error = text.parse::<Percent>().unwrap_err().to_string();
+            assert!(error.contains(cause) && error.contains("for example 2%"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How loss is answered, and what that may cost: `adaptive`, `fixed:10+3`, `repeat:2`; `40%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use skipstone::RedundancyMode;
+
+use crate::units::error::UnitError;
+use crate::units::number::scaled;
+
+/// Skipstone's answer to loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// One retransmission.
+    Off,
+    /// Copies of what was lost.
+    Lean,
+    /// Repair packets as the loss asks for.
+    Adaptive,
+    /// A block code: so many repairs for so many packets.
+    Fixed {
+        /// Packets of a block.
+        sources: u8,
+        /// Repairs that follow them.
+        repairs: u8,
+    },
+    /// The content of the last packets goes into the next one, too.
+    Repeat {
+        /// How many of the last packets.
+        bursts: u8,
+    },
+}
+
+impl Mode {
+    /// As the settings have it.
+    pub fn on_wire(self) -> RedundancyMode {
+        match self {
+            Mode::Off => RedundancyMode::Off,
+            Mode::Lean => RedundancyMode::Lean,
+            Mode::Adaptive => RedundancyMode::Adaptive,
+            Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
+            Mode::Repeat { bursts } => RedundancyMode::Repeat { bursts },
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Off => f.pad("off"),
+            Mode::Lean => f.pad("lean"),
+            Mode::Adaptive => f.pad("adaptive"),
+            Mode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
+            Mode::Repeat { bursts } => f.pad(&format!("repeat:{bursts}")),
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mode, String> {
+        match text.trim() {
+            "off" => Ok(Mode::Off),
+            "lean" => Ok(Mode::Lean),
+            "adaptive" => Ok(Mode::Adaptive),
+            other => blocks(other).or_else(|| repeats(other)).ok_or_else(|| {
+                format!(
+                    "there is no mode \"{other}\"; there are off, lean, adaptive, fixed:K+M such as fixed:10+3, and \
+                     repeat:N, N from 1 to 8, such as repeat:2"
+                )
+            }),
+        }
+    }
+}
+
+fn blocks(text: &str) -> Option<Mode> {
+    let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
+    let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
+    valid(Mode::Fixed { sources, repairs })
+}
+
+fn repeats(text: &str) -> Option<Mode> {
+    valid(Mode::Repeat { bursts: text.strip_prefix("repeat:")?.parse().ok()? })
+}
+
+/// The protocol says which there can be.
+fn valid(mode: Mode) -> Option<Mode> {
+    mode.on_wire().is_valid().then_some(mode)
+}
+
+/// Bytes of repairs and copies in percent of the bytes that they stand in for; more than 100% is possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget(pub u16);
+
+impl FromStr for Budget {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Budget, UnitError> {
+        let number = text.trim();
+        let whole = scaled(number.strip_suffix('%').unwrap_or(number).trim_end(), 1);
+        let budget = whole.and_then(|percent| match u16::try_from(percent) {
+            Ok(percent) if percent <= BUDGET_MAX => Ok(Budget(percent)),
+            _ => Err(format!("it is more than {BUDGET_MAX}%")),
+        });
+        budget.map_err(|cause| UnitError::new("a budget", text, cause, "40% or 150%"))
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+/// Ten bytes for each one.
+const BUDGET_MAX: u16 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_read_as_they_are_shown() {
+        for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1", "repeat:1", "repeat:8"] {
+            assert_eq!(mode.parse::<Mode>().unwrap().to_string(), mode);
+        }
+    }
+
+    #[test]
+    fn a_wrong_mode_is_answered_with_the_right_ones() {
+        let fixed = ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5"];
+        for mode in fixed.into_iter().chain(["fast", "repeat", "repeat:0", "repeat:9", "repeat:1+1"]) {
+            let error = mode.parse::<Mode>().unwrap_err();
+            assert!(error.contains(mode) && error.contains("fixed:10+3") && error.contains("repeat:2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn budgets_are_whole_percentages_with_or_without_the_sign() {
+        for (text, percent) in [("40%", 40), ("40", 40), ("0%", 0), ("150 %", 150), ("1000", 1_000)] {
+            assert_eq!(text.parse(), Ok(Budget(percent)));
+        }
+        for (text, cause) in [("1001%", "more than 1000%"), ("0.5%", "finer"), ("%", "missing"), ("-1", "no number")] {
+            let error = text.parse::<Budget>().unwrap_err().to_string();
+            assert!(error.contains(cause) && error.contains("for example 40%"), "{error}");
+        }
+    }
+}

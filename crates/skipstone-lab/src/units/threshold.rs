@@ -1,0 +1,173 @@
+//! Conditions that a run must keep: `latency.p99<50ms`, `messages.lost==0`, `carriers.udp.latency.max<=0.1s`.
+//! The path names a number of the JSON result; `latency` stands for `latency_ms`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use crate::units::error::UnitError;
+use crate::units::number::split_unit;
+use crate::units::threshold::path::{Found, find, nearest};
+
+mod path;
+
+/// One condition on one number of the result.
+#[derive(Debug, Clone)]
+pub struct Threshold {
+    path: String,
+    operator: Operator,
+    limit: f64,
+    unit: Option<FigureUnit>,
+}
+
+/// How a number did against its threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evaluation {
+    /// Whether the condition holds.
+    pub passed: bool,
+    /// The number, in the unit of the result.
+    pub actual: f64,
+}
+
+/// Why a threshold could not be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThresholdError {
+    /// It never can be: there is no such number, or its unit is another. One sentence.
+    Wrong(String),
+    /// The number exists and was not measured: of a remote server, or when nothing arrived. Its name.
+    NotMeasured(String),
+}
+
+/// A comparison: its sign, and when it holds.
+type Operator = (&'static str, fn(&f64, &f64) -> bool);
+
+/// The unit of a number: its name, and how many microseconds it is if it is one of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FigureUnit {
+    name: &'static str,
+    microseconds: Option<f64>,
+}
+
+impl Threshold {
+    /// Whether the result keeps to it.
+    pub fn evaluate(&self, result: &Value) -> Result<Evaluation, ThresholdError> {
+        let path = &self.path;
+        let wrong = |what: String| {
+            let meant = nearest(result, path).map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));
+            Err(ThresholdError::Wrong(what + &meant))
+        };
+        match find(result, path) {
+            Found::Number(actual, field) => {
+                Ok(Evaluation { passed: self.compare(actual, FigureUnit::of_field(&field))?, actual })
+            }
+            Found::Null(field) => {
+                self.compare(0.0, FigureUnit::of_field(&field))?;
+                Err(ThresholdError::NotMeasured(path.clone()))
+            }
+            Found::Other => wrong(format!("\"{path}\" is no number")),
+            Found::Nothing => wrong(format!("the result has no \"{path}\"")),
+        }
+    }
+
+    /// Whether the condition holds for this number of this unit. A limit without a unit is taken to be in that unit.
+    pub fn compare(&self, actual: f64, target: Option<FigureUnit>) -> Result<bool, ThresholdError> {
+        let limit = match (self.unit, target) {
+            (None, _) => self.limit,
+            (Some(unit), Some(target)) if unit == target => self.limit,
+            (Some(unit), target) => match (unit.microseconds, target.and_then(|target| target.microseconds)) {
+                (Some(from), Some(to)) => self.limit * from / to,
+                _ => {
+                    return Err(ThresholdError::Wrong(format!("\"{}\" is not measured in {}", self.path, unit.name)));
+                }
+            },
+        };
+        Ok((self.operator.1)(&actual, &limit))
+    }
+
+    /// Which number of the result it is about, as written.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl FigureUnit {
+    /// The unit of a row's figure: milliseconds if it is one of these, else as its name says.
+    pub fn of(figure: &str, times: &[&str]) -> Option<FigureUnit> {
+        if times.contains(&figure) { Some(MILLISECONDS) } else { FigureUnit::of_field(figure) }
+    }
+
+    /// The unit that ends a field's name; that of its group where the field itself has none, as in `latency_ms.p99`.
+    fn of_field(field: &str) -> Option<FigureUnit> {
+        field.rsplit('.').find_map(|name| {
+            let last = name.split("_per_").next().unwrap_or(name).rsplit('_').next()?;
+            let last = if last == "percent" { "%" } else { last };
+            UNITS.into_iter().find(|unit| unit.name == last)
+        })
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Threshold, UnitError> {
+        let examples = "latency.p99<50ms or messages.lost==0";
+        parse(text.trim()).map_err(|cause| UnitError::new("a threshold", text, cause, examples))
+    }
+}
+
+fn parse(text: &str) -> Result<Threshold, String> {
+    let Some(at) = text.find(['<', '>', '=', '!']) else {
+        return Err("it compares nothing; there are <, <=, >, >=, == and !=".into());
+    };
+    let (path, rest) = text.split_at(at);
+    let path = path.trim_end();
+    let Some(operator) = OPERATORS.into_iter().find(|(sign, _)| rest.starts_with(sign)) else {
+        return Err("its comparison is none of <, <=, >, >=, == and !=".into());
+    };
+    let named = !path.is_empty() && path.split('.').all(|name| !name.is_empty());
+    if !named || !path.chars().all(|c| c.is_ascii_alphanumeric() || "_.-:+".contains(c)) {
+        return Err(format!("\"{path}\" is no name of a figure"));
+    }
+    let value = rest[operator.0.len()..].trim_start();
+    let (sign, digits) = value.strip_prefix('-').map_or((1.0, value), |digits| (-1.0, digits));
+    let (number, unit) = split_unit(digits);
+    let limit: f64 = number.parse().map_err(|_| format!("\"{value}\" does not begin with a number"))?;
+    let known = UNITS.into_iter().find(|known| known.name == unit);
+    if known.is_none() && !unit.is_empty() {
+        return Err(format!("\"{unit}\" is no unit; there are us, ms, s and %"));
+    }
+    Ok(Threshold { path: path.to_owned(), operator, limit: sign * limit, unit: known })
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = self.unit.map_or("", |unit| unit.name);
+        write!(f, "{}{}{}{unit}", self.path, self.operator.0, self.limit)
+    }
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ThresholdError::Wrong(sentence) => f.write_str(sentence),
+            ThresholdError::NotMeasured(path) => write!(f, "\"{path}\" was not measured in this run"),
+        }
+    }
+}
+
+impl std::error::Error for ThresholdError {}
+
+/// Longer signs first, so that `<=` is not read as `<`.
+const OPERATORS: [Operator; 6] =
+    [("<=", f64::le), (">=", f64::ge), ("==", f64::eq), ("!=", f64::ne), ("<", f64::lt), (">", f64::gt)];
+const MILLISECONDS: FigureUnit = FigureUnit { name: "ms", microseconds: Some(1e3) };
+const UNITS: [FigureUnit; 4] = [
+    FigureUnit { name: "us", microseconds: Some(1.0) },
+    MILLISECONDS,
+    FigureUnit { name: "s", microseconds: Some(1e6) },
+    FigureUnit { name: "%", microseconds: None },
+];
+
+#[cfg(test)]
+mod tests;

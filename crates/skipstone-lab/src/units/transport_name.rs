@@ -1,0 +1,36 @@
+//! Transports by name, as flags and plans have them: `bench` and `compare` each have transports of their own.
+
+use super::nearest::nearest;
+use strum::VariantArray;
+
+/// Something that is told apart by its name.
+pub(crate) trait Named: Copy + Into<&'static str> + VariantArray {
+    /// Whether this build of the tool has it.
+    fn is_built_in(self) -> bool;
+
+    /// As it is written and shown.
+    fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// All that this build has.
+    fn built_in() -> Vec<Self> {
+        Self::VARIANTS.iter().copied().filter(|transport| transport.is_built_in()).collect()
+    }
+
+    /// The one of this name; the error says which there are.
+    fn of_name(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let found = Self::VARIANTS.iter().find(|transport| transport.name() == text);
+        let transport = found.ok_or_else(|| {
+            let names: Vec<&str> = Self::VARIANTS.iter().map(|transport| transport.name()).collect();
+            let meant = nearest(text, names.iter().copied());
+            let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
+            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
+        })?;
+        if !transport.is_built_in() {
+            return Err(format!("this build has no {}: build it with --features peers", transport.name()));
+        }
+        Ok(*transport)
+    }
+}

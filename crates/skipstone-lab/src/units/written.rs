@@ -1,0 +1,30 @@
+//! Values in plans and messages stand there as they are written on the command line: as text.
+
+/// Reads and writes types by what they parse and display.
+macro_rules! written_as_text {
+    ($($type:ty),*) => {$(
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+pub(crate) use written_as_text;
+
+use crate::units::bit_rate::BitRate;
+use crate::units::burst::Burst;
+use crate::units::percent::Percent;
+use crate::units::rate::Rate;
+use crate::units::redundancy::{Budget, Mode};
+use crate::units::span::Span;
+
+written_as_text!(BitRate, Burst, Budget, Mode, Percent, Rate, Span);

@@ -1,0 +1,131 @@
+//! The protocol between the tool's server and its clients: the channel table, the tokens, the control messages.
+
+use serde::{Deserialize, Serialize};
+use skipstone::{ChannelRule, DeliveryMode, Overflow, Redundancy, Settings};
+
+/// Lines: what is sent here comes to everybody, the sender included.
+pub const LINES: u16 = 0;
+/// Words between the server and one client.
+pub const CONTROL: u16 = 1;
+/// Stress clients whose sockets are looked at before the application hears what came.
+pub const SOCKETS_AT_ONCE: usize = 32;
+
+/// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when so
+/// many bytes wait for it.
+pub fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
+    let rule = |channel: u16, priority| ChannelRule {
+        priority,
+        overflow: Overflow::Disconnect,
+        queue_messages_max: 1 << 20,
+        queue_bytes_max,
+        ..ChannelRule::new(channel..=channel, DeliveryMode::ReliableOrdered)
+    };
+    Settings { channels: vec![rule(LINES, 1), rule(CONTROL, 0)], redundancy, ..Settings::default() }
+}
+
+/// The fate of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+pub enum Workload {
+    /// It goes to every client, the sender included
+    Broadcast,
+    /// It goes back to its sender
+    Echo,
+}
+
+/// The identity that a client gives in its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guest {
+    /// A person.
+    Chat(String),
+    /// One of a stress run's clients, by its number.
+    Stress(u32),
+}
+
+impl Guest {
+    /// The token that says so.
+    pub fn token(&self) -> Vec<u8> {
+        match self {
+            Guest::Chat(name) => format!("chat {name}").into_bytes(),
+            Guest::Stress(number) => format!("stress {number}").into_bytes(),
+        }
+    }
+
+    /// The guest that a token names; `None` if the token is not one of this tool.
+    pub fn from_token(token: &[u8]) -> Option<Self> {
+        match std::str::from_utf8(token).ok()?.split_once(' ')? {
+            ("chat", name) => {
+                let name: String = name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX).collect();
+                (!name.trim().is_empty()).then(|| Guest::Chat(name.trim().into()))
+            }
+            ("stress", number) => number.parse().ok().map(Guest::Stress),
+            _ => None,
+        }
+    }
+}
+
+/// Letters of a name.
+const NAME_MAX: usize = 32;
+
+/// A message of the server to one client on [`CONTROL`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Word {
+    /// Text for people.
+    Say(String),
+    /// The answer to `who`.
+    Who(String),
+    /// Stress clients begin, at this rate.
+    StressOn(String),
+    /// Stress clients stop.
+    StressOff,
+}
+
+impl Word {
+    /// As it is sent.
+    pub fn encode(&self) -> String {
+        match self {
+            Word::Say(text) => format!("say {text}"),
+            Word::Who(text) => format!("who {text}"),
+            Word::StressOn(rate) => format!("stress on {rate}"),
+            Word::StressOff => "stress off".into(),
+        }
+    }
+
+    /// As it was sent; `None` if it is no word of the server's.
+    pub fn decode(message: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(message).ok()?;
+        if text == "stress off" {
+            return Some(Word::StressOff);
+        }
+        if let Some(rate) = text.strip_prefix("stress on ") {
+            return Some(Word::StressOn(rate.into()));
+        }
+        match text.split_once(' ')? {
+            ("say", rest) => Some(Word::Say(rest.into())),
+            ("who", rest) => Some(Word::Who(rest.into())),
+            _ => None,
+        }
+    }
+}
+
+/// A client's question to the server on [`CONTROL`]: the list of guests.
+pub const WHO: &str = "who";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_words_round_trip() {
+        for guest in [Guest::Chat("Zoë".into()), Guest::Stress(299)] {
+            assert_eq!(Guest::from_token(&guest.token()), Some(guest));
+        }
+        for bad in [&b"chat  "[..], b"stress x", b"", b"\xff\xff", b"admin 1"] {
+            assert_eq!(Guest::from_token(bad), None);
+        }
+        for word in [Word::Say("a b".into()), Word::Who("1 Zoe".into()), Word::StressOn("1/s".into()), Word::StressOff]
+        {
+            assert_eq!(Word::decode(word.encode().as_bytes()), Some(word));
+        }
+        assert_eq!(Word::decode(b"\xff"), None);
+    }
+}

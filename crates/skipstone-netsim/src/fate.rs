@@ -1,0 +1,39 @@
+//! What becomes of a datagram that is sent, and why one is lost.
+
+use core::fmt;
+
+/// What became of a datagram that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// It is on its way and will arrive.
+    Queued,
+    /// It will not arrive.
+    Lost(LossCause),
+}
+
+/// Why a datagram was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LossCause {
+    /// [`Loss::Random`](crate::Loss::Random).
+    Random,
+    /// [`Loss::Burst`](crate::Loss::Burst).
+    Burst,
+    /// The queue before the rate was full: [`QueueLimit`](crate::QueueLimit).
+    Queue,
+    /// The link was down: [`Outage`](crate::Outage).
+    Outage,
+    /// Larger than [`LinkConfig::datagram_bytes_max`](crate::LinkConfig::datagram_bytes_max).
+    TooLarge,
+}
+
+impl fmt::Display for LossCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Random => "random",
+            Self::Burst => "burst",
+            Self::Queue => "queue full",
+            Self::Outage => "outage",
+            Self::TooLarge => "too large",
+        })
+    }
+}

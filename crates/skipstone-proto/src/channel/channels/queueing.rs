@@ -1,0 +1,102 @@
+//! Messages on their way into a channel's queue: one by one, or a batch that many peers get.
+
+use super::Channels;
+use crate::channel::encoded_batch::EncodedBatch;
+use crate::channel::outgoing::{Admission, Outgoing, Receipt};
+use crate::channel::packet::SendWindow;
+use crate::channel::{Channel, GivenUp, Submission};
+use crate::wire::settings::{ChannelRule, Settings};
+use std::sync::Arc;
+
+/// What became of messages that were to be queued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Queued {
+    /// How many wait now.
+    pub messages: u32,
+    /// Their bytes.
+    pub bytes: usize,
+    /// How many were refused, or took the place of others.
+    pub overflows: u32,
+    /// The channel's rule is that the connection ends.
+    pub is_over: bool,
+}
+
+impl Channels {
+    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the channel.
+    pub(crate) fn queue(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        messages: impl Iterator<Item = Submission>,
+        receipts: &mut Vec<Receipt>,
+    ) -> Option<Queued> {
+        self.queue_by(settings, channel, |outgoing, rule, window| {
+            queue_each(outgoing, rule, window, messages, receipts)
+        })
+    }
+
+    /// As `queue`, for messages that other peers get, too.
+    pub(crate) fn queue_batch(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        batch: &Arc<EncodedBatch>,
+        receipts: &mut Vec<Receipt>,
+    ) -> Option<Queued> {
+        self.queue_by(settings, channel, |outgoing, rule, window| {
+            if !outgoing.queue_batch(rule, batch) {
+                return queue_each(outgoing, rule, window, batch.submissions(), receipts);
+            }
+            Queued { messages: batch.count() as u32, bytes: batch.payload_bytes(), ..Queued::default() }
+        })
+    }
+
+    fn queue_by(
+        &mut self,
+        settings: &Settings,
+        channel: u16,
+        queue: impl FnOnce(&mut Outgoing, &ChannelRule, &mut SendWindow) -> Queued,
+    ) -> Option<Queued> {
+        let slot = self.table.activate(channel, settings)?;
+        let Channel { outgoing, is_scheduled, rule, .. } = self.table.slot(slot);
+        let class = self.classes.of(*rule);
+        let rule = &settings.channels[usize::from(*rule)];
+        let queued = queue(outgoing, rule, &mut self.window);
+        if outgoing.has_new() {
+            if !*is_scheduled {
+                *is_scheduled = true;
+                self.schedule.push(rule.priority, class, slot);
+            }
+        } else {
+            self.table.release_if_idle(slot);
+        }
+        Some(queued)
+    }
+}
+
+fn queue_each(
+    outgoing: &mut Outgoing,
+    rule: &ChannelRule,
+    window: &mut SendWindow,
+    messages: impl Iterator<Item = Submission>,
+    receipts: &mut Vec<Receipt>,
+) -> Queued {
+    let mut queued = Queued::default();
+    for message in messages {
+        let (length, id) = (message.payload.len(), message.id);
+        let admission = outgoing.queue(rule, message, window, receipts);
+        queued.overflows += u32::from(admission != Admission::Queued);
+        match admission {
+            Admission::Queued | Admission::QueuedForOldest => {
+                queued.messages += 1;
+                queued.bytes += length;
+            }
+            Admission::Refused => outgoing.give_up(id, GivenUp::QueueFull, receipts),
+            Admission::Disconnect => {
+                queued.is_over = true;
+                break;
+            }
+        }
+    }
+    queued
+}

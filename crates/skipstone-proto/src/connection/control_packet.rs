@@ -1,0 +1,107 @@
+//! Packets beside the stream of frames: challenges of addresses and their answers, probes of the path's size. Each holds
+//! what it is for and nothing else.
+
+use super::roaming::PathFrame;
+use super::transmit::OVERTAKING_MAX;
+use super::{Connection, ConnectionState};
+use crate::path::Path;
+use crate::recovery::{Control, Record};
+use crate::time::Time;
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, HEADER_BYTES};
+use crate::wire::frame;
+use crate::wire::number::Truncated;
+
+impl Connection {
+    /// Writes a packet of its own that is due into `buffer`: where to, and its length.
+    pub(crate) fn poll_control_packet(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
+        if self.identity.ids.remote == 0 {
+            return None;
+        }
+        match self.path.roaming.poll(now) {
+            Some(PathFrame::Challenge { path, token }) => {
+                let length = self.write_control_packet(now, buffer, Tracking::None, |writer| {
+                    frame::encode_path_challenge(writer, token);
+                })?;
+                self.path.roaming.on_challenge_sent(now, token);
+                Some((path, length))
+            }
+            Some(PathFrame::Answer { token }) => {
+                let length = self.write_control_packet(now, buffer, Tracking::None, |writer| {
+                    frame::encode_path_response(writer, token);
+                })?;
+                Some((self.path.current, length))
+            }
+            Some(PathFrame::Announce) => {
+                let bytes = ANNOUNCE_BYTES + 2 * self.security.overhead();
+                let length = self.write_control_packet(now, buffer, Tracking::AckEliciting, |writer| {
+                    frame::encode_ping(writer);
+                    writer.zeros(bytes.saturating_sub(writer.len()));
+                })?;
+                Some((self.path.current, length))
+            }
+            None => self.poll_size_probe(now, buffer),
+        }
+    }
+
+    fn poll_size_probe(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
+        if !self.path.mtu.is_searching(now) || self.path.current.carrier.is_reliable {
+            return None;
+        }
+        let is_standing =
+            matches!(self.state, ConnectionState::Established | ConnectionState::Lingering) && self.timers.is_confirmed;
+        let is_free = self.sending.ledger.has_room()
+            && u64::from(self.sending.ledger.bytes_in_flight()) < self.path.congestion.window();
+        if !is_standing || !is_free {
+            return None;
+        }
+        let max = usize::from(self.datagram_bytes_max()).min(buffer.len()) as u16;
+        let bytes = self.path.mtu.poll_probe(now, max, self.path.current.carrier.overhead_bytes)?;
+        let buffer = &mut buffer[..usize::from(bytes)];
+        let length =
+            self.write_control_packet(now, buffer, Tracking::Recorded(Control::SizeProbe(bytes)), |writer| {
+                frame::encode_ping(writer);
+                writer.zeros(writer.room());
+            })?;
+        self.path.mtu.on_probe_sent(bytes);
+        Some((self.path.current, length))
+    }
+
+    /// Seals a packet that holds what `fill` writes.
+    fn write_control_packet(
+        &mut self,
+        now: Time,
+        buffer: &mut [u8],
+        fate: Tracking,
+        fill: impl FnOnce(&mut Writer<'_>),
+    ) -> Option<usize> {
+        let end = buffer.len().checked_sub(self.security.overhead())?;
+        let mut writer = Writer::new(&mut buffer[..end]);
+        datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
+        writer.truncated(Truncated::new(self.sending.ledger.next(), self.sending.ledger.distance() + OVERTAKING_MAX));
+        fill(&mut writer);
+        let length = writer.len();
+        let length = self.security.seal(buffer, HEADER_BYTES..length);
+        if let Tracking::Recorded(control) = fate {
+            self.sending.ledger.record(Record::Control(control));
+        }
+        let is_ack_eliciting = fate != Tracking::None;
+        self.commit(now, length, is_ack_eliciting, 0);
+        self.count_sent(now, length);
+        Some(length)
+    }
+}
+
+/// Who wants to know what becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tracking {
+    /// Nobody: it is sent again by a clock of its own, or when the peer asks again.
+    None,
+    /// It asks for an acknowledgement.
+    AckEliciting,
+    /// It asks for one, and the ledger remembers why.
+    Recorded(Control),
+}
+
+/// A packet that shows a new address is as long as two challenges, for nobody is sent more than came from there.
+const ANNOUNCE_BYTES: usize = 2 * super::roaming::CHALLENGE_BYTES;

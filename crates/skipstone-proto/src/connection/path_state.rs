@@ -1,0 +1,34 @@
+//! The path to the peer and what is known about it: its round-trip time, its capacity, its largest datagram, and whether
+//! the peer moves to another one.
+
+use super::roaming::Roaming;
+use crate::congestion::{Congestion, Controller};
+use crate::mtu::Mtu;
+use crate::path::Path;
+use crate::rtt::Rtt;
+
+/// All of it begins anew on another path, `roaming` aside.
+#[derive(Debug)]
+pub(super) struct PathState {
+    /// Where packets are sent to at present.
+    pub(super) current: Path,
+    pub(super) rtt: Rtt,
+    pub(super) congestion: Controller,
+    pub(super) mtu: Mtu,
+    pub(super) roaming: Roaming,
+}
+
+impl PathState {
+    /// A path of which nothing is known, for datagrams of so many bytes at most.
+    pub(super) fn new(current: Path, datagram_bytes_max: u16) -> Self {
+        // A reliable carrier has a congestion control of its own.
+        let congestion = if current.carrier.is_reliable { Congestion::Off } else { Congestion::default() };
+        PathState {
+            current,
+            rtt: Rtt::new(),
+            congestion: Controller::new(congestion, datagram_bytes_max),
+            mtu: Mtu::default(),
+            roaming: Roaming::default(),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Composing: writes the frames of a datagram as decided, as far as they find room.
+
+use super::decide::{Decision, Retransmission};
+use crate::channel::channels::Channels;
+use crate::channel::packet::Packet;
+use crate::connection::Connection;
+use crate::connection::close::{Answer, Ending};
+use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
+use crate::recovery::{Control, Received, Record};
+use crate::time::Time;
+use crate::wire::cursor::Writer;
+use crate::wire::settings::Settings;
+use crate::wire::{ack, datagram, frame, varint};
+use core::ops::Range;
+
+/// What was written.
+#[derive(Debug)]
+pub(super) struct Composed {
+    pub(super) number: u64,
+    /// Where the frames that repairs cover lie in the buffer; the last byte before the seal is theirs.
+    pub(super) content: Range<usize>,
+    /// The greatest packet number that it acknowledges.
+    pub(super) acked_up_to: Option<u64>,
+    /// The receive window that it says.
+    pub(super) window: Option<u64>,
+    /// A message had no room any more.
+    pub(super) is_full: bool,
+    pub(super) is_ack_eliciting: bool,
+    pub(super) is_repair: bool,
+    /// It holds nothing that is worth a datagram.
+    pub(super) is_void: bool,
+    /// Age of its oldest message, in ms.
+    pub(super) age_ms: u16,
+    /// New messages of which the first byte is in it.
+    pub(super) messages: u32,
+    pub(super) new_payload_bytes: u32,
+    /// Messages and fragments retransmitted.
+    pub(super) resent: u32,
+    /// Bytes of messages of earlier packets.
+    pub(super) repeated_bytes: usize,
+}
+
+/// Room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
+const BYTES_BESIDE_ACK: usize = 64;
+/// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
+const PADDING_PART_MAX: usize = 16;
+
+impl Connection {
+    /// Writes the frames. Nothing is sent yet: [`Connection::settle`] must follow, unless the packet is void.
+    #[inline]
+    pub(super) fn compose(&mut self, now: Time, buffer: &mut [u8], decision: &Decision) -> Composed {
+        let Decision { overhead, reserve, ending, .. } = *decision;
+        let (end, beyond) = (decision.space.bytes - overhead, decision.beyond());
+        let mut writer = Writer::new(&mut buffer[..end]);
+        datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
+        writer.truncated(decision.number);
+        let capacity = writer.room();
+        let tells_time = self.is_open() && ending.is_none();
+        let mut packet = Packet::new(writer, &mut self.sending.ledger, capacity + beyond);
+        let pending = &mut self.sending.pending;
+
+        let window = free_window(&self.terms.settings, self.channels.held_bytes() + self.receiving.window.undelivered);
+        let received = &mut self.receiving.received;
+        let has_ack = decision.ack && write_ack(now, &mut packet, received, window);
+        let acked_up_to = if has_ack { received.next().checked_sub(1) } else { None };
+        packet.messages_from = packet.writer.len();
+        pending.ping |= acked_up_to.is_some() && decision.asks_back;
+
+        if let Some(answer) = ending {
+            write_ending(&mut packet, answer, self.ending.as_deref());
+        }
+        if pending.accept {
+            pending.accept = !write_accept(&mut packet, self.identity.ids.local, &self.terms.settings);
+        }
+        if core::mem::take(&mut pending.connect)
+            && let Some(handshake) = &self.handshake
+        {
+            frame::encode_connect(&mut packet.writer, handshake.token());
+            packet.record(Record::Control(Control::Connect));
+        }
+        let has_time = tells_time && self.time.write(now, &mut packet);
+        let (channels, redundancy, settings) = (&mut self.channels, &mut self.redundancy, &self.terms.settings);
+        let Written { is_full, repeated_bytes } = write_messages(&mut packet, channels, redundancy, settings, decision);
+        if packet.age_ms > 0 && packet.room() >= AGE_ROOM {
+            frame::encode_late(&mut packet.writer, packet.age_ms);
+        }
+        if core::mem::take(&mut pending.ping) && !packet.is_ack_eliciting && ending.is_none() {
+            if packet.room() < capacity {
+                frame::encode_ping(&mut packet.writer);
+            }
+            packet.is_ack_eliciting = true;
+        }
+        let ip_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
+        let is_last_chance = beyond == 0 && acked_up_to.is_none();
+        let is_repair = decision.repair
+            && !packet.is_ack_eliciting
+            && ending.is_none()
+            && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, is_last_chance);
+        // Nothing fits, or an acknowledgement that was sent before would be all: the window is full, or the budget spent.
+        let has_point = is_repair || has_time || decision.has_ack_news || ending.is_some();
+        let is_void = !packet.is_ack_eliciting && (!has_point || packet.room() == capacity);
+        if is_full && !is_void {
+            // Padding is covered by repairs, too, and must leave them as much room as messages do.
+            pad(&mut packet, decision, reserve.saturating_sub(beyond));
+        }
+        Composed {
+            number: packet.number,
+            content: packet.messages_from..packet.writer.len(),
+            acked_up_to,
+            window,
+            is_full,
+            is_ack_eliciting: packet.is_ack_eliciting,
+            is_repair,
+            is_void,
+            age_ms: packet.age_ms,
+            messages: packet.messages,
+            new_payload_bytes: packet.new_payload_bytes,
+            resent: packet.resent,
+            repeated_bytes,
+        }
+    }
+}
+
+/// How far messages found room.
+struct Written {
+    is_full: bool,
+    repeated_bytes: usize,
+}
+
+/// Writes retransmissions, messages of earlier packets, and new ones, in this order.
+#[inline]
+fn write_messages(
+    packet: &mut Packet<'_>,
+    channels: &mut Channels,
+    redundancy: &mut Redundant,
+    settings: &Settings,
+    decision: &Decision,
+) -> Written {
+    let Decision { retransmission, reserve, class, .. } = *decision;
+    let has_copies = retransmission == Retransmission::WithCopies;
+    packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
+    // What would only fit without the reserve is cut, or it would wait for ever.
+    packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
+    let mut written = Written { is_full: false, repeated_bytes: 0 };
+    if retransmission != Retransmission::Nothing {
+        written.is_full = !channels.resend(packet, |class| !has_copies || redundancy.sends_copies(class));
+    }
+    if let Some(class) = class.filter(|_| !written.is_full) {
+        packet.target = decision.target;
+        if decision.repeats {
+            written.repeated_bytes = write_repeats(redundancy, channels, packet, class);
+        }
+        packet.ledger.begin_part();
+        written.is_full = channels.send_new(packet, settings, class);
+        note_repeatable(redundancy, channels, packet, class);
+    }
+    packet.reserve = 0;
+    if has_copies && packet.resent > 0 {
+        packet.age_ms = packet.age_ms.max(decision.age_ms);
+    }
+    written
+}
+
+/// The receive window to tell the peer: nothing while all of it is free.
+fn free_window(settings: &Settings, taken: u64) -> Option<u64> {
+    let window = u64::from(settings.window_bytes);
+    (taken > window).then(|| (2 * window).saturating_sub(taken))
+}
+
+fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> bool {
+    let delay_us = received.delay(now).as_micros() as u64;
+    // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
+    const DISTANCE: u64 = 8_000;
+    let mut budget = packet.room().saturating_sub(BYTES_BESIDE_ACK);
+    let mut smallest = None;
+    let affordable = received.ranges().take_while(|range| {
+        let gap = smallest.map_or(0, |smallest: u64| smallest - range.end());
+        let cost = varint::len(gap) + varint::len(range.end() - range.start());
+        smallest = Some(*range.start());
+        let is_affordable = cost <= budget;
+        budget = budget.saturating_sub(cost);
+        is_affordable
+    });
+    ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
+    let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
+    if is_written {
+        received.on_ack_sent(packet.number);
+    }
+    is_written
+}
+
+fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) {
+    match (answer, ending) {
+        (Answer::Close, Some(ending)) => {
+            // A reason that does not fit beside an acknowledgement is cut, at a character's border.
+            let mut reason = ending.reason();
+            while packet.room() < frame::close_len(ending.code(), reason) && !reason.is_empty() {
+                reason = &reason[..reason.floor_char_boundary(reason.len() - 1)];
+            }
+            if packet.room() >= frame::close_len(ending.code(), reason) {
+                frame::encode_close(&mut packet.writer, ending.code(), reason);
+            }
+        }
+        _ => frame::encode_closed(&mut packet.writer),
+    }
+}
+
+/// Writes the settings; false if they have no room.
+fn write_accept(packet: &mut Packet<'_>, local_id: u32, settings: &Settings) -> bool {
+    let settings = settings.encode();
+    if packet.room() < frame::accept_len(&settings) {
+        return false;
+    }
+    frame::encode_accept(&mut packet.writer, local_id, &settings);
+    packet.record(Record::Control(Control::Accept));
+    true
+}
+
+/// Pads a packet to the length of the others, if little is missing.
+#[inline]
+fn pad(packet: &mut Packet<'_>, decision: &Decision, reserve: usize) {
+    let Some(length) = decision.space.equal_to else { return };
+    let missing = (length - decision.overhead).saturating_sub(packet.writer.len());
+    let room = packet.room().saturating_sub(reserve);
+    if missing <= length / PADDING_PART_MAX {
+        packet.writer.zeros(missing.min(room));
+    }
+}

@@ -1,0 +1,127 @@
+//! Why a configuration is refused: the field, its value, its range, and the remedy.
+
+use crate::wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode};
+use core::fmt;
+use core::ops::RangeInclusive;
+
+/// Why a [`Config`](super::Config) is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A field lies outside its range.
+    OutOfRange {
+        /// The field as it is written in the source, such as `settings.channels[2].weight`.
+        field: String,
+        /// Its value.
+        value: String,
+        /// The values that it may have.
+        range: String,
+    },
+    /// The channel table has no rule, so that nothing could be sent.
+    NoChannels,
+    /// The channel table has more rules than its encoding allows.
+    TooManyRules {
+        /// How many it has.
+        rules: usize,
+    },
+    /// Two rules of the channel table hold the same channel.
+    OverlappingRules {
+        /// Places of the two rules in `settings.channels`.
+        rules: [usize; 2],
+        /// Their channels.
+        channels: [RangeInclusive<u16>; 2],
+    },
+    /// A rule's redundancy is `Repeat`, by itself or from the settings, and its mode delivers nothing that could be repeated.
+    CannotRepeat {
+        /// The rule's place in `settings.channels`.
+        rule: usize,
+        /// Its channels.
+        channels: RangeInclusive<u16>,
+        /// Its mode.
+        mode: DeliveryMode,
+    },
+    /// Two inbound rules hold the same channel.
+    OverlappingInboundRules {
+        /// Places of the two rules in `inbound`.
+        rules: [usize; 2],
+    },
+    /// An inbound rule would drop messages of a reliable channel, whose senders know them as delivered.
+    CannotDrop {
+        /// The rule's place in `inbound`.
+        rule: usize,
+        /// The reliable channels.
+        channels: RangeInclusive<u16>,
+    },
+    /// The encoded settings do not fit into the packet that carries them to the client.
+    ChannelTableTooLong {
+        /// Bytes of the packet's frame.
+        bytes: usize,
+        /// Bytes that the first datagrams of a connection have for it.
+        bytes_max: usize,
+    },
+}
+
+impl ConfigError {
+    /// A field lies outside its range.
+    pub fn out_of_range(field: impl Into<String>, value: impl fmt::Debug, range: impl Into<String>) -> Self {
+        ConfigError::OutOfRange { field: field.into(), value: format!("{value:?}"), range: range.into() }
+    }
+
+    /// Two rules of the channel table hold the same channel.
+    pub(super) fn overlapping(rules: [usize; 2], table: &[ChannelRule]) -> Self {
+        ConfigError::OverlappingRules { rules, channels: rules.map(|rule| table[rule].first..=table[rule].last) }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::OutOfRange { field, value, range } => write!(f, "{field} is {value}: set it to {range}"),
+            ConfigError::NoChannels => f.write_str(
+                "settings.channels is empty, so nothing could be sent: add a rule, such as ChannelRule::new(0..=65535, \
+                 DeliveryMode::ReliableOrdered)",
+            ),
+            ConfigError::TooManyRules { rules } => write!(
+                f,
+                "settings.channels has {rules} rules: use at most {CHANNEL_RULES_MAX}, each over a range of channels"
+            ),
+            ConfigError::OverlappingRules { rules: [first, second], channels: [of_first, of_second] } => write!(
+                f,
+                "settings.channels[{first}] (channels {}) and settings.channels[{second}] (channels {}) overlap: give \
+                 each channel one rule",
+                Channels(of_first),
+                Channels(of_second)
+            ),
+            ConfigError::CannotRepeat { rule, channels, mode } => write!(
+                f,
+                "settings.channels[{rule}] (channels {}) is {mode:?}, which cannot repeat, because a newer message takes \
+                 the place of an older one: use RedundancyMode::Lean for it, or another delivery mode",
+                Channels(channels)
+            ),
+            ConfigError::OverlappingInboundRules { rules: [first, second] } => {
+                write!(f, "inbound[{first}] and inbound[{second}] overlap: give each channel one inbound rule")
+            }
+            ConfigError::CannotDrop { rule, channels } => write!(
+                f,
+                "inbound[{rule}] drops messages, and channels {} are reliable: use Violation::Close for them",
+                Channels(channels)
+            ),
+            ConfigError::ChannelTableTooLong { bytes, bytes_max } => write!(
+                f,
+                "the settings take {bytes} bytes and must fit into {bytes_max}, one datagram: use fewer rules over wider \
+                 ranges of channels"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// A range of channels in words.
+pub(super) struct Channels<'a>(pub(super) &'a RangeInclusive<u16>);
+
+impl fmt::Display for Channels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.0.start(), self.0.end())
+    }
+}

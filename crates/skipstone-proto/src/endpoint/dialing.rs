@@ -1,0 +1,42 @@
+//! A client whose server has several addresses. The embedder sends its HELLO to each of them in turn, from a path that
+//! stands for all, and the first answer decides which of them is the path.
+
+use super::{Endpoint, PeerId};
+use crate::path::Path;
+use crate::time::Time;
+use crate::wire::datagram::{self, Datagram};
+
+impl Endpoint {
+    /// Whether this datagram answers the HELLO of a client that has had no answer yet, wherever it comes from.
+    pub fn is_answer(&mut self, peer: PeerId, datagram: &[u8]) -> bool {
+        let Some(connection) = self.slots.connection(peer) else { return false };
+        match datagram::decode(datagram) {
+            Ok(Datagram::Challenge(challenge)) => connection.awaits_answer(challenge.to, challenge.nonce),
+            Ok(Datagram::Refuse { to, nonce, .. } | Datagram::Versions { to, nonce, .. }) => {
+                connection.awaits_answer(to, nonce)
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the path of a client that has had no answer yet: this address answered, or the stream to it opened. The carrier
+    /// is as reliable as that of the path before. False if the client was answered already, or is over.
+    pub fn settle_path(&mut self, peer: PeerId, path: Path) -> bool {
+        let Some(connection) = self.slots.connection(peer) else { return false };
+        let before = *connection.path();
+        if before.carrier.is_reliable != path.carrier.is_reliable || !connection.settle_path(path) {
+            return false;
+        }
+        if path.carrier.is_reliable {
+            self.directory.by_socket.remove(&before.socket);
+            self.directory.by_socket.insert(path.socket, peer.index);
+        }
+        self.activate(peer.index);
+        true
+    }
+
+    /// Ends a client that no server can be reached for, with the embedder's code and reason.
+    pub fn handle_unreachable(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) {
+        self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
+    }
+}

@@ -1,0 +1,28 @@
+//! Where a datagram's connection is found: by id, by the OPEN that it came of, by its stream.
+
+use super::ids::IdTable;
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+
+/// Each names connections by their place in the endpoint's slots.
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) ids: IdTable,
+    /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
+    pub(super) opened: BTreeMap<(SocketAddr, u32), Opened>,
+    /// Connections on reliable carriers, by socket.
+    pub(super) by_socket: BTreeMap<u32, u32>,
+}
+
+/// Which connection came of an OPEN.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opened {
+    pub(super) index: u32,
+    pub(super) nonce: u64,
+}
+
+impl Directory {
+    pub(super) fn new(ids: IdTable) -> Self {
+        Directory { ids, opened: BTreeMap::new(), by_socket: BTreeMap::new() }
+    }
+}

@@ -1,0 +1,90 @@
+//! Queries of server browsers, answered without a connection and without any state. WIRE.md sections 2.9 and 2.10.
+//!
+//! Nothing is answered unless the application sets an answer, and never with more bytes than the question brought: nobody can
+//! use a server to send an innocent host more than was sent to the server.
+
+use super::answer::{ANSWER_BYTES_BESIDE, answer_len};
+use super::{DropReason, Endpoint};
+use crate::mtu::BASE_BYTES;
+use crate::path::Path;
+use crate::wire::cursor::Writer;
+pub use crate::wire::datagram::QUERY_BYTES_MIN;
+use crate::wire::datagram::{self, Datagram};
+use bytes::Bytes;
+
+/// Bytes of an application's answer at most: a question of 1,200 bytes, which every path carries, is long enough for it.
+pub const QUERY_PAYLOAD_BYTES_MAX: usize = BASE_BYTES as usize - ANSWER_BYTES_BESIDE;
+
+/// An answer to queries is longer than [`QUERY_PAYLOAD_BYTES_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryPayloadTooLong {
+    /// Its length in bytes.
+    pub bytes: usize,
+}
+
+impl core::fmt::Display for QueryPayloadTooLong {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let bytes = self.bytes;
+        write!(f, "an answer to queries has {bytes} bytes, and at most {QUERY_PAYLOAD_BYTES_MAX} fit into a datagram")
+    }
+}
+
+impl core::error::Error for QueryPayloadTooLong {}
+
+/// A server's answer to a query, as its datagram brings it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodedAnswer<'a> {
+    /// That of the question.
+    pub nonce: u64,
+    /// Versions of the protocol that the server speaks.
+    pub versions: Vec<u16>,
+    /// The application's.
+    pub payload: &'a [u8],
+}
+
+impl<'a> DecodedAnswer<'a> {
+    /// What an ANSWER says; `None` of any other datagram.
+    pub fn decode(datagram: &'a [u8]) -> Option<Self> {
+        match datagram::decode(datagram) {
+            Ok(Datagram::Answer { nonce, versions, payload }) => {
+                Some(DecodedAnswer { nonce, versions: versions.collect(), payload })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fills the buffer with a QUERY, which asks a server for an answer no longer than itself.
+///
+/// # Panics
+/// If the buffer is shorter than [`QUERY_BYTES_MIN`].
+pub fn encode_question(buffer: &mut [u8], nonce: u64) {
+    let bytes = buffer.len();
+    datagram::encode_query(&mut Writer::new(buffer), nonce, bytes);
+}
+
+impl Endpoint {
+    /// Answers queries with this from now on; `None` for not at all. [`Endpoint::poll_transmit`] then wants buffers of at least
+    /// 1,200 bytes: an answer that has no room is dropped.
+    ///
+    /// # Errors
+    /// It is longer than [`QUERY_PAYLOAD_BYTES_MAX`]; the answer before stays.
+    pub fn set_query_answer(&mut self, payload: Option<Bytes>) -> Result<(), QueryPayloadTooLong> {
+        let bytes = payload.as_ref().map_or(0, Bytes::len);
+        if bytes > QUERY_PAYLOAD_BYTES_MAX {
+            return Err(QueryPayloadTooLong { bytes });
+        }
+        self.query_answer = payload;
+        Ok(())
+    }
+
+    pub(super) fn handle_query(&mut self, path: Path, nonce: u64, length: usize) -> Result<(), DropReason> {
+        // A stream that carries no connection is of no use to a server browser, and would have to be closed.
+        let is_wanted = self.config.is_server && !path.carrier.is_reliable;
+        let payload = self.query_answer.as_ref().filter(|_| is_wanted).ok_or(DropReason::UnansweredQuery)?;
+        if length < answer_len(payload) {
+            return Err(DropReason::UnansweredQuery);
+        }
+        if self.replies.push_answer(path, nonce, payload.clone()) { Ok(()) } else { Err(DropReason::TooManyReplies) }
+    }
+}

@@ -1,0 +1,20 @@
+//! The two secrets of an endpoint, each from half of its seed.
+
+use crate::security::cookie::CookieKey;
+use crate::security::secret_rng::SecretRng;
+
+/// Neither leaves the endpoint.
+#[derive(Debug)]
+pub(super) struct Secrets {
+    /// Ids, nonces and tokens come from it. Each shard of a server has its own.
+    pub(super) rng: SecretRng,
+    /// Cookies are made and checked with it. Shards of one server share it.
+    pub(super) cookie_key: CookieKey,
+}
+
+impl Secrets {
+    pub(super) fn new(seed: &[u8; 32]) -> Self {
+        let half = |from: usize| seed[from..from + 16].try_into().expect("half of 32 bytes");
+        Secrets { rng: SecretRng::new(half(16)), cookie_key: CookieKey::new(half(0)) }
+    }
+}

@@ -1,0 +1,239 @@
+//! Packets whose acknowledgement is overdue: suspected lost (probe timeout, PTO).
+//!
+//! Each packet has a probe timeout of its own (RFC 9002, section 6.2, counts from the last one sent: under a steady
+//! stream of ticks that would never come up). When it is over, the packet is suspected: what it held is sent once more,
+//! though nothing says yet that it is lost. A peer from whom nothing at all has come for three timeouts is silent:
+//! then only single probes go out, at growing intervals, until it is heard again.
+
+use super::{Ledger, PacketState, Resolved};
+use crate::rtt::Rtt;
+use crate::time::{Duration, Time};
+
+/// Which packets are suspected lost, and since when the peer has been silent.
+#[derive(Debug)]
+pub(super) struct Probing {
+    /// The first packet that may still be suspected.
+    from: u64,
+    last_eliciting_at: Time,
+    /// When the peer last acknowledged anything new, or began to owe it.
+    progress_at: Time,
+    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and then.
+    slack: Duration,
+}
+
+/// The result of a probe timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Suspected {
+    /// Packets suspected lost.
+    pub packets: u32,
+    /// The peer is silent, and this is a probe.
+    pub is_silent: bool,
+}
+
+const SLACK_MIN: Duration = Duration::from_millis(2);
+const SLACK_MAX: Duration = Duration::from_millis(64);
+const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
+/// Probes of a silent peer are one timeout apart, or this fraction of the time that it has been silent.
+const PROBES_PER_SILENCE: u32 = 8;
+const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
+/// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as long
+/// as the chance that all of it was lost is below this part of the chance that one packet was.
+const ALL_LOST_MAX: f32 = 1e-3;
+/// Packets that left within this time are one burst.
+const BURST_SPAN: Duration = Duration::from_micros(500);
+
+impl Probing {
+    pub(super) fn starting_at(next: u64) -> Self {
+        Probing { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, slack: Duration::ZERO }
+    }
+
+    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
+        self.last_eliciting_at = now;
+        if is_first_in_flight {
+            self.progress_at = now;
+        }
+    }
+
+    pub(super) fn on_progress(&mut self, now: Time) {
+        self.progress_at = now;
+    }
+
+    /// A suspicion was spurious: the packet had arrived, on a path that loses nothing.
+    pub(super) fn on_spurious_probe(&mut self) {
+        self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
+    }
+
+    /// Losses happen here, and are to be found out soon.
+    pub(super) fn on_loss(&mut self) {
+        self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
+    }
+
+    /// From when on the peer counts as silent.
+    fn silent_from(&self, timeout: Duration) -> Time {
+        self.progress_at + timeout * TIMEOUTS_UNTIL_SILENCE
+    }
+}
+
+impl Ledger {
+    /// When the next packet is overdue, or the next probe is due. While the path `is_full`, later packets tell of losses,
+    /// and only silence is probed.
+    pub(crate) fn probe_due(&self, rtt: &Rtt, ack_delay: Duration, is_full: bool) -> Time {
+        if self.eliciting_in_flight == 0 {
+            return Time::NEVER;
+        }
+        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
+        let silent_from = self.probing.silent_from(timeout);
+        let overdue = self.first_unsuspected().map_or(Time::NEVER, |packet| packet.at + timeout);
+        if overdue <= silent_from && !is_full {
+            return overdue;
+        }
+        let silence = self.probing.last_eliciting_at.since(self.probing.progress_at);
+        let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
+        silent_from.max(self.probing.last_eliciting_at + spacing)
+    }
+
+    /// When the last packet that asks for an acknowledgement left, or the last probe was due.
+    pub(crate) fn last_sent_at(&self) -> Time {
+        self.probing.last_eliciting_at
+    }
+
+    /// It is due: `resolved` receives what is to be sent once more. It stays in flight: nothing says yet that it is lost.
+    pub(crate) fn on_probe_timeout(
+        &mut self,
+        now: Time,
+        rtt: &Rtt,
+        ack_delay: Duration,
+        is_full: bool,
+        resolved: &mut Vec<Resolved>,
+    ) -> Suspected {
+        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
+        let silent_from = self.probing.silent_from(timeout);
+        let mut suspected = Suspected { packets: 0, is_silent: false };
+        while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout)
+            && overdue <= now.min(silent_from)
+            && !is_full
+        {
+            let index = (self.probing.from - self.base) as usize;
+            self.suspect_packet(index, resolved);
+            suspected.packets += 1;
+            self.probing.from += self.burst_packets(index);
+            self.skip_settled();
+        }
+        if suspected.packets == 0 {
+            suspected.is_silent = true;
+            self.probing.last_eliciting_at = now;
+            self.probing.from = self.next();
+            let oldest =
+                self.sent.iter().position(|packet| packet.state == PacketState::InFlight && self.has_content(packet));
+            if let Some(index) = oldest {
+                self.suspect_packet(index, resolved);
+                suspected.packets = 1;
+            }
+        }
+        suspected
+    }
+
+    /// How many packets from this one on need not be suspected once it was. Nothing of their burst, or later, was
+    /// acknowledged: rather than all of them the acknowledgement was lost, and that of the copy will tell.
+    fn burst_packets(&self, index: usize) -> u64 {
+        let at = self.sent[index].at;
+        let is_same = |packet: &&super::SentPacket| packet.at.since(at) <= BURST_SPAN;
+        let is_heard_of = self.latest_acked_sent_at + BURST_SPAN >= at;
+        let count = self.sent.range(index..).take_while(is_same).count();
+        let all_lost = (1.0 - 1.0 / self.losses.burst_length()).max(self.losses.rate()).powi(count as i32 - 1);
+        if !is_heard_of && all_lost < ALL_LOST_MAX { count as u64 } else { 1 }
+    }
+
+    /// The content of this packet is wanted in another copy: hands it up if it is still in flight.
+    pub(crate) fn copy(&mut self, number: u64, resolved: &mut Vec<Resolved>) {
+        let Some(index) = number.checked_sub(self.base).map(|index| index as usize) else { return };
+        if self.sent.get(index).is_some_and(|packet| packet.state == PacketState::InFlight) {
+            self.suspect_packet(index, resolved);
+        }
+    }
+
+    fn suspect_packet(&mut self, index: usize, resolved: &mut Vec<Resolved>) {
+        self.resolve(index, resolved);
+        self.sent[index].is_suspected = true;
+    }
+
+    fn first_unsuspected(&self) -> Option<&super::SentPacket> {
+        self.sent.get(self.probing.from.checked_sub(self.base)? as usize)
+    }
+
+    /// Moves on to the next packet that may be suspected.
+    pub(super) fn skip_settled(&mut self) {
+        self.probing.from = self.probing.from.max(self.base);
+        while self
+            .first_unsuspected()
+            .is_some_and(|packet| packet.state != PacketState::InFlight || packet.is_suspected)
+        {
+            self.probing.from += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::AckedPackets;
+    use super::super::played::{ms, send, steady_rtt};
+    use super::*;
+
+    #[test]
+    fn each_packet_is_doubted_once_though_later_ones_leave() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        send(&mut ledger, ms(0), 0);
+        send(&mut ledger, ms(16), 1);
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, false), ms(22));
+        let mut resolved = Vec::new();
+        let suspected = ledger.on_probe_timeout(ms(22), &rtt, Duration::ZERO, false, &mut resolved);
+        assert_eq!(suspected, Suspected { packets: 1, is_silent: false });
+        assert_eq!(resolved[0].packet, 0);
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, false), ms(38));
+        let mut acked = AckedPackets::default();
+        ledger.on_ack(ms(37), 1..=1, &mut acked, &mut resolved);
+        ledger.on_ack_done(ms(37), &acked, &rtt, true);
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, false), ms(37 + 66), "the suspected one is left to a probe");
+    }
+
+    #[test]
+    fn who_doubts_in_vain_grows_patient_where_nothing_is_ever_lost() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        let suspect_spuriously = |ledger: &mut Ledger, at: Time, number: u64| {
+            let mut resolved = Vec::new();
+            send(ledger, at, number as u32);
+            let due = ledger.probe_due(&rtt, Duration::ZERO, false);
+            ledger.on_probe_timeout(due, &rtt, Duration::ZERO, false, &mut resolved);
+            let mut acked = AckedPackets::default();
+            ledger.on_ack(due, number..=number, &mut acked, &mut resolved);
+            ledger.on_ack_done(due, &acked, &rtt, true);
+            due.since(at)
+        };
+        let waits: Vec<_> =
+            (0..7).map(|at| suspect_spuriously(&mut ledger, ms(at * 1_000), at).as_millis() as u64).collect();
+        assert_eq!(waits, [22, 24, 26, 30, 38, 54, 86]);
+        send(&mut ledger, ms(8_000), 7);
+        send(&mut ledger, ms(8_001), 8);
+        ledger.on_ack(ms(8_021), 8..=8, &mut AckedPackets::default(), &mut Vec::new());
+        ledger.detect_losses(ms(8_030), &rtt, &mut Vec::new());
+        assert_eq!(suspect_spuriously(&mut ledger, ms(9_000), 9).as_millis(), 22 + 32, "less after a loss");
+    }
+
+    #[test]
+    fn a_silent_peer_gets_single_probes_at_growing_intervals() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        let (mut now, mut sequence, mut probes) = (ms(0), 0, Vec::new());
+        while now < ms(2_000) {
+            send(&mut ledger, now, sequence);
+            sequence += 1;
+            let next = ledger.probe_due(&rtt, Duration::ZERO, false);
+            let mut resolved = Vec::new();
+            let suspected = ledger.on_probe_timeout(next, &rtt, Duration::ZERO, false, &mut resolved);
+            if suspected.is_silent {
+                probes.push(next.since(now).as_millis());
+            }
+            now = next;
+        }
+        assert!(probes.iter().is_sorted() && probes[0] == 22 && probes.len() > 15, "{probes:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What arrived out of order, below numbers that the peer knows already: which acknowledgements reported of it.
+
+/// Late arrivals, by the acknowledgement that reported of them first. Empty while all arrives in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutOfOrder {
+    /// The least number that no acknowledgement has reported of.
+    unreported: u64,
+    /// The packets whose acknowledgements reported of late arrivals, oldest first, and the least number of each.
+    reported: [(u64, u64); REPORTED_MAX],
+    count: usize,
+}
+
+/// Acknowledgements that are reported apart; more than one round trip rarely holds that many, and the newest two are joined.
+const REPORTED_MAX: usize = 8;
+
+impl OutOfOrder {
+    pub(super) const fn new() -> Self {
+        OutOfOrder { unreported: u64::MAX, reported: [(0, 0); REPORTED_MAX], count: 0 }
+    }
+
+    /// A packet of this number came late.
+    pub(super) fn on_arrival(&mut self, number: u64) {
+        self.unreported = self.unreported.min(number);
+    }
+
+    /// An acknowledgement of everything left in this packet of ours.
+    pub(super) fn on_ack_sent(&mut self, packet: u64) {
+        let low = core::mem::replace(&mut self.unreported, u64::MAX);
+        if low == u64::MAX {
+            return;
+        }
+        if self.count == REPORTED_MAX {
+            let (_, last) = self.reported[REPORTED_MAX - 1];
+            self.reported[REPORTED_MAX - 1] = (packet, last.min(low));
+        } else {
+            self.reported[self.count] = (packet, low);
+            self.count += 1;
+        }
+    }
+
+    /// The peer has seen the acknowledgement in this packet of ours: up to which number it knows of all that arrived.
+    pub(super) fn known_below(&mut self, packet: u64) -> u64 {
+        let heard = self.reported[..self.count].iter().take_while(|reported| reported.0 <= packet).count();
+        self.reported.copy_within(heard..self.count, 0);
+        self.count -= heard;
+        self.reported[..self.count].iter().fold(self.unreported, |low, reported| low.min(reported.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_late_is_known_once_an_acknowledgement_that_left_later_was_heard() {
+        let mut late = OutOfOrder::new();
+        late.on_ack_sent(10);
+        assert_eq!(late.known_below(10), u64::MAX);
+        late.on_arrival(7);
+        assert_eq!(late.known_below(11), 7, "it left before");
+        late.on_ack_sent(12);
+        late.on_arrival(5);
+        late.on_ack_sent(14);
+        assert_eq!(late.known_below(13), 5);
+        assert_eq!(late.known_below(14), u64::MAX);
+    }
+
+    #[test]
+    fn of_many_none_is_forgotten() {
+        let mut late = OutOfOrder::new();
+        for packet in 0..100 {
+            late.on_arrival(1_000 - packet);
+            late.on_ack_sent(packet);
+        }
+        assert_eq!(late.known_below(98), 901);
+        assert_eq!(late.known_below(99), u64::MAX);
+    }
+}

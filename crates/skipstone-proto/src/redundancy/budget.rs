@@ -1,0 +1,66 @@
+//! What redundancy may cost: a share of the bytes that it protects.
+
+/// Earns with each source packet and pays for each repair and copy. Never overdrawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    percent: u32,
+    /// Hundredths of bytes.
+    credit: u64,
+}
+
+/// Bytes of budget that may accumulate: a burst of repairs after a long quiet time helps nobody.
+const SAVED_MAX: u64 = 64 * 1_024;
+
+impl Budget {
+    /// A budget of so many percent of the source packets' bytes.
+    pub fn new(percent: u16) -> Self {
+        Budget { percent: percent.into(), credit: 0 }
+    }
+
+    /// A source packet of so many bytes left.
+    pub fn earn(&mut self, bytes: u64) {
+        self.credit = (self.credit + bytes * u64::from(self.percent)).min(SAVED_MAX * 100);
+    }
+
+    /// How many bytes can be paid.
+    pub fn affordable(&self) -> u64 {
+        self.credit / 100
+    }
+
+    /// Whether so many bytes can be paid.
+    pub fn allows(&self, bytes: u64) -> bool {
+        self.credit >= bytes * 100
+    }
+
+    /// Pays for so many bytes, if they can be paid.
+    pub fn spend(&mut self, bytes: u64) -> bool {
+        let allows = self.allows(bytes);
+        if allows {
+            self.credit -= bytes * 100;
+        }
+        allows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_spent_than_its_share() {
+        for percent in [0, 1, 33, 100, 250] {
+            let mut budget = Budget::new(percent);
+            let (mut earned, mut spent) = (0_u64, 0_u64);
+            for step in 0..10_000_u64 {
+                let source = 40 + step * 7 % 1_400;
+                budget.earn(source);
+                earned += source;
+                let repair = 60 + step * 13 % 1_400;
+                while budget.spend(repair) {
+                    spent += repair;
+                }
+                assert!(spent * 100 <= earned * u64::from(percent), "{percent}%: {spent} of {earned}");
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Copies of retransmissions: the same content goes out several times, spaced, so that one more loss does not delay it
+//! again.
+
+use crate::time::{Duration, Time};
+use std::collections::VecDeque;
+
+/// CopySchedule that are to follow, in the order of their times.
+#[derive(Debug, Default)]
+pub struct CopySchedule(VecDeque<ScheduledCopy>);
+
+/// A copy of a packet's content that is to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduledCopy {
+    /// When.
+    pub due: Time,
+    /// The packet whose content it is.
+    pub packet: u64,
+    /// How many more shall follow it.
+    pub remaining: u8,
+}
+
+/// CopySchedule that wait, at most; what comes beyond is sent once, like anything else.
+const COPIES_MAX: usize = 256;
+
+impl CopySchedule {
+    /// Notes that a packet's content is to be sent `count` times more, the first after `spacing`.
+    pub fn push(&mut self, now: Time, spacing: Duration, packet: u64, count: u8) {
+        if count > 0 && self.0.len() < COPIES_MAX {
+            let due = self.0.back().map_or(Time::ZERO, |last| last.due).max(now + spacing);
+            self.0.push_back(ScheduledCopy { due, packet, remaining: count - 1 });
+        }
+    }
+
+    /// When the next is due.
+    pub fn due(&self) -> Time {
+        self.0.front().map_or(Time::NEVER, |copy| copy.due)
+    }
+
+    /// The next that is due by now.
+    pub fn pop_due(&mut self, now: Time) -> Option<ScheduledCopy> {
+        self.0.pop_front_if(|copy| copy.due <= now)
+    }
+
+    /// No copies any more: the peer is silent.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_come_in_time_and_count_down() {
+        let mut copies = CopySchedule::default();
+        let now = Time::from_micros(1_000);
+        let spacing = Duration::from_micros(400);
+        copies.push(now, spacing, 7, 2);
+        copies.push(now, spacing, 8, 0);
+        assert_eq!(copies.due(), now + spacing);
+        assert_eq!(copies.pop_due(now), None);
+        let copy = copies.pop_due(now + spacing);
+        assert_eq!(copy, Some(ScheduledCopy { due: now + spacing, packet: 7, remaining: 1 }));
+        assert_eq!(copies.due(), Time::NEVER);
+    }
+}

@@ -1,0 +1,187 @@
+//! How much redundancy a path needs: into how many packets a burst is cut, and how many repairs follow it.
+//!
+//! A repair costs as much as the longest packet that it covers, so the more packets a burst is cut into the cheaper its
+//! repairs are, and the more headers it pays. With equal packets the least is at `sqrt(r D / o)` of them, for `r` repairs
+//! and `D` bytes of messages with `o` bytes of headers each; whole messages make packets unequal, which is counted here.
+
+use crate::redundancy::loss_estimate::LossEstimate;
+
+/// What one burst is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstPlan {
+    /// Packets, of about equal size.
+    pub packets: usize,
+    /// Repair packets after them.
+    pub repairs: usize,
+}
+
+/// What is known of a burst that waits to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Burst {
+    /// Its messages.
+    pub messages: usize,
+    /// Their bytes, headers included.
+    pub bytes: usize,
+    /// Bytes that each packet adds, IP included.
+    pub packet_overhead: usize,
+    /// Bytes of messages that a packet holds.
+    pub packet_bytes_max: usize,
+}
+
+/// Decides by the path's losses; remembers whether it found any, so that one loss more or less does not matter.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    is_active: bool,
+    /// Parts of a repair that earlier bursts had too few.
+    owed: f32,
+}
+
+/// Redundancy begins above this share of packets lost, and ends below half of it.
+const LOSS_MIN: f32 = 0.001;
+/// The share of packets, of those in one direction, that may miss their tick for want of a repair.
+const UNRECOVERED_MAX: f32 = 4e-5;
+/// Packets into which a burst is cut for the sake of repairs. More would be cheaper in bytes, but a packet costs its
+/// peers and the air between them more than its bytes.
+const PACKETS_MAX: usize = 6;
+/// Repairs for each five packets, at most, beyond the first repair.
+const REPAIRS_PER_FIVE: usize = 2;
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { is_active: true, owed: 0.0 }
+    }
+}
+
+impl Policy {
+    /// Whether the path loses enough to make repairs worthwhile.
+    pub fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// Looks at the path's losses anew.
+    pub fn update(&mut self, losses: &LossEstimate) {
+        self.is_active = losses.rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
+    }
+
+    /// What to make of a burst on a path that loses so much. Where one repair is too few and two are too many, some bursts
+    /// get one and some two.
+    pub fn plan(&mut self, losses: &LossEstimate, burst: &Burst) -> BurstPlan {
+        if !self.is_active {
+            return burst.unprotected();
+        }
+        let least = burst.least();
+        let mut plan = BurstPlan { packets: burst.cheapest(least, 1), repairs: 1 };
+        while unrecovered(losses.rate(), plan) > UNRECOVERED_MAX {
+            let repairs = plan.repairs + 1;
+            let more = BurstPlan { packets: burst.cheapest(least, repairs), repairs };
+            if more.repairs * 5 > more.packets * REPAIRS_PER_FIVE {
+                break;
+            }
+            self.owed += owed(unrecovered(losses.rate(), plan), unrecovered(losses.rate(), more));
+            if self.owed < 1.0 {
+                break;
+            }
+            self.owed -= 1.0;
+            plan = more;
+        }
+        plan
+    }
+}
+
+impl Burst {
+    /// As few packets as hold it, and no repairs.
+    pub fn unprotected(&self) -> BurstPlan {
+        BurstPlan { packets: self.least(), repairs: 0 }
+    }
+
+    fn least(&self) -> usize {
+        self.bytes.div_ceil(self.packet_bytes_max.max(1)).max(1)
+    }
+
+    /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
+    fn cheapest(&self, least: usize, repairs: usize) -> usize {
+        let message = self.bytes.div_ceil(self.messages.max(1));
+        let cost = |packets: &usize| {
+            let longest = match message <= self.packet_bytes_max {
+                true => self.messages.div_ceil(*packets) * message,
+                false => self.bytes.div_ceil(*packets),
+            };
+            packets * self.packet_overhead + repairs * (longest + self.packet_overhead)
+        };
+        (least..=least.max(PACKETS_MAX.min(self.messages))).min_by_key(cost).unwrap_or(least)
+    }
+}
+
+/// Which part of another repair is wanted, given the shares that stay unrecovered without and with it: they fall by
+/// about the same factor with each.
+fn owed(without: f32, with: f32) -> f32 {
+    let factor = (without / with.max(f32::MIN_POSITIVE)).ln();
+    ((without / UNRECOVERED_MAX).ln() / factor).clamp(0.0, 1.0)
+}
+
+/// The share of packets that are lost and not recovered from their burst's own repairs, if losses are independent: one
+/// is lost, and as many of the others as there are repairs.
+fn unrecovered(rate: f32, plan: BurstPlan) -> f32 {
+    let others = plan.packets + plan.repairs - 1;
+    let (mut exactly, mut fewer) = ((1.0 - rate).powi(others as i32), 0.0);
+    for lost in 0..plan.repairs {
+        fewer += exactly;
+        exactly *= (others - lost) as f32 / (lost + 1) as f32 * rate / (1.0 - rate);
+    }
+    rate * (1.0 - fewer).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(per_thousand: u32) -> LossEstimate {
+        let mut losses = LossEstimate::default();
+        (0..20_000_u32).for_each(|number| losses.on_packet(number % 1_000 * per_thousand % 1_000 < per_thousand));
+        losses
+    }
+
+    fn plan(per_thousand: u32, bytes: usize) -> (usize, usize) {
+        let burst = Burst { messages: bytes.div_ceil(55), bytes, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let mut policy = Policy::default();
+        let losses = losses(per_thousand);
+        policy.update(&losses);
+        let plan = policy.plan(&losses, &burst);
+        (plan.packets, plan.repairs)
+    }
+
+    #[test]
+    fn a_path_without_loss_gets_full_packets_and_no_repairs() {
+        assert_eq!(plan(0, 1_375), (1, 0));
+        assert_eq!(plan(0, 80_000), (58, 0));
+    }
+
+    #[test]
+    fn more_loss_gets_more_repairs_over_more_packets() {
+        assert_eq!(plan(5, 1_375), (5, 1));
+        assert_eq!(plan(5, 2_750), (5, 1));
+        assert_eq!(plan(20, 1_375), (5, 2));
+        assert_eq!(plan(50, 1_375), (5, 2));
+        let (packets, repairs) = plan(50, 80_000);
+        assert!(packets == 58 && (6..=12).contains(&repairs), "{repairs}");
+    }
+
+    #[test]
+    fn some_bursts_get_a_repair_more_where_one_is_too_few_and_two_are_too_many() {
+        let burst = Burst { messages: 25, bytes: 1_375, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let (mut policy, losses) = (Policy::default(), losses(5));
+        let repairs: usize = (0..100).map(|_| policy.plan(&losses, &burst).repairs).sum();
+        assert!((110..150).contains(&repairs), "{repairs}");
+    }
+
+    #[test]
+    fn a_small_burst_is_not_cut() {
+        assert_eq!(plan(20, 60), (1, 1));
+    }
+
+    #[test]
+    fn what_one_repair_leaves_late_is_the_binomial_tail() {
+        let plan = BurstPlan { packets: 4, repairs: 1 };
+        assert!((unrecovered(0.005, plan) - 0.005 * (1.0 - 0.995_f32.powi(4))).abs() < 1e-7);
+    }
+}

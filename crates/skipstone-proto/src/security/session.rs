@@ -1,0 +1,56 @@
+//! What an encrypted suite has to offer. It lives outside the core and is plugged in.
+
+use crate::time::Time;
+use core::ops::Range;
+
+/// Encrypted suites, plugged in from outside the core. A client's carry what it trusts, a server's who it is.
+pub trait Suites: Send + Sync + core::fmt::Debug {
+    /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_TLS_1_3`] and the like).
+    fn offered(&self) -> u8;
+
+    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The nonce is
+    /// that of the HELLO.
+    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+
+    /// A server's session of this suite, for a client whose address is proven.
+    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+}
+
+/// One end of an encrypted (or plain) session between two peers.
+///
+/// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room behind the plaintext and has none of
+/// its own in front of it but the datagram's header.
+pub trait Session: Send {
+    /// Whether packets can be sealed and opened. Once it is, it stays.
+    fn is_established(&self) -> bool;
+
+    /// Why it will never be established (again), for people: the peer is not who it should be, or gave up.
+    fn failure(&self) -> Option<&str>;
+
+    /// Takes handshake bytes of the peer's: what one datagram held. False if they make no sense; the connection then
+    /// goes on waiting.
+    fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;
+
+    /// Does what is due by now, such as sending a flight again.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// Writes the next handshake bytes to send, as one datagram's content, and returns how many; `None` if there is
+    /// nothing to send now. Established sessions too may have something to say.
+    fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize>;
+
+    /// Begins to fetch the keys into the processor's caches: a packet comes or leaves soon. The session itself is there.
+    fn prefetch(&self) {}
+
+    /// When to call [`Session::handle_timeout`]; [`Time::NEVER`] if nothing waits.
+    fn poll_timeout(&self) -> Time;
+
+    /// Bytes by which sealing makes a packet longer, at most.
+    fn overhead(&self) -> usize;
+
+    /// Seals the plaintext at `plaintext` of `datagram`, whose header lies before it; returns the datagram's length.
+    fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize;
+
+    /// Opens a datagram whose header ends at `header`. Returns where the plaintext now lies, or `None` if it was not
+    /// sealed by the peer or was damaged.
+    fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>>;
+}

@@ -1,0 +1,402 @@
+//! Simulated encrypted suites for simulated runs: seeded, with the record and flight sizes of the real ones.
+//!
+//! IT PROTECTS NOTHING: its key follows from what travels in clear. Real suites draw entropy and clocks of their own,
+//! which a simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of
+//! the real ones; what it opens, drops and repeats is as theirs: sequence numbers of 16 bits, a replay window of 64
+//! records, flights that are sent again after 250 ms, then at doubled intervals.
+
+use super::session::{Session, Suites};
+use crate::rng::Rng;
+use crate::time::{Duration, Time};
+use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
+use core::ops::Range;
+use siphasher::sip128::{Hasher128, SipHasher13};
+use std::collections::VecDeque;
+use std::hash::Hasher;
+
+/// Suites that protect nothing. Not for sockets.
+#[derive(Clone, Copy, Debug)]
+pub struct SimulatedSuites {
+    seed: u64,
+    offered: u8,
+}
+
+impl SimulatedSuites {
+    /// Both versions of DTLS, from this seed.
+    pub fn new(seed: u64) -> Self {
+        SimulatedSuites { seed, offered: SUITE_DTLS_1_2 | SUITE_DTLS_1_3 }
+    }
+
+    /// Only these suites.
+    pub fn only(self, offered: u8) -> Self {
+        SimulatedSuites { offered, ..self }
+    }
+
+    fn session(&self, now: Time, suite: u8, nonce: u64, role: Role) -> Option<Box<dyn Session>> {
+        let sizes = sizes_of(suite & self.offered)?;
+        let mut rng = Rng::new(self.seed ^ nonce.rotate_left(17) ^ role as u64);
+        let share = rng.next_u64();
+        let mut session = SimulatedSession {
+            sizes,
+            role,
+            share,
+            stage: Stage::Waiting,
+            came: 0,
+            key: 0,
+            outgoing: VecDeque::new(),
+            resend: None,
+            next: 0,
+            replay: ReplayWindow::default(),
+            rng,
+        };
+        if role == Role::Client {
+            session.say(now, HandshakeFlight::Hello);
+        }
+        Some(Box::new(session))
+    }
+}
+
+impl Suites for SimulatedSuites {
+    fn offered(&self) -> u8 {
+        self.offered
+    }
+
+    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+        self.session(now, suite, nonce, Role::Client)
+    }
+
+    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+        self.session(now, suite, nonce, Role::Server)
+    }
+}
+
+/// What the real suite's handshake and records measure, in bytes, with the certificate that a server makes itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The client's first flight.
+    pub hello: usize,
+    /// The server's answer, datagram by datagram.
+    pub answer: &'static [usize],
+    /// The client's last flight.
+    pub finish: usize,
+    /// The server's last word.
+    pub confirm: usize,
+    /// By how much a record is longer than what it seals.
+    pub record_overhead: usize,
+    /// Whether a client may send once it has sent its last flight, before it has the server's last word.
+    pub is_early: bool,
+}
+
+/// DTLS 1.2 with ChaCha20-Poly1305.
+pub const DTLS_1_2: Sizes =
+    Sizes { hello: 112, answer: &[611], finish: 125, confirm: 67, record_overhead: 29, is_early: false };
+/// DTLS 1.3 with ChaCha20-Poly1305; the record has no length field (WIRE.md section 3).
+pub const DTLS_1_3: Sizes =
+    Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
+/// TLS 1.3 with packets of this protocol's own; in reality they have counters of 32 bits, and a window of 128.
+pub const TLS_1_3: Sizes =
+    Sizes { hello: 800, answer: &[615], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
+
+fn sizes_of(suite: u8) -> Option<&'static Sizes> {
+    match suite {
+        SUITE_DTLS_1_2 => Some(&DTLS_1_2),
+        SUITE_DTLS_1_3 => Some(&DTLS_1_3),
+        SUITE_TLS_1_3 => Some(&TLS_1_3),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Client = 1,
+    Server = 2,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// For the peer's first flight.
+    Waiting,
+    /// For its last one.
+    Answered,
+    /// Everything was said.
+    Done,
+}
+
+/// What each datagram of a flight begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HandshakeFlight {
+    Hello = 1,
+    Answer = 2,
+    Finish = 3,
+    Confirm = 4,
+}
+
+#[derive(Debug)]
+struct SimulatedSession {
+    sizes: &'static Sizes,
+    role: Role,
+    /// What this side adds to the key.
+    share: u64,
+    stage: Stage,
+    /// Which datagrams of the answer have come, a bit each.
+    came: u32,
+    key: u64,
+    outgoing: VecDeque<Vec<u8>>,
+    /// The flight that is sent again, when, and after which interval then.
+    resend: Option<(HandshakeFlight, Time, Duration)>,
+    next: u64,
+    replay: ReplayWindow,
+    rng: Rng,
+}
+
+const RESEND_FIRST: Duration = Duration::from_millis(250);
+/// Kind, number within the flight, share.
+const FLIGHT_HEADER_BYTES: usize = 10;
+const TAG_BYTES: usize = 16;
+
+impl SimulatedSession {
+    /// Queues a flight; all but the last word are sent again until they are answered.
+    fn say(&mut self, now: Time, flight: HandshakeFlight) {
+        let sizes: &[usize] = match flight {
+            HandshakeFlight::Hello => &[self.sizes.hello],
+            HandshakeFlight::Answer => self.sizes.answer,
+            HandshakeFlight::Finish => &[self.sizes.finish],
+            HandshakeFlight::Confirm => &[self.sizes.confirm],
+        };
+        for (number, size) in sizes.iter().enumerate() {
+            let mut bytes = vec![flight as u8, number as u8];
+            bytes.extend(self.share.to_be_bytes());
+            bytes.resize_with((*size).max(FLIGHT_HEADER_BYTES), || self.rng.next_u64() as u8);
+            self.outgoing.push_back(bytes);
+        }
+        self.resend = (flight != HandshakeFlight::Confirm).then_some((flight, now + RESEND_FIRST, RESEND_FIRST));
+    }
+
+    fn on_flight(&mut self, now: Time, kind: u8, number: u8, share: u64) -> bool {
+        let (role, stage) = (self.role, self.stage);
+        match (role, kind) {
+            (Role::Server, 1) if stage == Stage::Waiting => {
+                self.key = share ^ self.share;
+                self.stage = Stage::Answered;
+                self.say(now, HandshakeFlight::Answer);
+            }
+            (Role::Server, 1) if stage == Stage::Answered => self.say(now, HandshakeFlight::Answer),
+            (Role::Server, 3) if stage != Stage::Waiting => {
+                self.stage = Stage::Done;
+                self.say(now, HandshakeFlight::Confirm);
+            }
+            (Role::Client, 2) if stage == Stage::Waiting && usize::from(number) < self.sizes.answer.len() => {
+                self.came |= 1 << number;
+                if self.came.count_ones() as usize == self.sizes.answer.len() {
+                    self.key = share ^ self.share;
+                    self.stage = Stage::Answered;
+                    self.say(now, HandshakeFlight::Finish);
+                }
+            }
+            (Role::Client, 4) if stage == Stage::Answered => {
+                self.stage = Stage::Done;
+                self.resend = None;
+            }
+            // The peer repeats itself: it has not heard the answer.
+            (Role::Client, 2) if stage == Stage::Answered => self.say(now, HandshakeFlight::Finish),
+            (Role::Client, 2 | 4) | (Role::Server, 1) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// The peer's and this side's records differ by the id in their header, which the tag covers.
+    fn tag(&self, header: &[u8], sequence: u64, ciphertext: &[u8]) -> [u8; TAG_BYTES] {
+        let mut hasher = SipHasher13::new_with_keys(self.key, sequence);
+        hasher.write(header);
+        hasher.write(ciphertext);
+        hasher.finish128().as_bytes()
+    }
+
+    /// Exclusive or with a stream of bytes that key and sequence determine.
+    fn mask(&self, sequence: u64, bytes: &mut [u8]) {
+        let mut stream = Rng::new(self.key ^ sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        for chunk in bytes.chunks_mut(8) {
+            let word = stream.next_u64().to_be_bytes();
+            chunk.iter_mut().zip(word).for_each(|(byte, mask)| *byte ^= mask);
+        }
+    }
+}
+
+impl Session for SimulatedSession {
+    fn is_established(&self) -> bool {
+        match self.role {
+            Role::Client if self.sizes.is_early => self.stage != Stage::Waiting,
+            _ => self.stage == Stage::Done,
+        }
+    }
+
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+
+    fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
+        let Some((header, _)) = bytes.split_first_chunk::<FLIGHT_HEADER_BYTES>() else { return false };
+        let [kind, number, share @ ..] = *header;
+        self.on_flight(now, kind, number, u64::from_be_bytes(share))
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if let Some((flight, at, interval)) = self.resend
+            && at <= now
+        {
+            self.say(now, flight);
+            self.resend = Some((flight, now + interval * 2, interval * 2));
+        }
+    }
+
+    fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let bytes = self.outgoing.pop_front()?;
+        buffer.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        Some(bytes.len())
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.resend.map_or(Time::NEVER, |(_, at, _)| at)
+    }
+
+    fn overhead(&self) -> usize {
+        self.sizes.record_overhead
+    }
+
+    fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
+        let (sequence, start) = (self.next, plaintext.start);
+        self.next += 1;
+        // Sequence in front, the rest of what a real record has behind.
+        let body = start + 2..plaintext.end + 2;
+        datagram.copy_within(plaintext, body.start);
+        datagram[start..body.start].copy_from_slice(&(sequence as u16).to_be_bytes());
+        self.mask(sequence, &mut datagram[body.clone()]);
+        let end = body.end - 2 + self.sizes.record_overhead;
+        datagram[body.end..end].fill(0);
+        let tag = self.tag(&datagram[..start], sequence, &datagram[body.start..end - TAG_BYTES]);
+        datagram[end - TAG_BYTES..end].copy_from_slice(&tag);
+        end
+    }
+
+    fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+        let end = datagram.len().checked_sub(self.sizes.record_overhead - 2)?;
+        let short = u16::from_be_bytes(datagram.get(header..header + 2)?.try_into().ok()?);
+        let body = header + 2..end;
+        if body.end < body.start {
+            return None;
+        }
+        let sequence = self.replay.restore(short);
+        if !self.replay.is_new(sequence) {
+            return None;
+        }
+        let (covered, tag) = datagram.split_at(datagram.len() - TAG_BYTES);
+        if self.tag(&covered[..header], sequence, &covered[body.start..]) != tag {
+            return None;
+        }
+        self.replay.note(sequence);
+        self.mask(sequence, &mut datagram[body.clone()]);
+        Some(body)
+    }
+}
+
+/// The last 64 records, as RFC 9147 section 4.5.1 recommends: what is older counts as a replay.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReplayWindow {
+    next: u64,
+    /// Bit n: record `next - 1 - n` has come.
+    seen: u64,
+}
+
+impl ReplayWindow {
+    /// The sequence nearest to the next one with these low bits.
+    fn restore(self, short: u16) -> u64 {
+        let above = self.next + u64::from(short.wrapping_sub(self.next as u16));
+        if above - self.next < 1 << 15 { above } else { above.checked_sub(1 << 16).unwrap_or(above) }
+    }
+
+    fn is_new(self, sequence: u64) -> bool {
+        match self.next.checked_sub(sequence + 1) {
+            None => true,
+            Some(age) => age < 64 && self.seen & 1 << age == 0,
+        }
+    }
+
+    fn note(&mut self, sequence: u64) {
+        if sequence >= self.next {
+            let step = sequence + 1 - self.next;
+            self.seen = self.seen.checked_shl(step as u32).filter(|_| step < 64).unwrap_or(0) | 1;
+            self.next = sequence + 1;
+        } else {
+            self.seen |= 1 << (self.next - 1 - sequence);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(suite: u8) -> (Box<dyn Session>, Box<dyn Session>) {
+        let suites = SimulatedSuites::new(3);
+        let mut client = suites.client(Time::ZERO, suite, 9).expect("it is offered");
+        let mut server = suites.server(Time::ZERO, suite, 9).expect("it is offered");
+        let mut buffer = [0; 2_000];
+        for _ in 0..4 {
+            while let Some(length) = client.poll_handshake(&mut buffer) {
+                assert!(server.handle_handshake(Time::ZERO, &buffer[..length]));
+            }
+            while let Some(length) = server.poll_handshake(&mut buffer) {
+                assert!(client.handle_handshake(Time::ZERO, &buffer[..length]));
+            }
+        }
+        assert!(client.is_established() && server.is_established());
+        (client, server)
+    }
+
+    #[test]
+    fn what_was_sealed_is_opened_once_and_damage_is_noticed() {
+        for suite in [SUITE_DTLS_1_2, SUITE_DTLS_1_3] {
+            let (mut client, mut server) = pair(suite);
+            let overhead = client.overhead();
+            let mut datagram = [0; 100];
+            datagram[4..12].copy_from_slice(b"in clear");
+            let length = client.seal(&mut datagram, 4..12);
+            assert_eq!(length, 12 + overhead);
+            let sealed = datagram[..length].to_vec();
+            assert!(!sealed.windows(8).any(|window| window == b"in clear"));
+            for bit in 0..length * 8 {
+                let mut damaged = sealed.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                assert!(server.open(&mut damaged, 4).is_none(), "bit {bit}");
+            }
+            let mut copy = sealed.clone();
+            let range = server.open(&mut copy, 4).expect("it is genuine");
+            assert_eq!(&copy[range], b"in clear");
+            assert!(server.open(&mut sealed.clone(), 4).is_none(), "a replay");
+            assert!(server.open(&mut sealed[..5].to_vec(), 4).is_none(), "cut short");
+        }
+    }
+
+    #[test]
+    fn records_that_64_others_overtook_are_dropped() {
+        let (mut client, mut server) = pair(SUITE_DTLS_1_3);
+        let mut sealed = Vec::new();
+        for _ in 0..70_000 {
+            let mut datagram = vec![7; 40];
+            let length = client.seal(&mut datagram, 4..10);
+            datagram.truncate(length);
+            sealed.push(datagram);
+        }
+        let skipped = [0, 100, 66_000];
+        for (number, datagram) in sealed.iter().enumerate().filter(|(number, _)| !skipped.contains(number)) {
+            assert!(server.open(&mut datagram.clone(), 4).is_some());
+            if number == 163 {
+                assert!(server.open(&mut sealed[100].clone(), 4).is_some(), "63 later ones have come");
+            }
+            if number == 66_064 {
+                assert!(server.open(&mut sealed[66_000].clone(), 4).is_none(), "64 later ones have come");
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection goes on.
+
+use crate::simulation::{World, link, ms, server_of};
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::DeliveryMode;
+use skipstone_proto::Time;
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{DropReason, Event, PeerId};
+use std::net::SocketAddr;
+
+const MESSAGES: u64 = 400;
+/// Of IPv4 and UDP.
+const HEADERS: usize = 28;
+
+/// How a client changes its address.
+type Move = fn(&mut World, usize);
+
+/// Both sides talk for a while, and the client moves every 40 messages.
+fn talk_and_move(link: LinkConfig, how: Move) -> World {
+    let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link]);
+    world.connect();
+    for number in 0..MESSAGES {
+        let (now, text) = (world.now, number.to_string());
+        world.server.send(now, 3, text.clone());
+        world.clients[0].send(now, 3, text);
+        if number % 40 == 20 {
+            how(&mut world, 0);
+        }
+        world.run_for(ms(10));
+    }
+    world.run_for(ms(3_000));
+    let expected: Vec<String> = (0..MESSAGES).map(|number| number.to_string()).collect();
+    assert_eq!(world.server.messages(3), expected, "towards the server");
+    assert_eq!(world.clients[0].messages(3), expected, "towards the client");
+    assert!(world.server.closes().is_empty() && world.clients[0].closes().is_empty());
+    assert_eq!(world.server.endpoint.connection_count(), 1);
+    world
+}
+
+fn roam(world: &mut World, at: usize) {
+    assert!(world.roam(at), "it stands");
+}
+
+fn moves_seen(world: &World) -> usize {
+    world.server.events.iter().filter(|(_, event)| matches!(event, Event::PathChanged { .. })).count()
+}
+
+#[test]
+fn everything_arrives_and_the_server_follows_each_move() {
+    for how in [World::rebind as Move, World::wander, roam] {
+        let mut world = talk_and_move(link(20), how);
+        assert_eq!(moves_seen(&world), 10);
+        assert_eq!(world.server.overview().stats.paths_changed, 10);
+        assert_eq!(world.server.overview().path.remote, world.address(0));
+    }
+}
+
+#[test]
+fn losses_in_both_directions_only_delay_it() {
+    let lossy = LinkConfig { loss: Loss::Random(0.1), jitter: ms(5), ..link(30) };
+    for how in [World::rebind as Move, World::wander, roam] {
+        let mut world = talk_and_move(lossy.clone(), how);
+        assert_eq!(world.server.overview().path.remote, world.address(0));
+    }
+}
+
+#[test]
+fn an_idle_client_is_followed_at_its_next_sign_of_life() {
+    let mut world = World::pair(3, link(20));
+    world.connect();
+    world.rebind(0);
+    world.run_for(ms(26_000));
+    assert_eq!(world.server.overview().path.remote, world.address(0), "its keepalive showed where it is");
+    assert_eq!(moves_seen(&world), 1);
+}
+
+#[test]
+fn a_client_that_is_told_shows_its_new_address_at_once() {
+    let mut world = World::pair(3, link(20));
+    world.connect();
+    let began = world.now;
+    roam(&mut world, 0);
+    let moved = |event: &(Time, Event)| matches!(event.1, Event::PathChanged { .. });
+    world.run_until_true(ms(100), |world| world.server.events.iter().any(moved));
+    // There, the challenge, and the answer.
+    assert!(world.now.since(began) <= ms(61), "{:?}", world.now.since(began));
+    assert_eq!(world.server.overview().rtt.latest(), ms(40), "the challenge measured the new path");
+}
+
+#[test]
+fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
+    let mut world = World::pair(3, link(20));
+    world.connect();
+    // Everything of the client's is caught, and arrives from elsewhere; nothing arrives at the client.
+    let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let inside = caught.clone();
+    world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+        let caught = core::mem::take(bytes);
+        if is_up {
+            inside.borrow_mut().push(caught);
+        }
+    }));
+    let path = Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000)), ..world.path_to_client(0) };
+    let (mut brought, mut smallest) = (0, usize::MAX);
+    for _ in 0..270 {
+        world.run_for(ms(100));
+        for mut packet in caught.take() {
+            brought += packet.len() + HEADERS;
+            smallest = smallest.min(packet.len());
+            world.server.endpoint.handle_datagram(world.now, path, &mut packet);
+            world.run_for(ms(0));
+            let taken: usize = world.strays.iter().map(|(_, bytes)| bytes.len() + HEADERS).sum();
+            assert!(taken <= brought, "{taken} bytes for {brought}");
+        }
+    }
+    assert!(
+        !world.strays.is_empty() && smallest < world.strays[0].1.len(),
+        "a ping is shorter than a challenge and does not pay for one"
+    );
+}
+
+#[test]
+fn an_open_that_is_replayed_from_the_old_address_makes_no_second_connection() {
+    let mut world = World::pair(3, link(20));
+    let captured = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let inside = captured.clone();
+    world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+        if is_up && bytes.first() == Some(&0x83) {
+            *inside.borrow_mut() = bytes.clone();
+        }
+    }));
+    world.connect();
+    let old = world.path_to_client(0);
+    roam(&mut world, 0);
+    world.run_for(ms(200));
+    assert_eq!(world.server.overview().path.remote, world.address(0));
+    let mut open = captured.borrow().clone();
+    assert!(!open.is_empty());
+    world.server.endpoint.handle_datagram(world.now, old, &mut open);
+    world.run_for(ms(200));
+    assert_eq!(world.server.endpoint.connection_count(), 1);
+    assert_eq!(world.server.drops(DropReason::WrongPath), 1);
+}
+
+#[test]
+fn a_goodbye_after_a_move_is_heard_and_answered() {
+    for from_server in [false, true] {
+        let mut world = World::pair(3, link(20));
+        world.connect();
+        roam(&mut world, 0);
+        world.run_for(ms(25));
+        let (ours, theirs, now) = (world.clients[0].peer(), world.server.peer(), world.now);
+        if from_server {
+            world.server.endpoint.close(now, theirs, 7, "over", ms(0));
+        } else {
+            world.clients[0].endpoint.close(now, ours, 7, "over", ms(0));
+        }
+        world.run_for(ms(1_000));
+        for closes in [world.server.closes(), world.clients[0].closes()] {
+            assert_eq!(closes.len(), 1, "from the server: {from_server}");
+            assert_eq!((closes[0].code, closes[0].reason_text().as_ref()), (7, "over"));
+        }
+    }
+}
+
+#[test]
+fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
+    let mut world = World::pair(3, link(20));
+    let (path, peer) = (world.path_to_server(0), PeerId { index: 0, generation: 0 });
+    world.run_for(ms(10));
+    assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "it is not connected yet");
+    world.connect();
+    let theirs = world.server.peer();
+    let to_client = world.path_to_client(0);
+    assert!(!world.server.endpoint.set_path(world.now, theirs, to_client), "a server does not move");
+    let mut world = World::on(Carrier::WEBSOCKET, 3, server_of(DeliveryMode::ReliableOrdered), &[link(20)]);
+    world.connect();
+    let (peer, path) = (world.clients[0].peer(), world.path_to_server(0));
+    assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
+}

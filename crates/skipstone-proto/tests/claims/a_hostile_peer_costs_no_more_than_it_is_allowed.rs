@@ -1,0 +1,179 @@
+//! A client that is let in and then says whatever it likes: the server neither panics nor keeps more than its settings
+//! allow.
+
+use crate::simulation::{World, link, ms, seed_bytes};
+use skipstone_proto::Path;
+use skipstone_proto::wire::ack::encode_ack;
+use skipstone_proto::wire::cursor::{Reader, Writer};
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::frame::{self, Frame, Frames};
+use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
+use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, PeerId, code};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Plain, Session};
+
+/// A server, and a client made by hand.
+struct Hostile {
+    now: Time,
+    server: Endpoint,
+    peer: PeerId,
+    path: Path,
+    to: u32,
+    plain: Plain,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl Hostile {
+    fn new(settings: Settings) -> Self {
+        let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
+        let (now, path) = (Time::from_micros(1_000_000), World::pair(1, link(1)).path_to_client(0));
+        let mut buffer = vec![0; 1 << 16];
+        let mut hello = vec![0; datagram::hello_len(1)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, SUITE_PLAIN, &[1]);
+        server.handle_datagram(now, path, &mut hello);
+        let length = server.poll_transmit(now, &mut buffer).expect("a challenge").bytes;
+        let Ok(Datagram::Challenge(challenge)) = datagram::decode(&buffer[..length]) else { panic!("a challenge") };
+        let mut plain = Plain::new(8, challenge.cookie);
+        let mut open = vec![0; 200];
+        let mut writer = Writer::new(&mut open);
+        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        datagram::encode_open_header(&mut writer, &header);
+        writer.truncated(Truncated::new(0, 1));
+        frame::encode_connect(&mut writer, b"");
+        let end = writer.len();
+        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = datagram::append_check(&mut open, end);
+        server.handle_datagram(now, path, &mut open[..end]);
+        let peer = server.poll_event(now).expect("it asks").peer();
+        assert!(server.accept(now, peer));
+        let length = server.poll_transmit(now, &mut buffer).expect("the acceptance").bytes;
+        let plaintext = plain.open(&mut buffer[..length], HEADER_BYTES).expect("it is for us");
+        let mut reader = Reader::new(&buffer[plaintext]);
+        reader.truncated().expect("a number");
+        let to = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
+            Frame::Accept { source, .. } => Some(source),
+            _ => None,
+        });
+        Hostile { now, server, peer, path, to: to.expect("an id"), plain, number: 1, buffer }
+    }
+
+    /// Sends a packet of this number.
+    fn packet(&mut self, number: u64, write: impl FnOnce(&mut Writer<'_>)) {
+        self.number = number + 1;
+        let mut packet = vec![0; 1_500];
+        let mut writer = Writer::new(&mut packet);
+        datagram::encode_packet_header(&mut writer, self.to);
+        writer.truncated(Truncated::new(number, 1 << 27));
+        write(&mut writer);
+        let end = writer.len();
+        let end = self.plain.seal(&mut packet, HEADER_BYTES..end);
+        self.server.handle_datagram(self.now, self.path, &mut packet[..end]);
+    }
+
+    fn message(&mut self, channel: u16, sequence: u32, fragment: Option<FragmentHeader>, payload: &[u8]) {
+        self.packet(self.number, |writer| {
+            let sequence = Some((sequence, Truncated { value: sequence, bits: 32 }));
+            MessageEncoder::default().encode_header(writer, channel, sequence, fragment, payload.len());
+            writer.bytes(payload);
+        });
+    }
+
+    fn transmit(&mut self) -> usize {
+        let mut count = 0;
+        while self.server.poll_transmit(self.now, &mut self.buffer).is_some() {
+            count += 1;
+        }
+        count
+    }
+
+    fn close(&mut self) -> Option<Close> {
+        let mut closes = core::iter::from_fn(|| self.server.poll_event(self.now)).filter_map(|event| match event {
+            Event::Closed { close, .. } => Some(close),
+            _ => None,
+        });
+        closes.next()
+    }
+}
+
+fn settings(mode: DeliveryMode) -> Settings {
+    Settings {
+        window_bytes: 20_000,
+        message_bytes_max: 15_000,
+        datagram_bytes_max: 256,
+        channels: vec![ChannelRule::new(0..=u16::MAX, mode)],
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn gaps_as_wide_as_they_like_leave_room_for_what_else_must_be_said() {
+    for step in [3, 70, 20_000, 40_000, 2_000_000] {
+        for closes in [false, true] {
+            for offset in 0..40 {
+                let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
+                for at in 1..50 {
+                    let length = if at < offset { 1 } else { step };
+                    hostile.packet(at * step + length, frame::encode_ping);
+                }
+                if closes {
+                    hostile.packet(60 * step, |writer| frame::encode_close(writer, 5, "bye"));
+                } else {
+                    hostile.server.close(hostile.now, hostile.peer, 5, &"x".repeat(500), Duration::ZERO);
+                }
+                assert!(hostile.transmit() > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn crumbs_of_messages_cost_what_they_take() {
+    let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
+    for sequence in 0..20 {
+        for offset in (0..14_000).step_by(2) {
+            let fragment = Some(FragmentHeader { offset, total: 15_000 });
+            hostile.message(0, sequence, fragment, b"x");
+        }
+        hostile.now += ms(1);
+        hostile.transmit();
+        let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
+        assert!(held <= 3 * 20_000 + 200, "{held}");
+    }
+    // 140,000 crumbs were sent. Each that was kept takes 64 bytes besides its own.
+    let refused = hostile.server.totals().drops.of(DropReason::WindowExceeded);
+    assert!(refused > 139_000, "{refused}");
+}
+
+#[test]
+fn gaps_between_unordered_messages_cost_too() {
+    let mut hostile = Hostile::new(settings(DeliveryMode::ReliableUnordered));
+    for at in 1..10_000_u32 {
+        hostile.message((at % 50) as u16, at / 50 * 2 + 1, None, b"");
+        while hostile.server.poll_event(hostile.now).is_some() {}
+        hostile.transmit();
+    }
+    let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
+    assert!(held <= 3 * 20_000 + 200, "{held}");
+    let refused = hostile.server.totals().drops.of(DropReason::WindowExceeded);
+    assert!(refused > 9_000, "{refused}");
+}
+
+#[test]
+fn whoever_acknowledges_nothing_is_thrown_out() {
+    let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
+    hostile.packet(1, |writer| assert!(encode_ack(writer, [0..=0].into_iter(), 8_000, 0, None)));
+    for number in 2..250_000 {
+        hostile.packet(number, frame::encode_ping);
+        hostile.now += ms(2);
+        hostile.server.handle_timeout(hostile.now);
+        hostile.transmit();
+        if let Some(close) = hostile.close() {
+            assert_eq!(close.code, code::PROTOCOL, "{close:?}");
+            return;
+        }
+    }
+    panic!("it is still there");
+}

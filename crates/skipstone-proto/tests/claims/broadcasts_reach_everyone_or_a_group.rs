@@ -1,0 +1,91 @@
+//! One call sends one payload to everyone who is connected, or to a group.
+
+use crate::simulation::{World, link, ms};
+use bytes::Bytes;
+use skipstone_proto::Carrier;
+use skipstone_proto::MessageId;
+use skipstone_proto::{Broadcast, Config, Group};
+
+fn world() -> World {
+    let mut world = World::new(1, Config::server(Default::default()), &[link(5), link(10), link(15), link(20)]);
+    world.connect();
+    world
+}
+
+fn broadcast(world: &mut World, group: Group, text: &'static str) -> u32 {
+    let payload = Bytes::from_static(text.as_bytes());
+    let queued = world.server.endpoint.broadcast(world.now, group, 0, &payload, MessageId(1));
+    world.run_for(ms(100));
+    queued
+}
+
+fn heard(world: &World) -> Vec<usize> {
+    world.clients.iter().map(|client| client.messages(0).len()).collect()
+}
+
+#[test]
+fn everyone_is_whoever_is_connected() {
+    let mut world = world();
+    assert_eq!(broadcast(&mut world, Group::EVERYONE, "hello"), 4);
+    assert_eq!(heard(&world), [1, 1, 1, 1]);
+    let peer = world.clients[2].peer();
+    world.clients[2].endpoint.close(world.now, peer, 0, "", ms(0));
+    world.run_for(ms(100));
+    assert_eq!(world.server.endpoint.peers().count(), 3, "whose end was announced is no longer listed");
+    assert_eq!(broadcast(&mut world, Group::EVERYONE, "bye"), 3);
+    assert_eq!(heard(&world), [2, 2, 1, 2]);
+}
+
+#[test]
+fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
+    let mut world = World::on(Carrier::WEBSOCKET, 1, Config::server(Default::default()), &vec![link(5); 6]);
+    world.connect();
+    let (now, server) = (world.now, &mut world.server.endpoint);
+    let mut broadcast = Broadcast::default();
+    broadcast.fill(&[(0, Bytes::from_static(b"one"), MessageId(1)), (0, Bytes::from_static(b"two"), MessageId(2))]);
+    let mut from = 0;
+    assert_eq!(server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2), 4);
+    // A stream breaks: its connection is gone at once.
+    server.handle_carrier_lost(now, 0, "it broke");
+    let mut queued = 4;
+    while server.has_member_from(Group::EVERYONE, from) {
+        queued += server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2);
+    }
+    assert_eq!(queued, 12);
+    world.run_for(ms(100));
+    let mut heard = heard(&world);
+    heard.sort();
+    assert_eq!(heard[1..], [2; 5]);
+}
+
+#[test]
+fn a_group_is_whoever_joined_and_has_not_left() {
+    let mut world = world();
+    let mut peers: Vec<_> = world.asked.iter().map(|(peer, client)| (*client, *peer)).collect();
+    peers.sort();
+    let group = Group(7);
+    assert!(world.server.endpoint.join(peers[0].1, group));
+    assert!(world.server.endpoint.join(peers[3].1, group));
+    assert!(!world.server.endpoint.join(peers[3].1, group), "once");
+    assert!(!world.server.endpoint.join(peers[3].1, Group::EVERYONE), "nobody need join everyone");
+    assert_eq!(broadcast(&mut world, group, "hello"), 2);
+    assert_eq!(heard(&world), [1, 0, 0, 1]);
+    world.server.endpoint.leave(peers[0].1, group);
+    world.server.endpoint.leave(peers[0].1, Group::EVERYONE);
+    assert_eq!(broadcast(&mut world, group, "hello"), 1);
+    assert_eq!(broadcast(&mut world, Group::EVERYONE, "all"), 4, "nobody can leave everyone");
+    world.server.endpoint.close(world.now, peers[3].1, 0, "", ms(0));
+    world.run_for(ms(5_000));
+    assert_eq!(broadcast(&mut world, group, "nobody"), 0);
+    assert_eq!(heard(&world), [2, 1, 1, 3]);
+}
+
+#[test]
+fn the_payload_is_shared() {
+    let mut world = world();
+    let payload = Bytes::from(vec![7; 10_000]);
+    world.server.endpoint.broadcast(world.now, Group::EVERYONE, 0, &payload, MessageId(1));
+    assert!(!payload.is_unique());
+    world.run_for(ms(500));
+    assert!(payload.is_unique(), "everybody acknowledged it");
+}

@@ -1,0 +1,179 @@
+//! A client that asks for encryption gets it or nothing, and one that asks for none gets in only where the server says so.
+
+use crate::simulation::{self, World, check_again, encrypted, link, ms};
+use skipstone_proto::Protection;
+use skipstone_proto::security::simulated::SimulatedSuites;
+use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::datagram::{
+    Datagram, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN,
+    SUITE_TLS_1_3, decode, encode_refuse, refuse_len,
+};
+use skipstone_proto::{ClosedBy, Config, DropReason, Event, code};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Where the bit set of suites lies in a HELLO, and the suite in a CHALLENGE and an OPEN.
+const HELLO_SUITES_AT: usize = 19;
+const CHALLENGE_SUITE_AT: usize = 14;
+const OPEN_SUITE_AT: usize = 17;
+
+fn of(seed: u64) -> Config {
+    encrypted(Config::server(Default::default()), seed)
+}
+
+/// A world whose one client was made for an encrypted server, beside a client that asks as it is told.
+fn asks(server: Config, protection: Protection) -> World {
+    let mut world = World::new(1, server, &[link(5), link(5)]);
+    world.killed = vec![0];
+    world.clients[1] = simulation::Node::made(Config::client(), 77);
+    let path = world.path_to_server(1);
+    world.clients[1].endpoint.connect_with(world.now, path, b"token", protection).expect("it may");
+    world.run_for(ms(3_000));
+    world
+}
+
+fn is_in(world: &World) -> bool {
+    world.clients[1].events.iter().any(|(_, event)| matches!(event, Event::Connected { .. }))
+}
+
+#[test]
+fn a_client_in_clear_is_told_that_the_server_encrypts() {
+    let world = asks(of(1), Protection::Plain);
+    let closes = world.clients[1].closes();
+    assert_eq!((closes[0].by, closes[0].code), (ClosedBy::Peer, code::NO_COMMON_SUITE));
+    assert_eq!(closes[0].reason_text(), "encrypted clients only");
+    assert_eq!(world.server.endpoint.connection_count(), 0);
+}
+
+#[test]
+fn a_client_in_clear_comes_in_where_the_server_allows_it() {
+    assert!(is_in(&asks(Config { allows_plain: true, ..of(1) }, Protection::Plain)));
+}
+
+#[test]
+fn a_client_that_wants_encryption_is_told_that_there_is_none() {
+    let mut world = asks(Config::server(Default::default()), Protection::Encrypted(Arc::new(SimulatedSuites::new(1))));
+    let closes = world.clients[1].closes();
+    assert_eq!(
+        (closes[0].code, closes[0].reason_text().as_ref()),
+        (code::NO_COMMON_SUITE, "this server does not encrypt")
+    );
+    assert!(world.server.drops(DropReason::WrongSuite) > 0);
+}
+
+#[test]
+fn of_all_suites_the_best_in_common_is_taken() {
+    let (dtls, all) = (SUITE_DTLS_1_2 | SUITE_DTLS_1_3, SUITE_TLS_1_3 | SUITE_DTLS_1_2 | SUITE_DTLS_1_3);
+    let cases = [
+        (dtls, SUITE_DTLS_1_2, SUITE_DTLS_1_2),
+        (dtls, SUITE_PLAIN | dtls, SUITE_DTLS_1_3),
+        (dtls, all, SUITE_DTLS_1_3),
+        (all, all, SUITE_TLS_1_3),
+        (all, SUITE_PLAIN | SUITE_TLS_1_3 | SUITE_DTLS_1_2, SUITE_TLS_1_3),
+        (all, dtls, SUITE_DTLS_1_3),
+    ];
+    for (had, offered, expected) in cases {
+        let server = Config::server(Default::default()).encrypted(Arc::new(SimulatedSuites::new(1).only(had)));
+        let mut world = World::new(1, server, &[link(5)]);
+        world.clients[0] = simulation::Node::made(Config::client(), 5);
+        let suites = Protection::Encrypted(Arc::new(SimulatedSuites::new(1).only(offered)));
+        let path = world.path_to_server(0);
+        world.clients[0].endpoint.connect_with(world.now, path, b"", suites).expect("it may");
+        let chosen = Rc::new(Cell::new(0));
+        let seen = chosen.clone();
+        world.lose(move |_, bytes| {
+            if bytes[0] == KIND_CHALLENGE {
+                seen.set(bytes[CHALLENGE_SUITE_AT]);
+            }
+            false
+        });
+        world.connect();
+        assert_eq!(chosen.get(), expected, "{offered}");
+    }
+}
+
+#[test]
+fn a_challenge_that_names_another_suite_is_refused_and_counted() {
+    // The client offers DTLS.
+    for named in [SUITE_PLAIN, SUITE_TLS_1_3] {
+        let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
+        world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            if !is_up && bytes[0] == KIND_CHALLENGE {
+                bytes[CHALLENGE_SUITE_AT] = named;
+                check_again(bytes);
+            }
+            assert!(!is_up || bytes[0] == KIND_HELLO, "nothing but HELLO leaves");
+        }));
+        world.run_for(ms(9_000));
+        assert!(world.clients[0].drops(DropReason::WrongSuite) > 0);
+        assert!(world.clients[0].events.is_empty());
+        assert_eq!(world.server.endpoint.connection_count(), 0);
+    }
+}
+
+#[test]
+fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
+    let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
+    world.tap = Some(Box::new(|_, _, is_up, bytes| {
+        match (is_up, bytes[0]) {
+            (true, KIND_HELLO) => bytes[HELLO_SUITES_AT] = SUITE_PLAIN,
+            (true, KIND_OPEN) => bytes[OPEN_SUITE_AT] = SUITE_PLAIN,
+            _ => return,
+        }
+        check_again(bytes);
+    }));
+    world.run_for(ms(11_000));
+    assert!(world.clients[0].drops(DropReason::WrongSuite) > 0);
+    assert_eq!(world.clients[0].closes()[0].code, code::HANDSHAKE_TIMEOUT);
+    assert_eq!(world.server.endpoint.connection_count(), 0);
+}
+
+#[test]
+fn streams_are_as_their_carrier_is() {
+    let carrier = skipstone_proto::Carrier::WEBSOCKET;
+    let mut world = World::on(carrier, 1, of(1), &[link(5)]);
+    world.connect();
+    assert_eq!(world.server.drops(DropReason::WrongSuite), 0);
+}
+
+#[test]
+fn handshake_bytes_of_strangers_are_dropped_and_counted() {
+    let mut world = World::new(1, of(1), &[link(20)]);
+    let path = world.path_to_client(0);
+    world.tap = Some(Box::new(|_, _, is_up, bytes| {
+        if !is_up && bytes[0] == KIND_CRYPTO {
+            bytes[7] = 0xFF;
+            check_again(bytes);
+        }
+    }));
+    world.run_for(ms(200));
+    assert!(world.clients[0].drops(DropReason::BadHandshake) > 0);
+    let mut strange = [KIND_CRYPTO, 0, 0, 9, 0, 0, 1, 3, 0, 0, 0, 0];
+    check_again(&mut strange);
+    world.server.endpoint.handle_datagram(world.now, path, &mut strange);
+    assert_eq!(world.server.drops(DropReason::UnknownConnection), 1);
+    world.tap = None;
+    world.connect();
+}
+
+#[test]
+fn the_answer_to_a_damaged_hello_ends_nothing_that_was_agreed_upon_since() {
+    let mut world = World::new(1, of(1), &[link(5)]);
+    let mut asked = None;
+    world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+        if let Ok(Datagram::Challenge(challenge)) = decode(bytes) {
+            asked = Some((challenge.to, challenge.nonce));
+        }
+        // The word about a HELLO that noise had changed overtakes what answers the OPEN.
+        if !is_up
+            && bytes[0] == KIND_CRYPTO
+            && let Some((to, nonce)) = asked.take()
+        {
+            let reason = "this server does not encrypt";
+            bytes.resize(refuse_len(code::NO_COMMON_SUITE, reason), 0);
+            encode_refuse(&mut Writer::new(bytes), to, nonce, code::NO_COMMON_SUITE, reason);
+        }
+    }));
+    world.connect();
+}

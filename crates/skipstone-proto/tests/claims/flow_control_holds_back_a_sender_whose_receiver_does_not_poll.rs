@@ -1,0 +1,134 @@
+//! Whoever does not take its messages is not sent more than its window, and gets the rest when it does.
+
+use crate::simulation::{World, link, ms, server_of};
+use skipstone_proto::Carrier;
+use skipstone_proto::{ChannelRule, DeliveryMode};
+use skipstone_proto::{Config, DropReason};
+
+fn config() -> Config {
+    let mut config = server_of(DeliveryMode::ReliableOrdered);
+    config.settings.message_bytes_max = 10_000;
+    config.settings.window_bytes = 100_000;
+    config.settings.channels[0].last = 8;
+    config.settings.channels.push(ChannelRule::new(9..=9, DeliveryMode::Unreliable));
+    config
+}
+
+fn stalled(carrier: Carrier, length: usize, count: usize) -> World {
+    let mut world = World::on(carrier, 1, config(), &[link(10)]);
+    world.connect();
+    world.server.polls = false;
+    for _ in 0..count {
+        world.clients[0].send(world.now, 0, vec![7; length]);
+    }
+    world.run_for(ms(5_000));
+    world
+}
+
+#[test]
+fn and_resumes() {
+    for carrier in [Carrier::UDP, Carrier::WEBSOCKET] {
+        for length in [50, 1_000, 10_000] {
+            let count = 1_000_000 / (length + 64);
+            let mut world = stalled(carrier, length, count);
+            let waiting = world.server.endpoint.event_count();
+            assert!(waiting * length <= 200_000 && waiting * (length + 80) >= 80_000, "{waiting} of {length}");
+            assert_eq!(world.server.drops(DropReason::WindowExceeded), 0, "nothing was sent in vain");
+            assert_eq!(world.clients[0].closes().len(), 0);
+            world.server.polls = true;
+            world.run_for(ms(5_000));
+            assert_eq!(world.server.messages(0).len(), count, "{carrier:?} {length}");
+        }
+    }
+}
+
+#[test]
+fn also_if_the_news_that_there_is_room_is_lost() {
+    for lost in 1..6 {
+        let mut world = stalled(Carrier::UDP, 1_000, 500);
+        let mut left = lost;
+        world.lose(move |is_up, _| {
+            let is_lost = !is_up && left > 0;
+            left -= u32::from(is_lost);
+            is_lost
+        });
+        world.server.polls = true;
+        world.run_for(ms(4_000));
+        assert_eq!(world.server.messages(0).len(), 500, "the first {lost} were lost");
+    }
+}
+
+#[test]
+fn also_if_an_older_packet_is_acknowledged_after_the_news_was_lost() {
+    let mut world = stalled(Carrier::UDP, 1_000, 500);
+    world.clients[0].send(world.now, 9, vec![1]);
+    world.run_for(ms(11));
+    // It takes an acknowledgement along, of before the news.
+    world.server.send(world.now, 9, vec![1]);
+    world.run_for(ms(1));
+    let until = world.now + ms(15);
+    world.tap = Some(Box::new(move |now, _, is_up, bytes| {
+        if !is_up && now < until {
+            bytes.clear();
+        }
+    }));
+    world.server.polls = true;
+    world.run_for(ms(4_000));
+    assert_eq!(world.server.messages(0).len(), 500);
+}
+
+#[test]
+fn an_application_that_takes_one_at_a_time_does_not_send_news_each_time() {
+    // All of them have arrived, and fill most of what the receiver holds.
+    let mut world = stalled(Carrier::UDP, 50, 1_500);
+    assert_eq!(world.server.endpoint.event_count(), 1_500);
+    let before = world.sent[0].1;
+    for _ in 0..1_000 {
+        world.server.endpoint.poll_event(world.now).expect("more wait");
+        world.run_for(ms(1));
+    }
+    let news = world.sent[0].1 - before;
+    assert!((1..=6).contains(&news), "{news} datagrams for 1,000 messages");
+}
+
+#[test]
+fn unreliable_messages_that_nobody_takes_are_dropped_and_the_rest_arrives() {
+    for carrier in [Carrier::UDP, Carrier::WEBSOCKET] {
+        let mut world = World::on(carrier, 1, config(), &[link(10)]);
+        world.connect();
+        world.server.polls = false;
+        for round in 0..600 {
+            world.clients[0].send(world.now, 9, vec![9; 1_000]);
+            if round % 20 == 0 {
+                world.clients[0].send(world.now, 0, vec![7; 500]);
+            }
+            world.run_for(ms(5));
+        }
+        assert!(world.server.endpoint.event_count() < 350);
+        assert!(world.server.drops(DropReason::WindowExceeded) > 10);
+        world.server.polls = true;
+        world.run_for(ms(3_000));
+        assert_eq!(world.server.messages(0).len(), 30, "{carrier:?}");
+        assert_eq!(world.clients[0].overview().bytes_in_flight, 0, "{carrier:?}");
+    }
+}
+
+#[test]
+fn a_close_gets_through_to_an_application_that_does_not_poll() {
+    let mut world = World::on(Carrier::UDP, 1, config(), &[link(10)]);
+    world.connect();
+    world.server.polls = false;
+    for _ in 0..600 {
+        world.clients[0].send(world.now, 9, vec![9; 1_000]);
+        world.run_for(ms(5));
+    }
+    let peer = world.clients[0].peer();
+    world.clients[0].endpoint.close(world.now, peer, 5, "bye", ms(0));
+    let asked_at = world.now;
+    world.run_for(ms(100));
+    let closed = world.clients[0].events.last().expect("an event");
+    assert!(closed.0.since(asked_at) <= ms(30), "{closed:?}");
+    world.server.polls = true;
+    world.run_for(ms(10));
+    assert_eq!(world.server.closes()[0].code, 5);
+}

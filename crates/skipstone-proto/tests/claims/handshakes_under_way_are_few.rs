@@ -1,0 +1,98 @@
+//! A host that begins encrypted handshakes and never ends one holds few places, and keeps nobody out.
+
+use crate::simulation::{BEGINNING, World, encrypted, link, ms, seed_bytes, server_of};
+use skipstone_proto::DeliveryMode;
+use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Config, DropReason, Endpoint};
+use skipstone_proto::{Duration, Time};
+use std::net::SocketAddr;
+
+fn server(connections_max: u32) -> Config {
+    Config { connections_max, ..encrypted(server_of(DeliveryMode::ReliableOrdered), 3) }
+}
+
+/// Lets a client at this address say HELLO and OPEN, and nothing more.
+fn half_open(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) {
+    let config = encrypted(Config::client(), 3);
+    let mut client = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
+    let home = Path { socket: 0, remote, carrier: Carrier::UDP };
+    client.connect(now, home, b"").expect("it may");
+    let mut buffer = vec![0; 2_000];
+    for _ in 0..2 {
+        while let Some(transmit) = client.poll_transmit(now, &mut buffer) {
+            server.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
+        }
+        while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+            // Of what the server says, only the challenge arrives.
+            if transmit.path.remote == remote && buffer[0] == 0x82 {
+                client.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
+            }
+        }
+    }
+}
+
+fn alone(connections_max: u32) -> Endpoint {
+    Endpoint::new(server(connections_max), seed_bytes(1)).expect("a good configuration")
+}
+
+#[test]
+fn there_are_a_thousand_of_all_and_a_quarter_of_one_network() {
+    let (mut server, mut now) = (alone(65_536), BEGINNING);
+    for number in 0..600_u32 {
+        now += ms(2);
+        half_open(
+            &mut server,
+            now,
+            ([203, 0, 113, number as u8], 5_000 + number as u16).into(),
+            100 + u64::from(number),
+        );
+    }
+    let of_one = server.connection_count();
+    assert!(of_one <= 512, "{of_one}");
+    for number in 0..1_200_u32 {
+        now += ms(2);
+        let [_, _, high, low] = number.to_be_bytes();
+        half_open(&mut server, now, ([198, high, low, 1], 5_000).into(), 10_000 + u64::from(number));
+    }
+    let of_all = server.connection_count();
+    assert!((1_000..=1_024).contains(&of_all), "{of_all}");
+    assert!(server.totals().drops.of(DropReason::TooManyHandshakes) > 500);
+}
+
+#[test]
+fn whoever_does_not_go_on_is_forgotten_after_three_seconds() {
+    let (mut server, now) = (alone(65_536), BEGINNING);
+    half_open(&mut server, now, ([203, 0, 113, 1], 5_000).into(), 7);
+    assert_eq!(server.connection_count(), 1);
+    for step in 0..32 {
+        server.handle_timeout(now + ms(100 * step));
+        while server.poll_transmit(now + ms(100 * step), &mut [0; 2_000]).is_some() {}
+    }
+    assert_eq!(server.connection_count(), 0);
+}
+
+#[test]
+fn a_newcomer_is_let_in_though_half_open_handshakes_fill_the_server() {
+    let mut world = World::new(3, server(8), &[link(20), link(20)]);
+    for number in 0..8_u16 {
+        half_open(
+            &mut world.server.endpoint,
+            world.now,
+            ([203, 0, 113, 1], 5_000 + number).into(),
+            100 + u64::from(number),
+        );
+    }
+    assert_eq!(world.server.endpoint.connection_count(), 8);
+    world.run_for(Duration::from_millis(3_000));
+    let closes = world.clients.iter().map(|client| client.closes().len()).sum::<usize>();
+    assert_eq!(closes, 0, "nobody is told that the server is full");
+    assert_eq!(world.clients.iter_mut().map(|client| client.endpoint.open_count()).sum::<usize>(), 2);
+}
+
+#[test]
+fn whoever_is_let_in_is_not_displaced() {
+    let mut world = World::new(3, server(2), &[link(20), link(20), link(20)]);
+    world.run_for(Duration::from_millis(500));
+    let refused = world.clients.iter().filter(|client| !client.closes().is_empty()).count();
+    assert_eq!((refused, world.server.endpoint.connection_count()), (1, 2));
+}

@@ -1,0 +1,64 @@
+//! What the protocol promises, one module per claim: this folder reads like the list of features.
+//!
+//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
+//! folder, and its first comment says why.
+
+#[path = "../bottleneck/mod.rs"]
+mod bottleneck;
+#[path = "../simulation/mod.rs"]
+mod simulation;
+
+mod a_cap_on_bandwidth_is_kept_and_used_up;
+mod a_channel_has_redundancy_of_its_own;
+mod a_client_knows_the_servers_time;
+mod a_client_that_changes_its_address_keeps_its_connection;
+mod a_freed_channel_knows_late_copies;
+mod a_hostile_peer_costs_no_more_than_it_is_allowed;
+mod a_long_message_tells_how_far_it_has_got;
+mod a_lost_packet_is_recovered_without_a_round_trip;
+mod a_path_without_loss_gets_no_repairs_after_a_while;
+mod a_query_gets_no_more_than_it_brought;
+mod a_quiet_path_needs_few_acknowledgements;
+mod a_refused_client_hears_the_reason;
+mod a_reliable_carrier_resends_nothing_and_still_gives_receipts;
+mod a_repeated_open_needs_its_own_cookie;
+mod a_server_that_is_full_says_so;
+mod a_stranger_who_replays_packets_does_not_take_a_connection_over;
+mod an_encrypted_handshake_survives_any_loss;
+mod an_encrypted_run_shows_nothing_in_clear;
+mod an_idle_connection_sends_one_keepalive_exchange_per_interval;
+mod an_invalid_repair_corrupts_nothing;
+mod broadcasts_leave_as_if_each_had_been_sent_alone;
+mod broadcasts_reach_everyone_or_a_group;
+mod clients_keep_to_the_inbound_rules;
+mod datagrams_grow_to_what_the_path_carries;
+mod datagrams_that_are_too_long_are_not_opened;
+mod encryption_never_falls_back;
+mod fixed_blocks_repair_any_m_losses;
+mod flow_control_holds_back_a_sender_whose_receiver_does_not_poll;
+mod fragments_join_in_every_mode;
+mod full_queues_follow_their_policy;
+mod golden_vectors_decode_and_reencode;
+mod handshake_keeps_nothing_before_the_address_is_proven;
+mod handshakes_under_way_are_few;
+mod idle_connections_cost_nothing;
+mod inputs_repeat_recent_bursts;
+mod late_messages_go_out_in_copies;
+mod linger_lets_reliable_messages_arrive;
+mod lost_messages_are_resent_soon;
+mod messages_of_a_tick_share_packets;
+mod path_challenges_cannot_be_predicted;
+mod priorities_and_weights_share_the_path;
+mod receipts_tell_what_became_of_each_message;
+mod redundancy_never_exceeds_its_budget;
+mod reliable_messages_arrive_once_in_order_through_loss;
+mod replayed_and_damaged_packets_are_dropped_and_counted;
+mod sequenced_channels_deliver_only_what_is_newer;
+mod settings_come_from_the_server;
+mod statistics_agree_on_both_sides;
+mod the_closed_event_comes_once_on_each_side;
+mod the_controller_fills_a_link_and_keeps_its_queue_short;
+mod the_controller_shares_a_link_with_tcp;
+mod traffic_far_below_the_rate_is_never_held_back;
+mod versions_are_negotiated;
+mod whoever_forwards_both_ways_keeps_a_connection_only_while_he_wins_every_race;

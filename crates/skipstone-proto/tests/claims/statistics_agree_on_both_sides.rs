@@ -1,0 +1,78 @@
+//! What one side counts as sent the other counts as received, in 64 bits, payload and overhead apart.
+
+use crate::simulation::{World, link, ms};
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::Carrier;
+use skipstone_proto::Config;
+
+#[test]
+fn on_a_link_that_loses_nothing_every_counter() {
+    for carrier in [Carrier::UDP, Carrier::UDP6, Carrier::WEBSOCKET] {
+        let mut world = World::on(carrier, 1, Config::server(Default::default()), &[link(10)]);
+        world.connect();
+        for number in 0..500_usize {
+            world.clients[0].send(world.now, 0, vec![1; number]);
+            world.server.send(world.now, 0, vec![1; 50]);
+            world.run_for(ms(3));
+        }
+        world.run_for(ms(1_000));
+        let (client, server) = (world.clients[0].endpoint.totals(), world.server.endpoint.totals());
+        assert_eq!(client.sent.messages, 500);
+        assert_eq!(client.sent.payload_bytes, 499 * 500 / 2);
+        assert_eq!((server.received.messages, server.received.payload_bytes), (500, 499 * 500 / 2));
+        assert_eq!((server.sent.messages, client.received.messages), (500, 500));
+        // HELLO and CHALLENGE belong to no connection.
+        assert_eq!(client.sent.datagrams - server.received.datagrams, 1, "{carrier:?}");
+        assert_eq!(client.sent.datagram_bytes - server.received.datagram_bytes, 64);
+        let headers = u64::from(carrier.overhead_bytes);
+        for flow in [client.sent, server.sent, client.received, server.received] {
+            assert_eq!(flow.ip_bytes, flow.datagram_bytes + flow.datagrams * headers);
+            assert!(flow.overhead_percent() > 5.0, "{flow:?}");
+        }
+        assert_eq!(client.sent.datagram_bytes, world.links[0].up.stats().bytes_sent);
+        assert_eq!((client.packets_lost, client.resent, client.drops.total()), (0, 0, 0));
+    }
+}
+
+#[test]
+fn large_messages_cost_little() {
+    let mut world = World::pair(1, link(10));
+    world.connect();
+    world.clients[0].send(world.now, 0, vec![1; 1 << 20]);
+    world.run_for(ms(5_000));
+    let sent = world.clients[0].endpoint.totals().sent;
+    assert_eq!((sent.messages, sent.payload_bytes), (1, 1 << 20));
+    // A path of which little is known gets repairs.
+    assert!(sent.overhead_percent() < 8.0, "{}", sent.overhead_percent());
+}
+
+#[test]
+fn what_is_sent_again_is_counted_apart() {
+    let mut world = World::pair(1, LinkConfig { loss: Loss::Random(0.1), ..link(10) });
+    world.connect();
+    for _ in 0..500 {
+        world.clients[0].send(world.now, 0, vec![1; 500]);
+        world.run_for(ms(2));
+    }
+    world.run_for(ms(2_000));
+    let (client, server) = (world.clients[0].endpoint.totals(), world.server.endpoint.totals());
+    assert_eq!((client.sent.messages, server.received.messages), (500, 500));
+    assert!(client.resent >= 30 && client.packets_lost >= 30, "{client:?}");
+    assert!(client.packets_spurious * 5 < client.packets_lost, "{client:?}");
+}
+
+#[test]
+fn those_of_connections_that_are_over_stay() {
+    let mut world = World::pair(1, link(10));
+    world.connect();
+    world.clients[0].send(world.now, 0, vec![1; 500]);
+    world.run_for(ms(100));
+    let before = world.server.endpoint.totals();
+    let peer = world.clients[0].peer();
+    world.clients[0].endpoint.close(world.now, peer, 0, "", ms(0));
+    world.run_for(ms(5_000));
+    assert_eq!(world.server.endpoint.connection_count(), 0);
+    let after = world.server.endpoint.totals();
+    assert_eq!(after.received.messages, before.received.messages);
+    assert_eq!(after.received.datagrams, before.received.datagrams + 1, "the CLOSE");
+}

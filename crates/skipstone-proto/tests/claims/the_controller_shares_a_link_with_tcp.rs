@@ -1,0 +1,62 @@
+//! A CUBIC flow on the same link of 2 Mbit/s, 20 ms and 100 ms of queue; and more of our own kind.
+
+use crate::bottleneck::{Kind, Load, Network, link, millis, seconds};
+use skipstone_proto::Congestion;
+use std::time::Duration;
+
+const GREEDY: Kind = Kind::Ours(Congestion::DelayAware, Load::Greedy);
+const AGGRESSIVE: Kind = Kind::Ours(Congestion::Aggressive, Load::Greedy);
+
+/// The shares of ours and of CUBIC's.
+fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
+    let mut network = Network::new(link(2_000, 20, 100), 7);
+    let ours = network.add(ours, millis(our_start), Duration::MAX);
+    let cubic = network.add(Kind::Cubic, millis(cubic_start), Duration::MAX);
+    network.run_until(seconds(180));
+    let share = |flow| network.share(flow, seconds(10), seconds(180));
+    (share(ours), share(cubic))
+}
+
+#[test]
+fn neither_starves_whoever_comes_first() {
+    for (our_start, cubic_start) in [(0, 5_000), (5_000, 0), (0, 0), (7_300, 0), (0, 21_700)] {
+        let (ours, cubic) = beside_cubic(GREEDY, our_start, cubic_start);
+        assert!(ours >= 0.3 && cubic >= 0.3, "{our_start} {cubic_start}: ours {ours}, CUBIC {cubic}");
+    }
+}
+
+#[test]
+fn the_aggressive_one_takes_more() {
+    let (default, _) = beside_cubic(GREEDY, 0, 5_000);
+    let (aggressive, cubic) = beside_cubic(AGGRESSIVE, 0, 5_000);
+    assert!(aggressive > default + 0.1, "{aggressive} against {default}");
+    assert!(cubic > 0.1, "CUBIC {cubic}");
+}
+
+#[test]
+fn the_queue_is_short_again_when_cubic_has_gone() {
+    let mut network = Network::new(link(2_000, 20, 100), 7);
+    network.add(GREEDY, Duration::ZERO, Duration::MAX);
+    network.add(Kind::Cubic, seconds(5), seconds(30));
+    network.run_until(seconds(90));
+    assert!(network.share(0, seconds(60), seconds(90)) >= 0.9);
+    assert!(network.wait(0, 95.0, seconds(60), seconds(90)) <= millis(60));
+}
+
+#[test]
+fn our_own_kind_shares_evenly_and_keeps_the_queue_short() {
+    for starts in [vec![0, 5_000], vec![0, 5_000, 6_000, 7_000]] {
+        let mut network = Network::new(link(2_000, 20, 100), 7);
+        for start in &starts {
+            network.add(GREEDY, millis(*start), Duration::MAX);
+        }
+        network.run_until(seconds(120));
+        let shares: Vec<f64> = (0..starts.len()).map(|flow| network.share(flow, seconds(20), seconds(120))).collect();
+        let sum: f64 = shares.iter().sum();
+        let squares: f64 = shares.iter().map(|share| share * share).sum();
+        let fairness = sum * sum / (squares * shares.len() as f64);
+        assert!(sum >= 0.9 && fairness >= 0.9, "{shares:?}: Jain's index {fairness}");
+        let wait = network.wait(0, 95.0, seconds(20), seconds(120));
+        assert!(wait <= millis(20 + 15 * starts.len() as u64), "{wait:?}");
+    }
+}

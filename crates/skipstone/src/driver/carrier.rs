@@ -1,0 +1,17 @@
+//! Addresses and carriers of a driver's paths.
+
+use skipstone_proto::{Carrier, Path};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The address of both ends of a local stream. Port 0, which no socket has.
+pub(crate) const LOCAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// The path of a stream in memory.
+pub(super) fn local_path(socket: u32) -> Path {
+    Path { socket, remote: LOCAL_ADDRESS, carrier: Carrier::LOCAL }
+}
+
+/// The carrier of datagrams to this address.
+pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
+    if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
+}

@@ -1,0 +1,126 @@
+//! What an application asks of its driver, and how the driver does it.
+
+use super::Driver;
+use crate::gate::Gate;
+use crate::mailbox::Weigh;
+use skipstone_proto::Duration;
+use skipstone_proto::Merging;
+use skipstone_proto::{Event, Group, PeerId, SendError};
+use skipstone_proto::{MessageId, Submission};
+use std::sync::Arc;
+
+/// What an application asks of its driver.
+pub(crate) enum Command {
+    Send {
+        peer: PeerId,
+        channel: u16,
+        message: Submission,
+        /// Counts what waits, if the channel's rule is to refuse.
+        gate: Option<Arc<Gate>>,
+    },
+    Broadcast {
+        group: Group,
+        channel: u16,
+        payload: bytes::Bytes,
+        id: MessageId,
+    },
+    Accept(PeerId),
+    Close {
+        peer: PeerId,
+        code: u64,
+        reason: String,
+        linger: Duration,
+    },
+    CloseAll {
+        code: u64,
+        reason: String,
+        linger: Duration,
+    },
+    Join(PeerId, Group),
+    Leave(PeerId, Group),
+    Merging(PeerId, Merging),
+    /// What to answer queries with; its length was checked.
+    QueryAnswer(Option<bytes::Bytes>),
+    Flush,
+    /// Anything that needs an answer.
+    Ask(Box<dyn FnOnce(&mut Driver) + Send>),
+    Stop,
+}
+
+/// Bytes of a command without its payload, about.
+const COMMAND_BYTES: u64 = 128;
+
+impl Command {
+    /// The weight of a command with a payload of this length.
+    pub(crate) fn weight_of(payload_bytes: usize) -> u64 {
+        COMMAND_BYTES + payload_bytes as u64
+    }
+}
+
+impl Weigh for Command {
+    fn weight(&self) -> u64 {
+        match self {
+            Command::Send { message, .. } => Command::weight_of(message.payload.len()),
+            Command::Broadcast { payload, .. } => Command::weight_of(payload.len()),
+            Command::Close { reason, .. } | Command::CloseAll { reason, .. } => Command::weight_of(reason.len()),
+            _ => COMMAND_BYTES,
+        }
+    }
+}
+
+/// Bytes of an event without its payload, about.
+const EVENT_BYTES: u64 = 128;
+
+impl Weigh for Event {
+    fn weight(&self) -> u64 {
+        match self {
+            Event::Message { payload, .. } => EVENT_BYTES + payload.len() as u64,
+            Event::Requested { token, .. } => EVENT_BYTES + token.len() as u64,
+            _ => EVENT_BYTES,
+        }
+    }
+}
+
+impl Driver {
+    /// Does what the application asked. What the endpoint has no room for, although it was accepted, is given up with an
+    /// event.
+    pub(crate) fn apply(&mut self, command: Command) {
+        if let Command::Broadcast { group, channel, payload, id } = command {
+            return self.broadcast(group, (channel, payload, id));
+        }
+        if matches!(command, Command::Flush) {
+            return self.flush();
+        }
+        self.queue_broadcasts();
+        let now = self.now();
+        let endpoint = &mut self.endpoint;
+        match command {
+            Command::Send { peer, channel, message, gate } => {
+                let bytes = message.payload.len();
+                endpoint.submit_accepted(now, peer, channel, message);
+                if let Some(gate) = gate {
+                    self.gates.on_taken(&mut self.endpoint, peer, channel, gate, bytes);
+                }
+            }
+            Command::Broadcast { .. } | Command::Flush | Command::Stop => {}
+            Command::Accept(peer) => drop(endpoint.accept(now, peer)),
+            Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
+            Command::CloseAll { code, reason, linger } => {
+                endpoint.stop_listening();
+                endpoint.close_all(now, code, &reason, linger);
+            }
+            Command::Join(peer, group) => drop(endpoint.join(peer, group)),
+            Command::Leave(peer, group) => endpoint.leave(peer, group),
+            Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
+            Command::QueryAnswer(answer) => drop(endpoint.set_query_answer(answer)),
+            Command::Ask(question) => question(self),
+        }
+    }
+
+    /// As the command to send, with the endpoint's own answer: for an application that drives by itself.
+    pub(crate) fn send(&mut self, peer: PeerId, channel: u16, message: Submission) -> Result<(), SendError> {
+        self.queue_broadcasts();
+        let now = self.now();
+        self.endpoint.submit(now, peer, channel, message)
+    }
+}

@@ -1,0 +1,138 @@
+//! A driver's part among the shards of its server: how many connections it has, and the datagrams that came to others.
+
+use super::Driver;
+use super::carrier::udp_carrier;
+use super::peer_shards::{MISROUTED_MAX, Misrouted};
+use skipstone_proto::Path;
+use std::sync::atomic::Ordering;
+
+impl Driver {
+    /// Tells the other shards how many connections there are now.
+    pub(super) fn publish_population(&mut self) {
+        if let Some(peer_shards) = &mut self.peer_shards {
+            peer_shards.publish(self.endpoint.connection_count() as u32);
+        }
+    }
+
+    /// Takes what came to other shards and is this one's.
+    pub(super) fn take_misrouted(&mut self) {
+        let Some(peer_shards) = &self.peer_shards else { return };
+        let mailbox = &peer_shards.mailboxes[peer_shards.own as usize];
+        if !mailbox.is_rung.load(Ordering::SeqCst) {
+            return;
+        }
+        let mailbox = mailbox.clone();
+        // Before anything is taken out: who comes later rings again.
+        mailbox.is_rung.store(false, Ordering::SeqCst);
+        let now = self.clock.now();
+        let Some(socket) = self.sockets.shared.first().copied() else { return };
+        for _ in 0..MISROUTED_MAX {
+            let Some(Misrouted { from, mut bytes }) = mailbox.datagrams.pop() else { return };
+            let path = Path { socket, remote: from, carrier: udp_carrier(&from) };
+            self.endpoint.handle_datagram(now, path, &mut bytes);
+            mailbox.keep(bytes);
+        }
+        // It may be that more came meanwhile: the sockets have their turn first.
+        mailbox.ring();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::super::peer_shards::{Mailbox, PeerShards};
+    use super::*;
+    use crate::driver::MisroutedStats;
+    use crate::driver::{Origin, Sharing, TOKEN_WAKER};
+    use skipstone_proto::Config;
+    use skipstone_proto::Duration;
+    use skipstone_proto::KIND_PACKET;
+    use skipstone_proto::Settings;
+    use skipstone_proto::{Endpoint, Shard};
+    use std::net::SocketAddr;
+    use std::net::UdpSocket;
+
+    /// Two shards, which are driven by hand.
+    fn two_shards() -> ([Driver; 2], SocketAddr) {
+        let origin = Origin::new().expect("a secret");
+        let shard = |index| {
+            let config = Config { shard: Shard { index, bits: 1 }, ..Config::server(Settings::default()) };
+            Driver::born_of(&origin, config).expect("it is made")
+        };
+        let mut drivers = [shard(0), shard(1)];
+        let mut local = "127.0.0.1:0".parse().expect("an address");
+        for driver in &mut drivers {
+            local = driver.listen(local, false, Sharing::Shards).expect("a port is free");
+        }
+        let mailboxes: Vec<_> = drivers.iter().map(|driver| Mailbox::new(driver.waker())).collect();
+        for (index, driver) in (0..).zip(&mut drivers) {
+            driver.meet(PeerShards::new(Shard { index, bits: 1 }, mailboxes.clone(), 100));
+        }
+        (drivers, local)
+    }
+
+    #[test]
+    fn beyond_a_full_mailbox_datagrams_are_dropped_and_counted_and_the_rest_arrives() {
+        let ([mut first, mut second], server) = two_shards();
+        // From a port that leads to the first, for the second.
+        let strayed = [KIND_PACKET, 0x80, 0, 1, 9, 9, 9];
+        let socket = (0..64).find_map(|_| {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+            socket.send_to(&strayed, server).expect("it sends");
+            first.drive(Duration::from_millis(20)).expect("it drives");
+            (first.stats().misrouted.handed_on == 1).then_some(socket)
+        });
+        let socket = socket.expect("one port in two leads there");
+        second.drive(Duration::ZERO).expect("it drives");
+        let before = second.endpoint.totals().drops;
+        let sent = MISROUTED_MAX as u64 + 100;
+        for _ in 0..sent {
+            socket.send_to(&strayed, server).expect("it sends");
+            first.drive(Duration::ZERO).expect("it drives");
+        }
+        while first.stats().misrouted.handed_on + first.stats().misrouted.dropped < 1 + sent {
+            first.drive(Duration::from_millis(1)).expect("it drives");
+        }
+        assert_eq!(first.stats().misrouted, MisroutedStats { handed_on: 1 + MISROUTED_MAX as u64, dropped: 100 });
+        // The one that was woken finds them, and says what they are: of no connection.
+        second.drive(Duration::from_secs(5)).expect("it drives");
+        assert!(second.events.iter().any(|event| event.token() == TOKEN_WAKER), "it was woken for them");
+        let unknown = |drops: skipstone_proto::Drops| drops.iter().map(|(_, count)| count).sum::<u64>();
+        assert_eq!(unknown(second.endpoint.totals().drops) - unknown(before), MISROUTED_MAX as u64);
+        // And then there is room again, in buffers that were used before.
+        assert_eq!(first.peer_shards.as_ref().map(|all| all.mailboxes[1].free_list.len()), Some(MISROUTED_MAX));
+        socket.send_to(&strayed, server).expect("it sends");
+        first.drive(Duration::from_millis(20)).expect("it drives");
+        assert_eq!(first.stats().misrouted.handed_on, 2 + MISROUTED_MAX as u64);
+    }
+
+    #[test]
+    fn a_handshake_that_began_at_one_shard_goes_on_at_another() {
+        let ([mut first, mut second], server) = two_shards();
+        let mut client = Endpoint::new(Config::client(), [5; 32]).expect("it is good");
+        let path = Path { socket: 0, remote: server, carrier: udp_carrier(&server) };
+        let now = first.now();
+        client.connect(now, path, b"").expect("there is room");
+        let mut buffer = vec![0; 2_048];
+        let mut pass = |from: &mut Endpoint, to: &mut Endpoint| {
+            let transmit = from.poll_transmit(now, &mut buffer).expect("it has something to say");
+            to.handle_datagram(now, path, &mut buffer[..transmit.bytes]);
+        };
+        pass(&mut client, &mut first.endpoint);
+        pass(&mut first.endpoint, &mut client);
+        pass(&mut client, &mut second.endpoint);
+        assert_eq!((first.endpoint.connection_count(), second.endpoint.connection_count()), (0, 1));
+    }
+
+    #[test]
+    fn ids_of_shards_that_there_are_not_stay_where_they_arrive() {
+        let ([driver, _], _) = two_shards();
+        let mailbox = Mailbox::new(driver.waker());
+        let mut peer_shards = PeerShards::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);
+        let from = "192.0.2.1:9".parse().expect("an address");
+        let of_shard = |shard: u8| [KIND_PACKET, shard << 6, 0, 1, 9];
+        assert!(!peer_shards.hand_on(from, &of_shard(0)), "its own");
+        assert!(peer_shards.hand_on(from, &of_shard(2)));
+        assert!(!peer_shards.hand_on(from, &of_shard(3)), "there are three");
+        assert_eq!(mailbox.datagrams.len(), 1);
+    }
+}

@@ -1,0 +1,96 @@
+//! What the driver tells whoever reads statistics: a snapshot of each connection on which something happened.
+
+use super::Driver;
+use crate::statistics::{Board, PUBLISH_SPAN, Published, ShardOverview};
+use skipstone_proto::Time;
+use skipstone_proto::{PeerId, Stats};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is published, and when next.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    board: Arc<Board>,
+    /// When what has changed is published.
+    due: Time,
+    /// Something happened since the last time, on a connection or beside all of them.
+    is_stale: bool,
+    /// Counters of the connections that are published.
+    live: Stats,
+    /// Connections on which something happened; kept for its memory.
+    touched: Vec<PeerId>,
+    /// The least length of messages whose progress is published.
+    transfer_bytes_min: Option<usize>,
+}
+
+impl Default for Publisher {
+    fn default() -> Self {
+        Publisher {
+            board: Arc::default(),
+            due: Time::ZERO,
+            is_stale: true,
+            live: Stats::default(),
+            touched: Vec::new(),
+            transfer_bytes_min: None,
+        }
+    }
+}
+
+impl Publisher {
+    pub(super) fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.board)
+    }
+}
+
+impl Driver {
+    /// Publishes the progress of messages of so many bytes and more.
+    pub(crate) fn publish_transfers(&mut self, bytes_min: Option<u32>) {
+        self.publisher.transfer_bytes_min = bytes_min.map(|bytes| bytes as usize);
+    }
+
+    /// Publishes what has changed, if it is time.
+    pub(super) fn publish(&mut self) {
+        self.publisher.is_stale |= self.endpoint.has_touched() || !self.events.is_empty();
+        let now = self.now();
+        if now >= self.publisher.due && self.publisher.is_stale {
+            self.publisher.due = now + PUBLISH_SPAN;
+            self.publisher.is_stale = false;
+            self.publish_all();
+        }
+    }
+
+    /// Publishes what has changed.
+    fn publish_all(&mut self) {
+        let driver = self.stats();
+        let Publisher { board, live, touched, transfer_bytes_min, .. } = &mut self.publisher;
+        self.endpoint.take_touched(touched);
+        let at = Instant::now();
+        let time = self.clock.at(at);
+        for peer in touched.drain(..) {
+            let last = board.last(peer);
+            let Some(now) = self.endpoint.overview(peer) else {
+                if let Some(last) = last.filter(|last| last.peer == peer) {
+                    live.subtract(&last.overview.stats);
+                    board.remove(peer);
+                }
+                continue;
+            };
+            if let Some(last) = &last {
+                live.subtract(&last.overview.stats);
+            }
+            live.add(&now.stats);
+            let published = Published::new(peer, at, now, last.as_deref());
+            let server_time = self.endpoint.server_time(time, peer);
+            let transfers = transfer_bytes_min.and_then(|bytes_min| self.endpoint.transfers(peer, bytes_min));
+            board.publish(Published { server_time, transfers: transfers.unwrap_or_default(), ..published });
+        }
+        let mut stats = *live;
+        stats.add(self.endpoint.past());
+        board.publish_shard(ShardOverview { clients: self.endpoint.peer_count(), stats, driver });
+    }
+
+    /// When something is to be published.
+    pub(super) fn publish_due(&self) -> Time {
+        if self.publisher.is_stale || self.endpoint.has_touched() { self.publisher.due } else { Time::NEVER }
+    }
+}

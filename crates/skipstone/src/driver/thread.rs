@@ -1,0 +1,105 @@
+//! A driver with a thread of its own: what both threads share, and the thread's loop.
+
+use super::Driver;
+use super::command::Command;
+use crate::mailbox::{Bound, Consumed, Produced, Queue, Sleep, Wakeup};
+use skipstone_proto::Duration;
+use skipstone_proto::Event;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// What an application and its driver's thread share: two queues, and nothing of the protocol.
+pub(crate) struct Shared {
+    pub(crate) commands: Queue<Command>,
+    pub(crate) events: Queue<Event>,
+    /// The driver waits for its sockets and must be woken for a command.
+    pub(crate) driver: Sleep,
+    /// The driver has events that had no room.
+    pub(crate) is_driver_stalled: AtomicBool,
+    /// The application's, who may wait for several drivers.
+    pub(crate) wakeup: Arc<Wakeup>,
+    /// Why the driver gave up, if it did.
+    pub(crate) failure: OnceLock<String>,
+    /// The thread has ended, for whatever reason: nobody takes commands, and no further event comes.
+    pub(crate) is_over: AtomicBool,
+}
+
+/// Commands and events that wait at most; control commands, which something else bounds, come on top.
+const ENTRIES_MAX: u64 = 1 << 16;
+
+impl Shared {
+    /// Queues that hold so many bytes each. Events beyond stay with the protocol, which holds its peers back.
+    pub(crate) fn new(queue_bytes_max: u64, wakeup: &Arc<Wakeup>) -> Self {
+        let bound = Bound { entries: ENTRIES_MAX, bytes: queue_bytes_max };
+        Shared {
+            commands: Queue::new(bound),
+            events: Queue::new(bound),
+            driver: Sleep::default(),
+            is_driver_stalled: AtomicBool::new(false),
+            wakeup: Arc::clone(wakeup),
+            failure: OnceLock::new(),
+            is_over: AtomicBool::new(false),
+        }
+    }
+}
+
+/// However the thread ends, the application is told and woken.
+struct Farewell<'a>(&'a Shared);
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.failure.set("the driver's thread panicked; its message went to standard error".into());
+        }
+        self.0.is_over.store(true, Ordering::SeqCst);
+        self.0.wakeup.wake();
+    }
+}
+
+/// The driver's thread.
+pub(crate) fn run(mut driver: Driver, shared: &Shared) {
+    let _farewell = Farewell(shared);
+    crate::net::wait::sharpen_timers();
+    let (mut consumed, mut produced) = (Consumed::default(), Produced::default());
+    loop {
+        let mut must_stop = false;
+        while let Some(command) = shared.commands.pop(&mut consumed) {
+            must_stop |= matches!(command, Command::Stop);
+            driver.apply(command);
+        }
+        if must_stop {
+            // What was said last still leaves; should that fail, nobody is left to hear of it.
+            let _ = driver.drive(Duration::ZERO);
+            return;
+        }
+        hand_events_up(&mut driver, shared, &mut produced);
+        let may_sleep = shared.driver.begin(|| !shared.commands.is_empty());
+        let result = driver.drive(if may_sleep { Duration::MAX } else { Duration::ZERO });
+        shared.driver.end();
+        if let Err(error) = result {
+            let _ = shared.failure.set(format!("the system refuses to wait for the sockets: {error}"));
+            return;
+        }
+    }
+}
+
+fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced) {
+    let mut handed = false;
+    loop {
+        // The weight of the next event is not known before it is there: a long message overruns the bound once.
+        while shared.events.has_room(produced, 1) {
+            let Some(event) = driver.poll_event() else { break };
+            handed = true;
+            shared.events.push(produced, event);
+        }
+        let is_stalled = driver.endpoint.event_count() > 0;
+        shared.is_driver_stalled.store(is_stalled, Ordering::SeqCst);
+        // Had the application emptied the queue before it could see that, nobody would wake this thread.
+        if !is_stalled || !shared.events.has_room(produced, 1) {
+            break;
+        }
+    }
+    if handed {
+        shared.wakeup.wake();
+    }
+}

@@ -1,0 +1,139 @@
+//! A build without the feature `websocket`: nothing listens, nothing connects, and each call that would says why. A value of
+//! the connection's and the listener's type cannot be.
+
+use super::{WsCloseReason, WsOptions, WsPeerClose};
+use bytes::Bytes;
+use mio::{Registry, Token};
+use std::net::SocketAddr;
+use std::time::Instant;
+use std::{fmt, io};
+
+/// No connection.
+#[derive(Debug)]
+pub enum WsConnection {}
+
+/// No listener.
+#[derive(Debug)]
+pub enum WsListener {}
+
+/// The outcome of a read.
+#[derive(Debug)]
+pub enum WsReceive {
+    /// A binary message; ask again.
+    Message(Bytes),
+    /// Everything is read.
+    Empty,
+    /// This connection had its share.
+    More,
+}
+
+/// The outcome of accepting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WsAccept {
+    /// Others wait.
+    More,
+}
+
+/// Nothing can be sent.
+#[derive(Debug)]
+pub enum WsSendError {}
+
+/// This program was built without WebSocket.
+#[derive(Debug)]
+pub struct WsConnectError;
+
+impl fmt::Display for WsConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this program was built without WebSocket: build the crate skipstone with its feature websocket")
+    }
+}
+
+impl std::error::Error for WsConnectError {}
+
+impl WsConnection {
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always: this build has no WebSocket.
+    pub fn connect(_: &str, _: SocketAddr, _: WsOptions) -> Result<WsConnection, WsConnectError> {
+        Err(WsConnectError)
+    }
+
+    pub(crate) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn peer_addr(&self) -> SocketAddr {
+        match *self {}
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn is_stale(&self, _: Instant) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn close_reason(&self) -> Option<WsCloseReason> {
+        match *self {}
+    }
+
+    pub(crate) fn peer_close(&self) -> Option<&WsPeerClose> {
+        match *self {}
+    }
+
+    pub(crate) fn on_ready(&mut self, _: bool) {
+        match *self {}
+    }
+
+    pub(crate) fn send(&mut self, _: &[u8]) -> Result<(), WsSendError> {
+        match *self {}
+    }
+
+    pub(crate) fn flush(&mut self) {
+        match *self {}
+    }
+
+    pub(crate) fn receive(&mut self) -> WsReceive {
+        match *self {}
+    }
+
+    pub(crate) fn close(&mut self, _: u16, _: &str) {
+        match *self {}
+    }
+}
+
+impl WsListener {
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always: this build has no WebSocket.
+    pub fn bind(_: SocketAddr, _: WsOptions) -> io::Result<WsListener> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, WsConnectError))
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always: this build has no WebSocket.
+    pub fn bind_beside_others(address: SocketAddr, options: WsOptions) -> io::Result<WsListener> {
+        WsListener::bind(address, options)
+    }
+
+    pub(crate) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn accept_ready(&mut self, _: impl FnMut(WsConnection)) -> WsAccept {
+        match *self {}
+    }
+}

@@ -1,0 +1,63 @@
+//! The servers that a client trusts; `verify` checks a server's certificate.
+
+use super::fingerprint::Fingerprint;
+use std::fmt;
+
+/// The servers that a client trusts.
+#[derive(Clone, Debug, Default)]
+pub enum Trust {
+    /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. Needs the
+    /// feature `native-roots`. By DTLS a server
+    /// shows one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
+    /// has others between, and is refused. Use TLS, pin it, or name the one that signed it ([`Trust::Ca`]).
+    #[default]
+    System,
+    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. By DTLS this is
+    /// whoever signed it directly: of a public authority the intermediate, which is the second certificate in the server's
+    /// `fullchain.pem`.
+    Ca(String),
+    /// The one server whose certificate has this fingerprint, whatever its name and age.
+    Pinned(Fingerprint),
+    /// Anybody at all, whoever is between included: for tests on one's own machine.
+    DangerouslyAnything,
+}
+
+/// Why nobody can be trusted as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The PEM text with the authorities cannot be read.
+    Unreadable(String),
+    /// There is no certificate in it.
+    NoAuthority,
+    /// This program was built without the feature `native-roots`, and so cannot ask the system ([`Trust::System`]).
+    NoSystem,
+    /// This program was built without encryption: with neither of the features `ring` and `aws-lc`.
+    NoEncryption,
+    /// The URL's host is no name that a certificate could have.
+    NoName(String),
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrustError::Unreadable(why) => write!(f, "the certificates of the authorities cannot be read: {why}"),
+            TrustError::NoAuthority => f.write_str(
+                "there is no certificate of an authority (a PEM file has them between lines of BEGIN and END \
+                 CERTIFICATE)",
+            ),
+            TrustError::NoSystem => f.write_str(
+                "this program cannot ask the system whom to trust: put the fingerprint that the server prints behind the \
+                 URL (#sha256=...), name an authority (Trust::Ca), or build the crate skipstone with its feature \
+                 native-roots",
+            ),
+            TrustError::NoEncryption => f.write_str(
+                "this program was built without encryption: build the crate skipstone with its feature ring or aws-lc, or \
+                 use skip+plain:// on a network that is trusted",
+            ),
+            TrustError::NoName(host) => write!(f, "'{host}' is no name or address that a certificate could have"),
+        }
+    }
+}
+
+impl std::error::Error for TrustError {}

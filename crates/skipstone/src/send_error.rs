@@ -1,0 +1,138 @@
+//! Why a call was refused, in words that name the cause and the remedy.
+
+use bytes::Bytes;
+use std::fmt;
+
+/// A message was not accepted. It comes back with the reason, so that the application can send it later or elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendError {
+    /// Why it was not accepted.
+    pub reason: SendRefusal,
+    /// The message.
+    pub payload: Bytes,
+}
+
+/// Why a message was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendRefusal {
+    /// No connection ever had this name on this handle.
+    UnknownPeer,
+    /// The connection is not established yet, is closing, or has ended.
+    NotConnected,
+    /// No rule of the server's channel table holds this channel.
+    NoSuchChannel {
+        /// The channel that was asked for.
+        channel: u16,
+    },
+    /// An inbound rule leaves this channel to the clients.
+    WrongDirection {
+        /// The channel that was asked for.
+        channel: u16,
+    },
+    /// The message is longer than the settings, or the channel's queue, allow.
+    TooLong {
+        /// Bytes of the message.
+        bytes: usize,
+        /// Bytes that a message on this channel has at most.
+        bytes_max: usize,
+    },
+    /// The channel's queue towards this peer is full, and the channel's rule is to refuse, or to end the connection.
+    QueueFull,
+    /// The queue to the driver's thread is full.
+    DriverBusy,
+    /// The driver's thread has ended; the handle's `failure` says why.
+    DriverGone,
+}
+
+/// A request about a peer was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// No connection ever had this name on this handle.
+    UnknownPeer,
+    /// The connection has ended, or is closing.
+    Over,
+    /// The client does not wait to be let in: it was accepted or refused before.
+    NotWaiting,
+    /// The group of all connected peers is kept by the library.
+    EveryoneIsKept,
+    /// The queue to the driver's thread is full.
+    DriverBusy,
+    /// The driver's thread has ended; the handle's `failure` says why.
+    DriverGone,
+}
+
+impl SendError {
+    pub(crate) fn new(reason: SendRefusal, payload: Bytes) -> Self {
+        SendError { reason, payload }
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl fmt::Display for SendRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendRefusal::UnknownPeer => {
+                f.write_str("no peer has this name here: use the one that came with Event::Requested or Event::Connected")
+            }
+            SendRefusal::NotConnected => f.write_str(
+                "the connection is not established: send between Event::Connected and Event::Closed, and not after close",
+            ),
+            SendRefusal::NoSuchChannel { channel } => write!(
+                f,
+                "channel {channel} has no rule: add one to the channel table of the server's settings, or use another channel"
+            ),
+            SendRefusal::WrongDirection { channel } => write!(
+                f,
+                "only clients may send on channel {channel}, by the direction of its inbound rule: change the rule, or use \
+                 another channel"
+            ),
+            SendRefusal::TooLong { bytes, bytes_max } => write!(
+                f,
+                "the message has {bytes} bytes and this channel takes {bytes_max} at most: split it, or raise \
+                 message_bytes_max and the channel's queue_bytes_max in the server's settings"
+            ),
+            SendRefusal::QueueFull => f.write_str(
+                "the channel's queue to this peer is full, because the path carries less than is sent: send less, or try \
+                 again after the peer has acknowledged some of it",
+            ),
+            SendRefusal::DriverBusy => {
+                f.write_str("the queue to the driver's thread is full: send less, or try again at the next tick")
+            }
+            SendRefusal::DriverGone => f.write_str(DRIVER_GONE),
+        }
+    }
+}
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PeerError::UnknownPeer => {
+                "no peer has this name here: use the one that came with Event::Requested or Event::Connected"
+            }
+            PeerError::Over => "the connection has ended or is closing: nothing can be asked of it any more",
+            PeerError::NotWaiting => {
+                "the client does not wait for a decision: accept or refuse it once, after its Event::Requested"
+            }
+            PeerError::EveryoneIsKept => {
+                "Group::EVERYONE has every connected peer and nobody else: use a group with another number"
+            }
+            PeerError::DriverBusy => {
+                "the queue to the driver's thread is full: ask for less, or try again at the next tick"
+            }
+            PeerError::DriverGone => DRIVER_GONE,
+        })
+    }
+}
+
+impl std::error::Error for SendError {}
+impl std::error::Error for SendRefusal {}
+impl std::error::Error for PeerError {}
+
+const DRIVER_GONE: &str = "the driver's thread has ended, `failure` says why: start anew";

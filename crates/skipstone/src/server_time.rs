@@ -1,0 +1,26 @@
+//! The server's clock, as its clients see it.
+
+use skipstone_proto::{Duration, Time};
+
+/// A driver's clock when it begins, in µs. Not zero, so that times before the beginning can be expressed.
+pub(crate) const CLOCK_FIRST: u64 = 1_000_000;
+
+/// An estimate of the server's clock, with its error.
+///
+/// It goes forward with the client's own clock. When an answer of the server's corrects it, it may step back by at most the sum of
+/// both errors; a game that must not see that keeps the greatest: `last = last.max(time.at)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerTime {
+    /// How long the server has been running: what [`Server::time`](crate::Server::time) says there, now.
+    pub at: Duration,
+    /// The server's clock is no further than this from `at`, either way: half of the best round trip, however unequal its two ways
+    /// are, and 200 millionths of the time since then, for clocks that drift.
+    pub error: Duration,
+}
+
+impl ServerTime {
+    pub(crate) fn new(estimate: skipstone_proto::ServerTime) -> Self {
+        ServerTime { at: estimate.at.since(Time::from_micros(CLOCK_FIRST)), error: estimate.error }
+    }
+}

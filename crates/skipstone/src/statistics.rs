@@ -1,0 +1,240 @@
+//! Statistics as published snapshots: the driver writes them now and then, anybody reads them at any time, and neither waits
+//! for the other. A read costs a load of a pointer, whatever the driver is doing.
+//!
+//! The driver publishes what has changed, at most each [`PUBLISH_SPAN`]: a connection on which nothing happens costs nothing,
+//! and its snapshot stays true.
+
+use crate::driver::DriverStats;
+use crate::server_time::ServerTime;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use skipstone_proto::Depth;
+use skipstone_proto::Path;
+use skipstone_proto::Rtt;
+use skipstone_proto::Transfers;
+use skipstone_proto::{PeerId, Stats};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How old a snapshot is at most, as long as the driver runs.
+pub(crate) const PUBLISH_SPAN: Duration = Duration::from_millis(50);
+
+/// A connection at one moment, up to 50 ms ago.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Overview {
+    /// Its counters.
+    pub stats: Stats,
+    /// Round-trip time; its variation is the jitter.
+    pub rtt: Rtt,
+    /// Where the peer is.
+    pub path: Path,
+    /// How full its queues are.
+    pub depth: Depth,
+    /// Bytes in flight.
+    pub bytes_in_flight: u32,
+    /// Bytes that may be in flight; `u64::MAX` without congestion control.
+    pub congestion_window: u64,
+    /// Bytes of a datagram at present: what the path is known to carry.
+    pub datagram_bytes: u16,
+    /// What leaves.
+    pub sending: Traffic,
+    /// What arrives.
+    pub receiving: Traffic,
+}
+
+/// One direction of a connection, averaged over about a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Messages of the application's, per second.
+    pub messages_per_second: f64,
+    /// Bytes of those messages, per second.
+    pub payload_bytes_per_second: f64,
+    /// Bytes on the wire with IP and carrier headers, per second.
+    pub ip_bytes_per_second: f64,
+    /// Share of packets that the path lost, 0 to 1; always 0 on a stream, which loses nothing.
+    pub loss: f64,
+}
+
+/// What one shard of a server carries, up to 50 ms ago.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ShardOverview {
+    /// Connections that stand.
+    pub clients: usize,
+    /// Counters of its connections, past and present.
+    pub stats: Stats,
+    /// What its driver and its sockets count.
+    pub driver: DriverStats,
+}
+
+/// Where a driver publishes.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    shard: ArcSwap<ShardOverview>,
+    /// By a peer's index. Pages are added and never removed, so that a reader's list stays valid.
+    pages: ArcSwap<Vec<Arc<Page>>>,
+}
+
+/// Snapshots of so many peers.
+#[derive(Debug)]
+struct Page([ArcSwapOption<Published>; PAGE]);
+
+const PAGE: usize = 64;
+
+/// A snapshot, and whose it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Published {
+    pub(crate) peer: PeerId,
+    pub(crate) at: Instant,
+    pub(crate) overview: Overview,
+    /// Packets of the peer's that must have been sent by then, and those that came.
+    pub(crate) packets: (u64, u64),
+    /// A client's estimate of its server's clock at that moment.
+    pub(crate) server_time: Option<skipstone_proto::ServerTime>,
+    /// Long messages that were under way, if anybody wants to know.
+    pub(crate) transfers: Transfers,
+}
+
+impl Board {
+    /// What the shard carries.
+    pub(crate) fn shard(&self) -> ShardOverview {
+        **self.shard.load()
+    }
+
+    pub(crate) fn publish_shard(&self, overview: ShardOverview) {
+        self.shard.store(Arc::new(overview));
+    }
+
+    /// What a connection was doing when it was looked at last.
+    pub(crate) fn overview(&self, peer: PeerId) -> Option<Overview> {
+        let pages = self.pages.load();
+        let (page, place) = place_of(peer);
+        let published = pages.get(page)?.0[place].load_full().filter(|published| published.peer == peer)?;
+        Some(published.seen_at(Instant::now()))
+    }
+
+    /// What all connections were doing.
+    pub(crate) fn overviews(&self) -> Vec<(PeerId, Overview)> {
+        let (pages, now) = (self.pages.load(), Instant::now());
+        let all = pages.iter().flat_map(|page| page.0.iter()).filter_map(ArcSwapOption::load_full);
+        all.map(|published| (published.peer, published.seen_at(now))).collect()
+    }
+
+    /// A client's estimate of its server's clock now.
+    pub(crate) fn server_time(&self, peer: PeerId) -> Option<ServerTime> {
+        let published = self.last(peer).filter(|published| published.peer == peer)?;
+        let since = Instant::now().saturating_duration_since(published.at);
+        Some(ServerTime::new(published.server_time?.after(since)))
+    }
+
+    /// The long messages of a connection that were under way.
+    pub(crate) fn transfers(&self, peer: PeerId) -> Option<Transfers> {
+        let published = self.last(peer).filter(|published| published.peer == peer)?;
+        Some(published.transfers.clone())
+    }
+
+    /// The snapshot in a peer's place, which may be that of an earlier peer.
+    pub(crate) fn last(&self, peer: PeerId) -> Option<Arc<Published>> {
+        let (page, place) = place_of(peer);
+        self.pages.load().get(page)?.0[place].load_full()
+    }
+
+    pub(crate) fn publish(&self, published: Published) {
+        let (page, place) = place_of(published.peer);
+        if self.pages.load().len() <= page {
+            let mut pages = Vec::clone(&self.pages.load());
+            pages.resize_with(page + 1, || Arc::new(Page([const { ArcSwapOption::const_empty() }; PAGE])));
+            self.pages.store(Arc::new(pages));
+        }
+        self.pages.load()[page].0[place].store(Some(Arc::new(published)));
+    }
+
+    /// The connection is gone.
+    pub(crate) fn remove(&self, peer: PeerId) {
+        let (page, place) = place_of(peer);
+        if let Some(page) = self.pages.load().get(page) {
+            page.0[place].store(None);
+        }
+    }
+}
+
+fn place_of(peer: PeerId) -> (usize, usize) {
+    (peer.index as usize / PAGE, peer.index as usize % PAGE)
+}
+
+impl Published {
+    /// What a connection is doing now, and since the last snapshot, if it is the same connection's.
+    pub(crate) fn new(peer: PeerId, at: Instant, now: skipstone_proto::Overview, last: Option<&Published>) -> Self {
+        let last = last.filter(|last| last.peer == peer);
+        let span = last.map_or(Duration::ZERO, |last| at.saturating_duration_since(last.at));
+        let packets = (now.packets_due, now.packets_received);
+        let before = last.map(|last| &last.overview);
+        let zero = skipstone_proto::Flow::default();
+        let mut sending = Traffic::since(before.map(|it| (&it.sending, &it.stats.sent)), &now.stats.sent, span, &zero);
+        let mut receiving =
+            Traffic::since(before.map(|it| (&it.receiving, &it.stats.received)), &now.stats.received, span, &zero);
+        sending.loss = f64::from(now.loss);
+        let (due, came) = last.map_or(packets, |last| (packets.0 - last.packets.0, packets.1 - last.packets.1));
+        if due > 0 {
+            let weight = share_of(due as f64 / LOSS_MEMORY_PACKETS);
+            let loss = due.saturating_sub(came) as f64 / due as f64;
+            receiving.loss += (loss - receiving.loss) * weight;
+        }
+        let overview = Overview {
+            stats: now.stats,
+            rtt: now.rtt,
+            path: now.path,
+            depth: now.depth,
+            bytes_in_flight: now.bytes_in_flight,
+            congestion_window: now.congestion_window,
+            datagram_bytes: now.datagram_bytes,
+            sending,
+            receiving,
+        };
+        Published { peer, at, overview, packets, server_time: None, transfers: Transfers::default() }
+    }
+
+    /// The snapshot for somebody who looks at it later: nothing has happened on the connection since.
+    fn seen_at(&self, now: Instant) -> Overview {
+        let kept = 1.0 - share_of(now.saturating_duration_since(self.at).saturating_sub(PUBLISH_SPAN).as_secs_f64());
+        let fade = |traffic: Traffic| Traffic {
+            messages_per_second: traffic.messages_per_second * kept,
+            payload_bytes_per_second: traffic.payload_bytes_per_second * kept,
+            ip_bytes_per_second: traffic.ip_bytes_per_second * kept,
+            loss: traffic.loss,
+        };
+        let overview = self.overview.clone();
+        Overview { sending: fade(overview.sending), receiving: fade(overview.receiving), ..overview }
+    }
+}
+
+/// Packets after which an observation of losses has lost two thirds of its weight.
+const LOSS_MEMORY_PACKETS: f64 = 1_000.0;
+
+/// The weight of a new observation that covers so much of the memory.
+fn share_of(spans: f64) -> f64 {
+    1.0 - (-spans).exp()
+}
+
+impl Traffic {
+    /// The average, with what was counted between then and now; over one second's memory.
+    fn since(
+        before: Option<(&Traffic, &skipstone_proto::Flow)>,
+        now: &skipstone_proto::Flow,
+        span: Duration,
+        zero: &skipstone_proto::Flow,
+    ) -> Traffic {
+        let (average, then) = before.map_or((Traffic::default(), zero), |(average, then)| (*average, then));
+        let (seconds, weight) = (span.as_secs_f64(), share_of(span.as_secs_f64()));
+        let blend = |average: f64, then: u64, now: u64| {
+            if seconds > 0.0 { average + ((now - then) as f64 / seconds - average) * weight } else { average }
+        };
+        Traffic {
+            messages_per_second: blend(average.messages_per_second, then.messages, now.messages),
+            payload_bytes_per_second: blend(average.payload_bytes_per_second, then.payload_bytes, now.payload_bytes),
+            ip_bytes_per_second: blend(average.ip_bytes_per_second, then.ip_bytes, now.ip_bytes),
+            loss: average.loss,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A field that is out of its range, and rules that contradict each other, are found when a server, a client or a pool
+//! starts. The error names the field, its value and its range.
+
+use skipstone::{ChannelRule, Client, ClientConfig, DeliveryMode, Pool, PoolConfig, Server, ServerConfig, Settings};
+use skipstone::{Scheme, StartError, Target};
+use std::net::SocketAddr;
+
+fn address() -> SocketAddr {
+    "127.0.0.1:0".parse().expect("an address")
+}
+
+fn refused(change: impl FnOnce(&mut ServerConfig)) -> String {
+    let mut config = ServerConfig::offline();
+    change(&mut config);
+    Server::start(config).expect_err("it is out of range").to_string()
+}
+
+#[test]
+fn a_server_names_the_field_its_value_and_its_range() {
+    assert_eq!(refused(|config| config.connections_max = 0), "connections_max is 0: set it to 1 or more");
+    let error = refused(|config| config.queue_bytes_max = (1 << 20) - 1);
+    assert_eq!(error, "queue_bytes_max is 1048575: set it to 1,048,576 bytes (1 MiB) or more");
+    let error = refused(|config| config.settings.keepalive = std::time::Duration::ZERO);
+    assert_eq!(error, "settings.keepalive is 0ns: set it to 1 ms to 24 h");
+    let error = refused(|config| config.settings.channels.clear());
+    assert!(error.contains("settings.channels is empty"), "{error}");
+    let rules = [0..=9, 9..=20].map(|channels| ChannelRule::new(channels, DeliveryMode::ReliableOrdered));
+    let error = refused(|config| config.settings = Settings { channels: rules.to_vec(), ..Settings::default() });
+    assert!(error.contains("settings.channels[0] (channels 0 to 9)") && error.contains("overlap"), "{error}");
+}
+
+#[test]
+fn a_client_names_a_token_and_a_queue_that_it_cannot_have() {
+    let start = |token: &[u8], config| Client::connect("skip+plain://127.0.0.1:9", token, config);
+    let error = start(&[0; 1_025], ClientConfig::default()).expect_err("it is too long");
+    assert!(matches!(error, StartError::TokenTooLong { bytes: 1_025 }));
+    assert!(error.to_string().contains("1025 bytes, of at most 1024"), "{error}");
+    let short = ClientConfig { queue_bytes_max: 1_000, ..ClientConfig::default() };
+    assert!(start(b"", short).is_err_and(|error| error.to_string().contains("queue_bytes_max is 1000")));
+    let server = Server::start(ServerConfig::offline()).expect("it may");
+    let error = server.connect_local(&[0; 1_025], ClientConfig::default()).expect_err("it is too long");
+    assert!(matches!(error, StartError::TokenTooLong { .. }));
+    assert!(server.connect_local(&[0; 1_024], ClientConfig::default()).is_ok());
+}
+
+#[test]
+fn a_pool_takes_from_one_socket_at_least_and_checks_tokens() {
+    let none = PoolConfig { sockets_at_once: 0, ..PoolConfig::default() };
+    let error = Pool::new(none).expect_err("it would never hear anything");
+    assert_eq!(error.to_string(), "sockets_at_once is 0: set it to 1 or more");
+    let mut pool = Pool::new(PoolConfig::default()).expect("it may");
+    let target = Target::new(Scheme::Plain, "127.0.0.1", 9);
+    let added = pool.add(&target, address(), &[0; 1_025], None);
+    assert!(matches!(added, Err(StartError::TokenTooLong { bytes: 1_025 })));
+}

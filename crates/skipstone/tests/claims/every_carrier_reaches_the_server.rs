@@ -1,0 +1,108 @@
+//! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both hear the end.
+
+use crate::SUITES;
+use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Suite, Threading, code};
+use std::time::{Duration, Instant};
+
+/// Runs a server that sends everything back, until the client has its answer and both know that it is over.
+fn echo(listen: &str, scheme: &str, threading: Threading) {
+    echo_by(listen, scheme, threading, None);
+}
+
+fn echo_by(listen: &str, scheme: &str, threading: Threading, suite: Option<Suite>) {
+    let security = Security::self_signed().expect("it is made").allowing_plain();
+    let listen = listen.parse().expect("an address");
+    let config = ServerConfig { threading, security: Some(security), ..ServerConfig::new(listen) };
+    let mut server = Server::start(config).expect("a port is free");
+    let url = if scheme == "skip" { server.url() } else { format!("{scheme}://{}", server.local_addr()) };
+    let mut client =
+        Client::connect(&url, b"a token", ClientConfig { threading, suite, ..ClientConfig::default() }).expect(&url);
+    let end = Instant::now() + Duration::from_secs(20);
+    let (mut is_echoed, mut server_closed, mut peer_at_server) = (false, false, None);
+    while !(is_echoed && server_closed) {
+        assert!(Instant::now() < end, "{url}: echoed {is_echoed}, closed {server_closed}");
+        server.drive(Duration::from_millis(1)).expect("it drives");
+        client.drive(Duration::from_millis(1)).expect("it drives");
+        if threading == Threading::Background {
+            server.wait(Duration::from_millis(1));
+        }
+        while let Some(event) = server.poll_event() {
+            match event {
+                Event::Requested { peer, token, remote } => {
+                    assert_eq!(token, "a token");
+                    assert_eq!(remote.ip().to_canonical(), server.local_addr().ip(), "a client on this machine");
+                    assert_ne!(remote.port(), 0);
+                    peer_at_server = Some(peer);
+                    server.accept(peer).expect("it waits");
+                }
+                Event::Message { peer, channel, payload, .. } => {
+                    server.send(peer, channel, payload).expect("room");
+                }
+                Event::Closed { .. } => server_closed = true,
+                _ => {}
+            }
+        }
+        server.flush().expect("it runs");
+        while let Some(event) = client.poll_event() {
+            match event {
+                Event::Connected { .. } => drop(client.send(7, vec![9; 100_000]).expect("room")),
+                Event::Message { channel, payload, .. } => {
+                    assert_eq!((channel, payload.len()), (7, 100_000));
+                    is_echoed = true;
+                    server
+                        .close(peer_at_server.take().expect("it asked"), code::KICKED, "enough", Duration::ZERO)
+                        .expect("it stands");
+                }
+                Event::Closed { close, .. } => {
+                    assert_eq!((close.code, close.reason_text().as_ref()), (code::KICKED, "enough"))
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn encrypted_over_ipv4_by_every_suite() {
+    for suite in SUITES {
+        echo_by("127.0.0.1:0", "skip", Threading::Background, Some(*suite));
+    }
+}
+
+#[test]
+fn encrypted_over_ipv6_stepped_by_hand() {
+    echo("[::1]:0", "skip", Threading::Stepped);
+}
+
+#[test]
+fn udp_over_ipv4() {
+    echo("127.0.0.1:0", "skip+plain", Threading::Background);
+}
+
+#[test]
+fn udp_over_ipv6() {
+    echo("[::1]:0", "skip+plain", Threading::Background);
+}
+
+#[test]
+fn udp_stepped_by_hand() {
+    echo("127.0.0.1:0", "skip+plain", Threading::Stepped);
+}
+
+#[test]
+#[cfg(feature = "websocket")]
+fn websocket_over_ipv4() {
+    echo("127.0.0.1:0", "ws", Threading::Background);
+}
+
+#[test]
+#[cfg(feature = "websocket")]
+fn websocket_over_ipv6() {
+    echo("[::1]:0", "ws", Threading::Background);
+}
+
+#[test]
+#[cfg(feature = "websocket")]
+fn websocket_stepped_by_hand() {
+    echo("127.0.0.1:0", "ws", Threading::Stepped);
+}

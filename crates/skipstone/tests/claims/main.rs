@@ -1,0 +1,64 @@
+//! What the library promises over real sockets and real cryptography, one module per claim.
+//!
+//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
+//! folder, and its first comment says why.
+//!
+//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate` runs all of it.
+
+#![cfg(all(feature = "__tls", feature = "self-signed"))]
+
+use skipstone::Suite;
+use std::time::{Duration, Instant};
+
+mod a_client_closes_with_a_code_of_its_own;
+mod a_client_goes_on_from_another_port;
+mod a_client_reads_the_servers_clock;
+#[cfg(feature = "simulate")]
+mod a_configuration_out_of_range_is_an_error_at_the_start;
+#[cfg(feature = "simulate")]
+mod a_local_client_is_a_client_like_any_other;
+mod a_server_is_who_the_url_says;
+mod a_server_limits_what_clients_send;
+#[cfg(feature = "simulate")]
+mod a_server_plays_a_bad_network_for_each_client;
+#[cfg(feature = "simulate")]
+mod a_slow_path_loses_nothing_that_was_accepted;
+#[cfg(feature = "simulate")]
+mod a_wrong_send_is_an_error_at_the_call;
+#[cfg(feature = "simulate")]
+mod encryption_stands_in_a_model_network;
+mod every_carrier_reaches_the_server;
+#[cfg(feature = "simulate")]
+mod handles_go_wherever_a_game_engine_wants_them;
+#[cfg(feature = "simulate")]
+mod long_messages_show_their_progress;
+#[cfg(feature = "dtls")]
+mod openssl_completes_a_handshake;
+mod servers_answer_queries;
+#[cfg(feature = "simulate")]
+mod shards_are_one_server;
+mod the_stand_in_measures_what_is_real;
+#[cfg(feature = "simulate")]
+mod what_send_accepts_is_accounted_for;
+
+/// Waits until published statistics say so: they are up to 50 ms old, and a busy machine makes them older.
+fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        if is_so() {
+            return true;
+        }
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+/// Every suite of this build.
+const SUITES: &[Suite] = &[
+    Suite::Tls13,
+    #[cfg(feature = "dtls")]
+    Suite::Dtls13,
+    #[cfg(feature = "dtls")]
+    Suite::Dtls12,
+];

@@ -1,0 +1,55 @@
+//! A server browser: servers tell about themselves without a connection, and the browser asks them all at once.
+//!
+//! `cargo run -p skipstone-examples --example query`
+
+use skipstone::{QueryBatch, QueryConfig, Server, ServerConfig};
+use std::error::Error;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A line in the list of servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// How far away: the time from the question to the answer.
+    pub rtt: Duration,
+    /// What it says: here its name and how full it is.
+    pub text: String,
+}
+
+/// Two servers, and an address where nobody is.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    let servers = [serve("Harbour, 3 of 8")?, serve("Old mill, 8 of 8")?];
+    let nobody = "127.0.0.1:9".parse()?;
+    let addresses: Vec<SocketAddr> = servers.iter().map(Server::local_addr).chain([nobody]).collect();
+    for server in browse(&addresses)? {
+        println!("{:<21} {:>5.1} ms  {}", server.address.to_string(), server.rtt.as_secs_f64() * 1e3, server.text);
+    }
+    Ok(())
+}
+
+/// A server that answers queries; a real one calls `Server::set_query_answer` whenever a player comes or goes.
+pub fn serve(text: &'static str) -> Result<Server, Box<dyn Error>> {
+    let config = ServerConfig { query_answer: Some(text.into()), ..ServerConfig::new("127.0.0.1:0".parse()?) };
+    Ok(Server::start(config)?)
+}
+
+/// Asks all these servers; those that answer within half a second, the nearest first.
+pub fn browse(servers: &[SocketAddr]) -> Result<Vec<Listed>, Box<dyn Error>> {
+    let mut batch = QueryBatch::new(QueryConfig { timeout: Duration::from_millis(500), ..QueryConfig::default() })?;
+    servers.iter().for_each(|server| batch.ask(*server));
+    let mut found = Vec::new();
+    while !batch.is_done() {
+        // A game with frames calls `poll` in each of them, and does not wait.
+        batch.wait(Duration::from_millis(50));
+        while let Some((address, outcome)) = batch.poll() {
+            // A server that is silent is not listed. Its answer is in clear and from anybody: it is shown, not believed.
+            let Ok(answer) = outcome else { continue };
+            let text = String::from_utf8_lossy(&answer.payload).into_owned();
+            found.push(Listed { address, rtt: answer.rtt, text });
+        }
+    }
+    found.sort_by_key(|server| server.rtt);
+    Ok(found)
+}

@@ -1,0 +1,186 @@
+//! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no other
+//! library of cryptography, than it says. And an application's own rustls is left alone.
+
+use std::collections::BTreeSet;
+
+use crate::process;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+
+/// A set of features, and what may be in its build.
+struct Combination {
+    /// As behind `--features`; the defaults are off.
+    features: &'static str,
+    /// Crates, this one with them, build dependencies without.
+    crates_max: usize,
+}
+
+const fn of(features: &'static str, crates_max: usize) -> Combination {
+    Combination { features, crates_max }
+}
+
+/// None; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch of its
+/// own, so that further pairs would compile nothing that these do not.
+const COMBINATIONS: &[Combination] = &[
+    of("", 25),
+    of("websocket", MANY),
+    of("self-signed", MANY),
+    of("native-roots", MANY),
+    of("dtls", MANY),
+    of("simulate", 25),
+    of("websocket,simulate", MANY),
+    of("ring", 30),
+    of("ring,websocket", MANY),
+    of("ring,self-signed", MANY),
+    of("ring,native-roots", MANY),
+    of("ring,dtls", MANY),
+    of("ring,simulate", MANY),
+    of("aws-lc", 30),
+    of("aws-lc,websocket", MANY),
+    of("aws-lc,self-signed", MANY),
+    of("aws-lc,native-roots", MANY),
+    of("aws-lc,dtls", MANY),
+    of("aws-lc,simulate", MANY),
+    of("aws-lc,websocket,self-signed,native-roots", 60),
+    of("ring,aws-lc", MANY),
+    of("default", 60),
+    of("default,simulate", MANY),
+    of("default,dtls,simulate", MANY),
+    of("default,aws-lc,dtls,simulate", MANY),
+];
+
+/// No limit of its own.
+const MANY: usize = usize::MAX;
+
+/// The features that bring a library of cryptography, and the crates of these libraries. RustCrypto's are many; every one
+/// that does arithmetic for DTLS needs this one.
+const LIBRARIES: &[(&str, &str)] = &[("ring", "ring"), ("aws-lc", "aws-lc-sys"), ("dtls", "aes")];
+
+/// Checks every combination.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    let failed: Vec<String> = COMBINATIONS.iter().filter_map(|combination| combination.check(tree).err()).collect();
+    for why in &failed {
+        println!("{why}");
+    }
+    match failed.len() {
+        0 => runs_beside_rustls(tree),
+        count => Verdict::Failed(format!("{count} of {} combinations", COMBINATIONS.len())),
+    }
+}
+
+impl Combination {
+    fn check(&self, tree: &Tree) -> Result<(), String> {
+        let arguments = ["--package", "skipstone", "--no-default-features", "--features", self.features];
+        let mut listing = process::cargo(tree);
+        listing.args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}"]).args(arguments);
+        let text = process::output(listing).ok_or_else(|| format!("`{}`: cargo lists no crates", self.features))?;
+        self.judge(&crates(&text))?;
+        let mut check = process::cargo(tree);
+        check.args(["clippy", "--quiet", "--all-targets"]).args(arguments).args(["--", "--deny", "warnings"]);
+        process::run(check).map_err(|why| format!("`{}`: {why}", self.features))
+    }
+
+    fn judge(&self, crates: &BTreeSet<&str>) -> Result<(), String> {
+        if crates.len() > self.crates_max {
+            return Err(format!("`{}`: {} crates, and {} at most", self.features, crates.len(), self.crates_max));
+        }
+        let features = self.features.replace("default", "ring");
+        for (feature, name) in LIBRARIES {
+            let is_wanted = features.split(',').any(|own| own == *feature);
+            let is_there = crates.iter().any(|own| own.split(' ').next() == Some(name));
+            if is_there && !is_wanted {
+                return Err(format!("`{}`: {name} is in the build", self.features));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The distinct lines of `cargo tree`, without its marks for what was shown before.
+fn crates(tree: &str) -> BTreeSet<&str> {
+    tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect()
+}
+
+/// An application that has rustls itself, and leaves it to rustls which of its providers there is, runs when it is linked
+/// with this library. Built outside of the workspace, whose other members have providers of their own.
+fn runs_beside_rustls(tree: &Tree) -> Verdict {
+    for (theirs, ours) in [("ring", "ring"), ("aws_lc_rs", "ring"), ("ring", "aws-lc")] {
+        if let Err(why) = run_application(tree, theirs, ours) {
+            return Verdict::Failed(format!("rustls with {theirs} beside skipstone with {ours}: {why}"));
+        }
+    }
+    Verdict::Passed
+}
+
+fn run_application(tree: &Tree, theirs: &str, ours: &str) -> Result<(), String> {
+    let target = process::target_dir(tree);
+    let folder = target.join("applications").join("beside-rustls");
+    let library = tree.root().join("crates/skipstone");
+    let manifest = format!(
+        "[package]\nname = \"beside-rustls\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\"] }}\n\
+         rustls = {{ version = \"0.23\", default-features = false, features = [\"std\", {theirs:?}] }}\n"
+    );
+    let write = || {
+        std::fs::create_dir_all(folder.join("src"))?;
+        std::fs::write(folder.join("Cargo.toml"), manifest)?;
+        std::fs::write(folder.join("src/main.rs"), APPLICATION)?;
+        // The versions that the workspace has.
+        std::fs::copy(tree.root().join("Cargo.lock"), folder.join("Cargo.lock"))
+    };
+    write().map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
+    let mut run = process::cargo(tree);
+    run.args(["run", "--quiet", "--manifest-path"]).arg(folder.join("Cargo.toml")).arg("--target-dir").arg(target);
+    process::run(run)
+}
+
+/// `ClientConfig::builder` panics if rustls has two providers or none, unless the application has named one.
+const APPLICATION: &str = r#"
+use skipstone::{Client, ClientConfig, Event, Server, ServerConfig};
+use std::time::{Duration, Instant};
+
+fn main() {
+    let roots = rustls::RootCertStore::empty();
+    rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let server = ServerConfig { websocket: false, ..ServerConfig::new("127.0.0.1:0".parse().expect("an address")) };
+    let mut server = Server::start(server).expect("a port is free");
+    let mut client = Client::connect(&server.url(), b"", ClientConfig::default()).expect("it may");
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        assert!(Instant::now() < end, "not within ten seconds");
+        while let Some(event) = server.poll_event() {
+            if let Event::Requested { peer, .. } = event {
+                server.accept(peer).expect("it asked");
+            }
+        }
+        client.wait(Duration::from_millis(1));
+        while let Some(event) = client.poll_event() {
+            match event {
+                Event::Connected { .. } => return,
+                Event::Closed { close, .. } => panic!("{}", close.reason_text()),
+                _ => {}
+            }
+        }
+    }
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_are_counted_once_and_by_version() {
+        let listed = "skipstone v0.1.0 (/a)\nring v0.17.14\nlibc v0.2.1\nlibc v0.2.1 (*)\nlibc v0.3.0\n\n";
+        assert_eq!(crates(listed).len(), 4);
+    }
+
+    #[test]
+    fn a_library_that_no_feature_asks_for_is_a_breach_and_so_is_a_crate_too_many() {
+        let crates = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14", "aws-lc-sys v0.47.0"]);
+        assert!(of("ring,aws-lc", 3).judge(&crates).is_ok());
+        assert!(of("default,aws-lc", 3).judge(&crates).is_ok());
+        assert!(of("default", 3).judge(&crates).is_err_and(|why| why.contains("aws-lc-sys")));
+        assert!(of("ring,aws-lc", 2).judge(&crates).is_err_and(|why| why.contains("3 crates")));
+    }
+}

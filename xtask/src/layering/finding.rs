@@ -1,0 +1,36 @@
+//! What the layering check finds.
+
+/// Something that stands against the order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) kind: Kind,
+    /// The file, or the crate's folder.
+    pub(super) path: String,
+    /// `path:line: what`.
+    pub(super) text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A file that is in a circle of files beside each other.
+    Circle,
+    /// A file that is in a circle only because a child names what a parent defines.
+    Nested,
+    /// An import of a higher module, of one of the same rank, or through the root.
+    Upward,
+    /// A crate or module without rank, or a rank without module.
+    Table,
+}
+
+impl Finding {
+    /// As the list of known findings has it; a table with gaps cannot be put off.
+    pub(super) fn entry(&self) -> Option<String> {
+        let kind = match self.kind {
+            Kind::Circle => "circle",
+            Kind::Nested => "nested",
+            Kind::Upward => "upward",
+            Kind::Table => return None,
+        };
+        Some(format!("{kind} {}", self.path))
+    }
+}

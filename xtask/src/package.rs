@@ -1,0 +1,83 @@
+//! What will be published: each crate whose manifest does not say `publish = false`. Each has all that a registry and its
+//! readers ask for, and is built from its package alone, with the others of this workspace as if they were published.
+
+use std::process::Command;
+
+use crate::files::{self, File};
+use crate::process;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+
+/// The step of `cargo xtask test`.
+pub(crate) fn check(tree: &Tree) -> Verdict {
+    let files = files::files(tree);
+    let published: Vec<&File> = files.iter().filter(|file| is_published(file)).collect();
+    let missing: Vec<String> = published.iter().flat_map(|manifest| missing(manifest, |path| tree.has(path))).collect();
+    missing.iter().for_each(|breach| println!("{breach}"));
+    if !missing.is_empty() {
+        return Verdict::Failed(format!("{} of what a published crate needs is missing", missing.len()));
+    }
+    let names: Vec<&str> = published.iter().filter_map(|manifest| name(manifest)).collect();
+    process::run(packaging(&names, tree)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+fn packaging(names: &[&str], tree: &Tree) -> Command {
+    let mut cargo = process::cargo(tree);
+    // What is packaged is what lies there, committed or not.
+    cargo.args(["package", "--allow-dirty", "--quiet"]);
+    cargo.args(names.iter().flat_map(|name| ["--package", name]));
+    cargo
+}
+
+fn is_published(file: &File) -> bool {
+    let is_manifest = file.path.ends_with("/Cargo.toml");
+    is_manifest && name(file).is_some() && !file.text.lines().any(|line| line.replace(' ', "") == "publish=false")
+}
+
+/// The name in its `[package]`.
+fn name(manifest: &File) -> Option<&str> {
+    let package = manifest.text.split("[package]").nth(1)?;
+    package.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+}
+
+/// What it lacks, each as `path: what`. `has` says whether there is a file; a link to one will do.
+fn missing(manifest: &File, has: impl Fn(&str) -> bool) -> Vec<String> {
+    let folder = manifest.path.trim_end_matches("Cargo.toml");
+    let says = |key: &&str| manifest.text.lines().any(|line| line.starts_with(*key) && line.contains('='));
+    let keys = KEYS.iter().filter(|key| !says(key)).map(|key| format!("{}: has no `{key}`", manifest.path));
+    let texts = FILES
+        .iter()
+        .map(|name| format!("{folder}{name}"))
+        .filter(|path| !has(path))
+        .map(|path| format!("{path}: is missing"));
+    keys.chain(texts).collect()
+}
+
+const KEYS: &[&str] = &["description", "license", "repository", "rust-version", "keywords", "categories"];
+const FILES: &[&str] = &["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(text: &str) -> File {
+        File { path: "crates/a/Cargo.toml".into(), text: text.into() }
+    }
+
+    #[test]
+    fn crates_are_published_unless_they_say_otherwise() {
+        assert!(is_published(&manifest("[package]\nname = \"a\"\n")));
+        assert!(!is_published(&manifest("[package]\nname = \"a\"\npublish = false\n")));
+        assert!(!is_published(&manifest("[workspace]\n")));
+        assert_eq!(name(&manifest("[lib]\nname = \"b\"\n[package]\nname = \"a\"\n")), Some("a"));
+    }
+
+    #[test]
+    fn what_a_registry_asks_for_and_is_missing_is_named() {
+        let whole = "[package]\nname = \"a\"\ndescription = \"d\"\nlicense.workspace = true\nrepository.workspace = true\n\
+                     rust-version.workspace = true\nkeywords = []\ncategories = []\n";
+        assert_eq!(missing(&manifest(whole), |_| true), Vec::<String>::new());
+        let without_license = |path: &str| path != "crates/a/LICENSE-MIT";
+        assert_eq!(missing(&manifest("[package]\nname = \"a\"\n"), without_license).len(), KEYS.len() + 1);
+    }
+}

@@ -1,0 +1,203 @@
+//! The steps of `cargo xtask test`. What a step needs of the machine is in `system`; what it looks for in our sources is in
+//! files of their own.
+
+use std::process::Command;
+
+use crate::tally::Tally;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+use crate::{alone, claims, features, files, instructions, layering, package, process, purity, system, vectors};
+
+/// One step.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Whether it is one of those of `--fast`.
+    pub(super) is_fast: bool,
+    pub(super) run: fn(&Tree, Extent) -> Verdict,
+}
+
+/// How much is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    Fast,
+}
+
+/// No name is longer.
+pub(super) const NAME_WIDTH: usize = 9;
+
+/// In this order: what later steps need first, then what fails fastest, the tests last but for what they cost and the vectors.
+pub(super) const STEPS: &[Step] = &[
+    Step {
+        name: "toolchain",
+        about: "rustfmt, clippy and the wasm32 target are there, or are added with rustup",
+        is_fast: true,
+        run: |tree, _| system::toolchain(tree),
+    },
+    Step {
+        name: "packages",
+        about: "telnet, nc and python3, which some tests drive, are there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| system::packages(tree),
+    },
+    Step { name: "fmt", about: "every Rust file is formatted", is_fast: true, run: |tree, _| fmt(tree) },
+    Step {
+        name: "layering",
+        about: "imports point down, and no two files import each other; no clock, socket or thread in the protocol; \
+                `unsafe` in three files",
+        is_fast: true,
+        run: |tree, _| layering_and_purity(tree),
+    },
+    Step {
+        name: "alone",
+        about: "no file speaks of the machine that it was written on",
+        is_fast: true,
+        run: |tree, _| report(alone::breaches(&files::files(tree))),
+    },
+    Step {
+        name: "claims",
+        about: "no test is left out of its program, and those with a program of their own say why",
+        is_fast: true,
+        run: |tree, _| report(claims::breaches(&files::files(tree))),
+    },
+    Step { name: "clippy", about: "no lint, in any target", is_fast: true, run: |tree, _| clippy(tree) },
+    Step {
+        name: "features",
+        about: "every combination of the library's features compiles without a lint, with no crate too many; an application \
+                with a rustls of its own runs",
+        is_fast: false,
+        run: |tree, _| features::step(tree),
+    },
+    Step {
+        name: "docs",
+        about: "the documentation builds without a warning",
+        is_fast: true,
+        run: |tree, _| docs(tree),
+    },
+    Step {
+        name: "wasm",
+        about: "the protocol builds for wasm32-unknown-unknown",
+        is_fast: true,
+        run: |tree, _| wasm(tree),
+    },
+    Step {
+        name: "package",
+        about: "what will be published has all that a registry asks for, and builds from its packages",
+        is_fast: false,
+        run: |tree, _| package::check(tree),
+    },
+    Step {
+        name: "loom",
+        about: "the queues between threads, in every order that the memory model allows",
+        is_fast: false,
+        run: |tree, _| loom(tree),
+    },
+    Step {
+        name: "tests",
+        about: "every test, doc tests included; with --fast, those of the libraries alone",
+        is_fast: true,
+        run: tests,
+    },
+    Step {
+        name: "costs",
+        about: "no hot path of the protocol costs 10% more instructions than before; valgrind is there, or is added with \
+                apt-get",
+        is_fast: true,
+        run: |tree, _| instructions::step(tree),
+    },
+    Step {
+        name: "vectors",
+        about: "the golden datagrams mean what the independent decoder reads",
+        is_fast: true,
+        run: |tree, _| vectors::check(tree),
+    },
+];
+
+fn cargo(tree: &Tree, arguments: &[&str]) -> Verdict {
+    let mut cargo = process::cargo(tree);
+    cargo.args(arguments);
+    process::run(cargo).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+fn fmt(tree: &Tree) -> Verdict {
+    if !system::has_cargo_command("fmt", tree) {
+        return Verdict::Skipped("`cargo fmt` is not installed".into());
+    }
+    cargo(tree, &["fmt", "--all", "--check"])
+}
+
+fn clippy(tree: &Tree) -> Verdict {
+    if !system::has_cargo_command("clippy", tree) {
+        return Verdict::Skipped("`cargo clippy` is not installed".into());
+    }
+    cargo(tree, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn layering_and_purity(tree: &Tree) -> Verdict {
+    let files = files::files(tree);
+    let mut breaches = layering::breaches(&files);
+    breaches.extend(purity::breaches(&files));
+    report(breaches)
+}
+
+fn report(breaches: Vec<String>) -> Verdict {
+    for breach in &breaches {
+        println!("{breach}");
+    }
+    match breaches.len() {
+        0 => Verdict::Passed,
+        1 => Verdict::Failed("1 breach".into()),
+        count => Verdict::Failed(format!("{count} breaches")),
+    }
+}
+
+fn docs(tree: &Tree) -> Verdict {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["doc", "--workspace", "--no-deps"]);
+    cargo.env("RUSTDOCFLAGS", "-D warnings");
+    process::run(cargo).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+fn wasm(tree: &Tree) -> Verdict {
+    if !system::has_target(system::WASM, tree) {
+        return Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM));
+    }
+    cargo(tree, &["build", "-p", "skipstone-proto", "--target", system::WASM])
+}
+
+/// The tests whose names begin with `loom_`, built against a model of memory and threads. The compiler flag that says so
+/// would have everything built anew, hence a build folder of its own.
+fn loom(tree: &Tree) -> Verdict {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--package", "skipstone", "--no-default-features", "--lib", "--target-dir"]);
+    cargo.arg(process::target_dir(tree).join("loom")).arg("loom_");
+    cargo.env("RUSTFLAGS", "--cfg loom");
+    count(cargo)
+}
+
+fn tests(tree: &Tree, extent: Extent) -> Verdict {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--no-fail-fast"]);
+    match extent {
+        Extent::Whole => cargo.arg("--workspace"),
+        // Neither doc tests, which are a program each, nor what starts processes.
+        Extent::Fast => cargo.args(LIBRARIES.iter().flat_map(|name| ["--package", name])).arg("--tests"),
+    };
+    count(cargo)
+}
+
+/// Counts each test. A failure without a failed test (a program that does not build, or that dies) counts as one.
+fn count(cargo: Command) -> Verdict {
+    let mut tally = Tally::default();
+    let outcome = process::run_reading(cargo, |line| {
+        tally += Tally::from_result_line(line).unwrap_or_default();
+    });
+    if let Err(why) = outcome {
+        println!("{why}");
+        tally.failed = tally.failed.max(1);
+    }
+    Verdict::Tests(tally)
+}
+
+const LIBRARIES: &[&str] = &["skipstone-proto", "skipstone-netsim", "skipstone-gf256", "skipstone", "xtask"];
