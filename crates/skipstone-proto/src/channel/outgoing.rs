@@ -5,19 +5,20 @@
 
 mod content;
 mod fate;
+mod flight;
 mod send;
 
 use super::encoded_batch::{BatchSlice, EncodedBatch};
 use super::packet::SendWindow;
 use super::transfers::{OutgoingTransfer, Transfers};
 use super::{GivenUp, MessageId, Submission, window_cost};
-use crate::ranges::RangeSet;
 use crate::seq::Seq;
 use crate::shrink_queue::shrink_queue;
 use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::{ChannelRule, DeliveryMode, Overflow};
 use bytes::Bytes;
 use content::Content;
+use flight::{Flight, MessageState, PendingMessages};
 use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,45 +47,6 @@ pub(crate) struct Outgoing {
     pending_bytes: usize,
     /// Messages in `pending`.
     pending_messages: usize,
-}
-
-#[derive(Debug)]
-struct PendingMessages {
-    content: Content,
-    id: MessageId,
-    /// How late it was already when it was queued, in ms; 0 as a rule.
-    age_ms: u16,
-}
-
-#[derive(Debug)]
-struct Flight {
-    /// Of its first message.
-    sequence: Seq,
-    /// How many messages.
-    count: u16,
-    /// Empty once it is of no further interest.
-    content: Content,
-    id: MessageId,
-    /// The last packet that held it.
-    sent_in: u64,
-    state: MessageState,
-    fragments: Option<Box<Fragments>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MessageState {
-    InFlight,
-    Lost,
-    /// Acknowledged or given up.
-    Done,
-}
-
-#[derive(Debug, Default)]
-struct Fragments {
-    /// Bytes below were sent at least once.
-    sent_to: u32,
-    acked: RangeSet,
-    lost: RangeSet,
 }
 
 /// The fate of a message whose sender asked for it, or must be told.

@@ -1,6 +1,7 @@
 //! How a connection ends: exactly one `Closed` event on each side, with the same code and reason if any CLOSE gets
 //! through. WIRE.md section 8.
 
+use super::ending::{Answer, Ending};
 use super::event::{Close, ClosedBy, Event};
 use super::sending::PendingFrames;
 use super::{Connection, ConnectionState, Context, Side};
@@ -11,44 +12,10 @@ use crate::time::{Duration, Time};
 use crate::wire::frame::REASON_BYTES_MAX;
 use bytes::Bytes;
 
-/// An end that has begun.
-#[derive(Debug)]
-pub(super) struct Ending {
-    code: u64,
-    reason: Bytes,
-    /// What to send, and when.
-    answer: Answer,
-    send_at: Time,
-    deadline: Time,
-}
-
-/// Which frame tells the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// CLOSE: this side ended it.
-    Close,
-    /// CLOSED: the peer did, and we know.
-    Closed,
-}
-
 /// CLOSE is repeated so many times before the peer is taken for dead.
 const CLOSE_PROBES: u32 = 8;
 const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
-
-impl Ending {
-    pub(super) fn due(&self) -> Time {
-        self.send_at.min(self.deadline)
-    }
-
-    pub(super) fn code(&self) -> u64 {
-        self.code
-    }
-
-    pub(super) fn reason(&self) -> &str {
-        core::str::from_utf8(&self.reason).unwrap_or_default()
-    }
-}
 
 impl Connection {
     /// This side ends the connection. What is queued and reliable has `linger` to be acknowledged first.

@@ -1,7 +1,7 @@
 //! Packets beside the stream of frames: challenges of addresses and their answers, probes of the path's size. Each holds
 //! what it is for and nothing else.
 
-use super::roaming::PathFrame;
+use super::candidates::{CHALLENGE_BYTES, PathFrame};
 use super::transmit::OVERTAKING_MAX;
 use super::{Connection, ConnectionState};
 use crate::path::Path;
@@ -104,4 +104,4 @@ enum Tracking {
 }
 
 /// A packet that shows a new address is as long as two challenges, for nobody is sent more than came from there.
-const ANNOUNCE_BYTES: usize = 2 * super::roaming::CHALLENGE_BYTES;
+const ANNOUNCE_BYTES: usize = 2 * CHALLENGE_BYTES;

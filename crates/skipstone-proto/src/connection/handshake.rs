@@ -1,10 +1,11 @@
 //! How a connection begins. WIRE.md section 6.
 
+use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, offered};
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
 use super::stats::DropReason;
-use super::timer::Timers;
+use super::timers::Timers;
 use super::transmit::NUMBER_BITS_MIN;
 use super::{Connection, ConnectionState, Context, Side};
 use crate::channel::channels::Channels;
@@ -21,58 +22,6 @@ use crate::wire::number::Truncated;
 use crate::wire::settings::Settings;
 use bytes::Bytes;
 use std::sync::Arc;
-
-/// The protocol versions that this implementation speaks, best first.
-pub(crate) const VERSIONS: [u16; 1] = [1];
-
-/// How a client asks to be let in.
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) nonce: u64,
-    pub(crate) token: Bytes,
-    pub(crate) protection: Protection,
-    pub(crate) timeout: Duration,
-}
-
-/// What a client keeps until the server has let it in.
-#[derive(Debug)]
-pub(super) struct ClientHandshake {
-    nonce: u64,
-    token: Bytes,
-    protection: Protection,
-    /// What is sent again until it is answered: HELLO, then OPEN; of an encrypted one the header.
-    datagram: Vec<u8>,
-    resend_at: Time,
-    interval: Duration,
-    /// Challenges before this are late copies of the one that was answered.
-    challenge_from: Time,
-}
-
-/// How long an OPEN goes unanswered before another challenge counts: before, it is the answer to a repeated HELLO, and
-/// following it would change the key of a connection that the server may have made already.
-const OPEN_PATIENCE: Duration = Duration::from_secs(3);
-const RESEND_FIRST: Duration = Duration::from_millis(250);
-const RESEND_MAX: Duration = Duration::from_secs(2);
-
-impl ClientHandshake {
-    pub(super) fn resend_at(&self) -> Time {
-        self.resend_at
-    }
-
-    pub(super) fn token(&self) -> &[u8] {
-        &self.token
-    }
-
-    /// OPEN up to the handshake bytes.
-    pub(super) fn open_header(&self) -> &[u8] {
-        &self.datagram
-    }
-
-    /// The suites of the HELLO.
-    fn offered(&self) -> u8 {
-        offered(&self.protection)
-    }
-}
 
 impl Connection {
     /// A client that will say HELLO at once.
@@ -320,13 +269,6 @@ impl Connection {
             self.sending.ledger.on_sent_again();
         }
         Some(length)
-    }
-}
-
-fn offered(protection: &Protection) -> u8 {
-    match protection {
-        Protection::Plain => SUITE_PLAIN,
-        Protection::Encrypted(suites) => suites.offered() & !SUITE_PLAIN,
     }
 }
 

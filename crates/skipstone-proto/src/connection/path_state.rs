@@ -1,7 +1,7 @@
 //! The path to the peer and what is known about it: its round-trip time, its capacity, its largest datagram, and whether
 //! the peer moves to another one.
 
-use super::roaming::Roaming;
+use super::candidates::Roaming;
 use crate::congestion::{Congestion, Controller};
 use crate::mtu::Mtu;
 use crate::path::Path;

@@ -1,6 +1,6 @@
 //! The datagram that answers a query. WIRE.md section 2.10.
 
-use crate::connection::handshake::VERSIONS;
+use crate::connection::client_handshake::VERSIONS;
 use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, ANSWER_OVERHEAD_BYTES};
 

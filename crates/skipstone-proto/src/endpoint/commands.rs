@@ -1,9 +1,12 @@
 //! What the application asks of its connections.
 
-use super::{Endpoint, Everyone, Group, PeerId, SendError};
+use super::config::Everyone;
+use super::groups::Group;
+use super::state::Endpoint;
 use crate::channel::{MessageId, Submission};
-use crate::connection::handshake::Request;
-use crate::connection::{Connection, Context, Leaves};
+use crate::connection::client_handshake::Request;
+use crate::connection::event::PeerId;
+use crate::connection::{Connection, Context, Leaves, SendError};
 use crate::path::Path;
 use crate::security::Protection;
 use crate::time::{Duration, Time};

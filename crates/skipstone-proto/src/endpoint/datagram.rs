@@ -2,9 +2,10 @@
 
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
-use super::{DropReason, Endpoint, PeerId};
-use crate::connection::event::code;
-use crate::connection::handshake::VERSIONS;
+use super::state::Endpoint;
+use crate::connection::client_handshake::VERSIONS;
+use crate::connection::event::{PeerId, code};
+use crate::connection::stats::DropReason;
 use crate::connection::{Connection, ConnectionIds, Context};
 use crate::path::Path;
 use crate::security::cookie::Claim;

@@ -1,7 +1,8 @@
 //! A client whose server has several addresses. The embedder sends its HELLO to each of them in turn, from a path that
 //! stands for all, and the first answer decides which of them is the path.
 
-use super::{Endpoint, PeerId};
+use super::state::Endpoint;
+use crate::connection::event::PeerId;
 use crate::path::Path;
 use crate::time::Time;
 use crate::wire::datagram::{self, Datagram};

@@ -1,7 +1,12 @@
 //! What an endpoint is doing, for whoever watches.
 
-use super::{Endpoint, Group, Overview, PeerId, ServerTime, Stats, Work};
+use super::groups::Group;
+use super::state::Endpoint;
+use super::totals::Work;
 use crate::channel::transfers::Transfers;
+use crate::connection::event::PeerId;
+use crate::connection::stats::Stats;
+use crate::connection::{Overview, ServerTime};
 use crate::time::Time;
 use crate::wire::settings::Settings;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Encrypted handshakes that are under way. Each may hold a hundred kilobytes of flights that make no sense, and costs a
 //! signature to begin; so there are few at once, fewer of one network, and so many begin in a second.
 
-use super::PeerId;
+use crate::connection::event::PeerId;
 use crate::time::{Duration, Time};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};

@@ -4,7 +4,8 @@
 //! use a server to send an innocent host more than was sent to the server.
 
 use super::answer::{ANSWER_BYTES_BESIDE, answer_len};
-use super::{DropReason, Endpoint};
+use super::state::Endpoint;
+use crate::connection::stats::DropReason;
 use crate::mtu::BASE_BYTES;
 use crate::path::Path;
 use crate::wire::cursor::Writer;

@@ -1,6 +1,6 @@
 //! Connections and sockets with something for the embedder, each listed once, so that nothing walks all of them.
 
-use super::PeerId;
+use crate::connection::event::PeerId;
 use std::collections::VecDeque;
 
 /// Lists that are polled.

@@ -1,7 +1,9 @@
 //! Packets from elsewhere, and clients that say where they are now. What comes of it is the connection's to decide.
 
-use super::{DropReason, Endpoint, PeerId};
+use super::state::Endpoint;
 use crate::connection::Context;
+use crate::connection::event::PeerId;
+use crate::connection::stats::DropReason;
 use crate::path::Path;
 use crate::time::Time;
 

@@ -1,6 +1,6 @@
 //! What an endpoint counts besides what its connections count themselves.
 
-use super::Stats;
+use crate::connection::stats::Stats;
 
 /// Counters of the endpoint as a whole.
 #[derive(Debug, Default)]

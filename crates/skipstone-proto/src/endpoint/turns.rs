@@ -1,7 +1,8 @@
 //! Whose turn it is to send: connections to which something happened, one after the other, or by the cap on all of them.
 
 use super::share::Turn;
-use super::{Endpoint, Transmit};
+use super::state::Endpoint;
+use super::transmit::Transmit;
 use crate::time::{Duration, Time};
 
 /// Others are first: there is a turn for this connection in the queue.

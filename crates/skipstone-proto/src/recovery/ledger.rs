@@ -1,102 +1,30 @@
 //! The sending side: every packet in flight, what it held, and which of them are lost.
 //!
 //! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, one whose
-//! acknowledgement is overdue is suspected, and its content sent once more (`probe`). The ledger decides about packets;
-//! their frames are handed up as [`Resolved`] records.
+//! acknowledgement is overdue is suspected, and its content sent once more (`probe`). What each of the two goes by is in
+//! `loss_detection` and `probing`. The ledger decides about packets; their frames are handed up as [`Resolved`] records.
 
 mod loss;
+mod loss_detection;
+mod packet;
 #[cfg(test)]
 mod played;
 mod probe;
+mod probing;
 
 use super::record::{Control, Record, Resolved};
-use crate::delivery::DeliveryStamp;
 use crate::redundancy::copies::CopySchedule;
 use crate::redundancy::loss_estimate::LossEstimate;
 use crate::rtt::Rtt;
 use crate::shrink_queue::shrink_queue;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
-use loss::LossDetection;
-use probe::Probing;
+use loss_detection::LossDetection;
+pub(crate) use packet::{AckedPackets, Leaving, LostPackets};
+use packet::{PacketState, SentPacket};
+use probing::Probing;
 use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
-
-/// A packet that leaves.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Leaving {
-    /// Bytes of the datagram.
-    pub bytes: usize,
-    /// Whether it asks for an acknowledgement.
-    pub is_ack_eliciting: bool,
-    /// How late its content is already, in ms.
-    pub age_ms: u16,
-    /// The congestion controller's note.
-    pub stamp: DeliveryStamp,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PacketState {
-    /// Asks for no acknowledgement: never lost, never in flight.
-    Untracked,
-    InFlight,
-    Acked,
-    /// Lost, but the peer recovered it from repair packets.
-    Repaired,
-    Lost,
-}
-
-#[derive(Debug)]
-struct SentPacket {
-    at: Time,
-    /// Where its records begin, counted over the connection's life.
-    records: u64,
-    record_count: u16,
-    bytes: u16,
-    age_ms: u16,
-    stamp: DeliveryStamp,
-    state: PacketState,
-    is_suspected: bool,
-    /// Whether its fate counts in what is known of the path's losses.
-    is_measured: bool,
-}
-
-/// What an acknowledgement brought.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckedPackets {
-    /// Bytes of packets that were in flight until now.
-    pub bytes: u32,
-    /// Packets that were in flight until now.
-    pub packets: u32,
-    /// Packets that had been declared lost, wrongly.
-    pub spurious: u32,
-    /// Among them was one in flight that had been suspected.
-    pub suspected: bool,
-    /// Time since the greatest number left, if it was acknowledged for the first time.
-    pub rtt_sample: Option<Duration>,
-    /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
-    pub latest: Option<(Time, DeliveryStamp)>,
-}
-
-/// Packets that turned out to be lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LostPackets {
-    /// How many.
-    pub packets: u32,
-    /// Their bytes.
-    pub bytes: u32,
-    /// When the latest of them left.
-    pub last_sent: Time,
-}
-
-impl LostPackets {
-    /// Adds others.
-    pub(crate) fn add(&mut self, other: LostPackets) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-        self.last_sent = self.last_sent.max(other.last_sent);
-    }
-}
 
 /// All packets sent and not settled.
 #[derive(Debug)]

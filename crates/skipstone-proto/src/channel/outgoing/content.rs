@@ -1,9 +1,7 @@
 //! What waits or is in flight: a message, or several of a batch.
 
-use super::{Flight, MessageState};
 use crate::channel::encoded_batch::BatchSlice;
 use crate::channel::{MessageId, window_cost};
-use crate::seq::Seq;
 use bytes::Bytes;
 
 #[derive(Debug)]
@@ -60,22 +58,6 @@ impl Content {
                 let (payload, id) = slice.pop().unzip();
                 (payload.unwrap_or_default(), id, slice.count() == 0)
             }
-        }
-    }
-}
-
-impl Flight {
-    /// A message that leaves in this packet.
-    pub(super) fn one(sequence: Seq, payload: Bytes, id: MessageId, sent_in: u64) -> Self {
-        let (content, state) = (Content::One(payload), MessageState::InFlight);
-        Flight { sequence, count: 1, content, id, sent_in, state, fragments: None }
-    }
-
-    /// The payload of one of its messages.
-    pub(super) fn payload_at(&self, sequence: Seq) -> &Bytes {
-        match &self.content {
-            Content::One(payload) => payload,
-            Content::Slice(slice) => slice.payload(sequence.distance_from(self.sequence) as usize),
         }
     }
 }

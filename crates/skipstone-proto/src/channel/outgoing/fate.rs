@@ -1,7 +1,8 @@
 //! What became of messages: acknowledged, lost, superseded.
 
 use super::content::Content;
-use super::{Flight, MessageState, Outgoing, Receipt};
+use super::flight::{Flight, MessageState};
+use super::{Outgoing, Receipt};
 use crate::channel::packet::SendWindow;
 use crate::channel::{GivenUp, MessageId};
 use crate::recovery::{Record, Resolved};

@@ -1,7 +1,8 @@
 //! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
 
 use super::content::Content;
-use super::{FLIGHT_MAX, Flight, Fragments, HEADER_BYTES, MessageState, Outgoing, PendingMessages, Stopped};
+use super::flight::{Flight, Fragments, MessageState, PendingMessages};
+use super::{FLIGHT_MAX, HEADER_BYTES, Outgoing, Stopped};
 use crate::channel::encoded_batch::Limits;
 use crate::channel::packet::{Packet, SendWindow};
 use crate::channel::{MessageId, window_cost};

@@ -1,40 +1,17 @@
 //! Copies of retransmissions: how many, how far apart; and the age of the content that waits to be retransmitted.
 
 use super::Redundant;
+use super::retransmission::{CopyCount, Retransmission};
 use crate::channel::channels::Channels;
 use crate::channel::classes::ClassId;
 use crate::connection::{Connection, Context};
 use crate::time::Time;
-
-/// Content that waits to be retransmitted, and is to be copied.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Retransmission {
-    /// It was to leave then.
-    since: Time,
-    /// How many copies shall follow the next packet with such content.
-    copies: u8,
-}
-
-/// How many copies shall follow a retransmission.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::connection) enum CopyCount {
-    /// As many as the path's losses and the channel's class ask for.
-    ByLoss,
-    /// So many.
-    Exactly(u8),
-}
 
 const COPIES_PER_RTT: u32 = 5;
 /// The share of retransmitted content that may be lost in all of its copies.
 const COPIES_LOST_MAX: f32 = 5e-5;
 const COPIES_MIN: u8 = 2;
 const COPIES_MAX: u8 = 5;
-
-impl Default for Retransmission {
-    fn default() -> Self {
-        Retransmission { since: Time::NEVER, copies: 0 }
-    }
-}
 
 impl Redundant {
     /// Whether retransmissions of a class go out in packets of their own, and get copies.

@@ -1,7 +1,5 @@
 //! Repair packets of a class that are to be sent.
 
-use super::Redundant;
-use crate::channel::packet::Packet;
 use crate::time::Time;
 
 /// Repairs that are to be sent.
@@ -38,6 +36,11 @@ impl Repairs {
         *self = Repairs { now, later: later + held_back, later_at, ..*self };
     }
 
+    /// Whether none is to follow.
+    pub(super) fn are_over(&self) -> bool {
+        self.now + self.later == 0
+    }
+
     /// None leaves before this time.
     pub(super) fn defer(&mut self, until: Time) {
         if self.now > 0 {
@@ -54,47 +57,10 @@ impl Repairs {
         self.later = 0;
     }
 
-    fn on_sent(&mut self) {
+    pub(super) fn on_sent(&mut self) {
         match self.now.checked_sub(1) {
             Some(rest) => self.now = rest,
             None => self.later -= 1,
         }
     }
-}
-
-/// Writes a repair, if one is due and the packet holds nothing but acknowledgements. True if it did.
-pub(in crate::connection) fn write_repair(
-    now: Time,
-    redundancy: &mut Redundant,
-    packet: &mut Packet<'_>,
-    overhead: usize,
-    is_last_chance: bool,
-) -> bool {
-    let Some(class) = redundancy.classes.iter_mut().find(|class| class.repairs.are_due(now)) else { return false };
-    let has_blocks = class.has_blocks();
-    let Some(encoder) = &mut class.encoder else {
-        class.repairs.clear();
-        return false;
-    };
-    let length = encoder.repair_len(packet.number);
-    let bytes = (length + packet.writer.len() + overhead) as u64;
-    let fits = packet.room() >= length;
-    if fits && redundancy.budget.allows(bytes) && encoder.write_repair(packet.number, &mut packet.writer) {
-        redundancy.budget.spend(bytes);
-        class.repairs.on_sent();
-        let is_last = class.repairs.now + class.repairs.later == 0;
-        if is_last && has_blocks {
-            encoder.begin_block();
-        } else if is_last {
-            encoder.on_repairs_sent();
-        }
-        return true;
-    }
-    if fits || is_last_chance {
-        if has_blocks {
-            encoder.begin_block();
-        }
-        class.repairs.clear();
-    }
-    false
 }

@@ -4,7 +4,7 @@ use super::decide::{Decision, Retransmission};
 use crate::channel::channels::Channels;
 use crate::channel::packet::Packet;
 use crate::connection::Connection;
-use crate::connection::close::{Answer, Ending};
+use crate::connection::ending::{Answer, Ending};
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
 use crate::recovery::{Control, Received, Record};
 use crate::time::Time;

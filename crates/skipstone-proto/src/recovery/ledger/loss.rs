@@ -1,74 +1,15 @@
 //! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK, RFC
 //! 8985); and what losses tell about the path.
 
-use super::{AckedPackets, Ledger, LostPackets, PacketState, Resolved};
+use super::Ledger;
+use super::packet::{LostPackets, PacketState};
+use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
-
-/// When packets count as lost, and when they last were.
-#[derive(Debug)]
-pub(super) struct LossDetection {
-    /// When the next packet may have to be declared lost.
-    due: Time,
-    reorder_window: Duration,
-    /// Packets lost since the reorder window was last too short.
-    since_spurious: u32,
-    /// When a packet was lost last, or a repair left because one might be, or the first packet left.
-    troubled_at: Time,
-    /// When a packet was lost last.
-    lost_at: Time,
-}
 
 /// Nothing has been lost for so long: the peer may hold its acknowledgements back. Less than the peer's own time
 /// (`Received::is_quiet`), which sees losses, and hears of repairs, about when we do.
 const CALM_AFTER: Duration = Duration::from_secs(2);
-const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
-/// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
-const LOSSES_PER_HALVING: u32 = 16;
-
-impl Default for LossDetection {
-    fn default() -> Self {
-        LossDetection {
-            due: Time::NEVER,
-            reorder_window: REORDER_WINDOW_MIN,
-            since_spurious: 0,
-            troubled_at: Time::NEVER,
-            lost_at: Time::ZERO,
-        }
-    }
-}
-
-impl LossDetection {
-    /// A packet leaves; the first of all begins the time without trouble.
-    pub(super) fn on_sent(&mut self, now: Time) {
-        if self.troubled_at == Time::NEVER {
-            self.troubled_at = now;
-        }
-    }
-
-    /// Packets were lost.
-    pub(super) fn on_lost(&mut self, now: Time) {
-        (self.troubled_at, self.lost_at) = (now, now);
-    }
-
-    /// So many were found to be lost: a window that is not too short may become shorter.
-    fn on_found(&mut self, packets: u32) {
-        self.since_spurious += packets;
-        if self.since_spurious >= LOSSES_PER_HALVING {
-            self.since_spurious = 0;
-            self.reorder_window = (self.reorder_window / 2).max(REORDER_WINDOW_MIN);
-        }
-    }
-
-    /// If packets that counted as lost have arrived, the window was too short.
-    pub(super) fn on_acked(&mut self, acked: &AckedPackets, rtt: &Rtt) {
-        if acked.spurious > 0 {
-            self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
-            self.since_spurious = 0;
-        }
-    }
-}
-
 impl Ledger {
     /// Declares lost what is lost by now; `resolved` receives what those packets held.
     pub(crate) fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> LostPackets {
@@ -126,9 +67,11 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Record;
+    use super::super::loss_detection::REORDER_WINDOW_MIN;
+    use super::super::packet::AckedPackets;
     use super::super::played::{ms, send, steady_rtt};
     use super::*;
+    use crate::recovery::record::Record;
     use crate::seq::Seq;
 
     #[test]

@@ -1,6 +1,8 @@
 //! What the tests of the ledger play: packets of one message each, on a path of 20 ms.
 
-use super::{Leaving, Ledger, Record};
+use super::Ledger;
+use super::packet::Leaving;
+use crate::recovery::record::Record;
 use crate::rtt::Rtt;
 use crate::seq::Seq;
 use crate::time::{Duration, Time};

@@ -5,21 +5,11 @@
 //! though nothing says yet that it is lost. A peer from whom nothing at all has come for three timeouts is silent:
 //! then only single probes go out, at growing intervals, until it is heard again.
 
-use super::{Ledger, PacketState, Resolved};
+use super::Ledger;
+use super::packet::{PacketState, SentPacket};
+use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
-
-/// Which packets are suspected lost, and since when the peer has been silent.
-#[derive(Debug)]
-pub(super) struct Probing {
-    /// The first packet that may still be suspected.
-    from: u64,
-    last_eliciting_at: Time,
-    /// When the peer last acknowledged anything new, or began to owe it.
-    progress_at: Time,
-    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and then.
-    slack: Duration,
-}
 
 /// The result of a probe timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +20,6 @@ pub(crate) struct Suspected {
     pub is_silent: bool,
 }
 
-const SLACK_MIN: Duration = Duration::from_millis(2);
-const SLACK_MAX: Duration = Duration::from_millis(64);
-const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
 /// Probes of a silent peer are one timeout apart, or this fraction of the time that it has been silent.
 const PROBES_PER_SILENCE: u32 = 8;
 const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
@@ -41,38 +28,6 @@ const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
 const ALL_LOST_MAX: f32 = 1e-3;
 /// Packets that left within this time are one burst.
 const BURST_SPAN: Duration = Duration::from_micros(500);
-
-impl Probing {
-    pub(super) fn starting_at(next: u64) -> Self {
-        Probing { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, slack: Duration::ZERO }
-    }
-
-    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
-        self.last_eliciting_at = now;
-        if is_first_in_flight {
-            self.progress_at = now;
-        }
-    }
-
-    pub(super) fn on_progress(&mut self, now: Time) {
-        self.progress_at = now;
-    }
-
-    /// A suspicion was spurious: the packet had arrived, on a path that loses nothing.
-    pub(super) fn on_spurious_probe(&mut self) {
-        self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
-    }
-
-    /// Losses happen here, and are to be found out soon.
-    pub(super) fn on_loss(&mut self) {
-        self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
-    }
-
-    /// From when on the peer counts as silent.
-    fn silent_from(&self, timeout: Duration) -> Time {
-        self.progress_at + timeout * TIMEOUTS_UNTIL_SILENCE
-    }
-}
 
 impl Ledger {
     /// When the next packet is overdue, or the next probe is due. While the path `is_full`, later packets tell of losses,
@@ -137,7 +92,7 @@ impl Ledger {
     /// acknowledged: rather than all of them the acknowledgement was lost, and that of the copy will tell.
     fn burst_packets(&self, index: usize) -> u64 {
         let at = self.sent[index].at;
-        let is_same = |packet: &&super::SentPacket| packet.at.since(at) <= BURST_SPAN;
+        let is_same = |packet: &&SentPacket| packet.at.since(at) <= BURST_SPAN;
         let is_heard_of = self.latest_acked_sent_at + BURST_SPAN >= at;
         let count = self.sent.range(index..).take_while(is_same).count();
         let all_lost = (1.0 - 1.0 / self.losses.burst_length()).max(self.losses.rate()).powi(count as i32 - 1);
@@ -157,7 +112,7 @@ impl Ledger {
         self.sent[index].is_suspected = true;
     }
 
-    fn first_unsuspected(&self) -> Option<&super::SentPacket> {
+    fn first_unsuspected(&self) -> Option<&SentPacket> {
         self.sent.get(self.probing.from.checked_sub(self.base)? as usize)
     }
 
@@ -175,7 +130,7 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::AckedPackets;
+    use super::super::packet::AckedPackets;
     use super::super::played::{ms, send, steady_rtt};
     use super::*;
 

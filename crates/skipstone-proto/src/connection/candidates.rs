@@ -1,0 +1,171 @@
+//! Addresses that have to prove that they are the peer's: when each is asked, and what for.
+
+use crate::path::Path;
+use crate::time::{Duration, Time};
+use crate::wire::datagram::HEADER_BYTES;
+use crate::wire::frame::PATH_BYTES;
+use core::net::SocketAddr;
+
+/// Bytes of a packet with a PATH_CHALLENGE, its seal aside.
+pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
+/// How long a new address may take to prove itself, once it was asked.
+const CANDIDATE_MAX: Duration = Duration::from_secs(3);
+
+/// What there is to do about addresses.
+#[derive(Debug, Default)]
+pub(super) struct Roaming {
+    pub(super) candidate: Option<Box<Candidate>>,
+    /// Where the connection was before, if that was by another challenge: asked after the move, and when packets come
+    /// from there.
+    pub(super) left: Option<Box<Candidate>>,
+    /// Until then no other address is asked, because the last one that answered was not the peer's.
+    pub(super) held_until: Option<Time>,
+    /// The peer wants to know whether this side lives where it believes.
+    pub(super) to_answer: Option<u64>,
+    /// The last answer, whatever it answers.
+    pub(super) answered: Option<u64>,
+    /// This side has a new address, which the peer does not know.
+    pub(super) announces: bool,
+    /// Where the peer was when it opened the connection, if it moved since.
+    pub(super) opened_from: Option<Box<SocketAddr>>,
+}
+
+/// An address that authentic packets came from, and that has to prove that it is the peer's.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) path: Path,
+    pub(super) token: u64,
+    /// Number of the packet that made it one.
+    pub(super) number: u64,
+    /// Bytes that came from there, less those that were sent there; IP and UDP headers count.
+    pub(super) credit: usize,
+    /// Bytes of a challenge, with its headers.
+    pub(super) cost: usize,
+    pub(super) challenges: u32,
+    pub(super) sent_at: Time,
+    pub(super) send_at: Time,
+    pub(super) interval: Duration,
+    /// From the first challenge on: a few short packets may have to come before one is paid for.
+    pub(super) deadline: Time,
+}
+
+/// A packet that is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PathFrame {
+    Challenge { path: Path, token: u64 },
+    Answer { token: u64 },
+    Announce,
+}
+
+impl Candidate {
+    /// One to which a challenge is sent as soon as it can pay.
+    pub(super) fn new(
+        now: Time,
+        path: Path,
+        token: u64,
+        number: u64,
+        overhead: usize,
+        interval: Duration,
+    ) -> Box<Self> {
+        Box::new(Candidate {
+            path,
+            token,
+            number,
+            credit: 0,
+            cost: CHALLENGE_BYTES + overhead + usize::from(path.carrier.overhead_bytes),
+            challenges: 0,
+            sent_at: Time::NEVER,
+            send_at: now,
+            interval,
+            deadline: Time::NEVER,
+        })
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.can_pay() && self.send_at <= now
+    }
+
+    fn path_frame(&self) -> PathFrame {
+        PathFrame::Challenge { path: self.path, token: self.token }
+    }
+
+    /// An authentic datagram of so many bytes came from there.
+    pub(super) fn on_datagram(&mut self, bytes: usize) {
+        self.credit += bytes + usize::from(self.path.carrier.overhead_bytes);
+    }
+
+    fn on_challenge_sent(&mut self, now: Time) {
+        self.credit = self.credit.saturating_sub(self.cost);
+        if self.challenges == 0 {
+            self.deadline = now + CANDIDATE_MAX;
+        }
+        self.challenges += 1;
+        self.sent_at = now;
+        self.send_at = now + self.interval;
+        self.interval *= 2;
+    }
+
+    /// It is asked no more, until packets come from there.
+    pub(super) fn rest(&mut self) {
+        (self.challenges, self.send_at, self.deadline) = (0, Time::NEVER, Time::NEVER);
+    }
+
+    fn can_pay(&self) -> bool {
+        self.credit >= self.cost
+    }
+
+    fn due(&self) -> Time {
+        let send_at = if self.can_pay() { self.send_at } else { Time::NEVER };
+        send_at.min(self.deadline)
+    }
+
+    /// It cannot even be asked, or was and would have answered by now: another address may take its place.
+    pub(super) fn gives_way(&self) -> bool {
+        if self.challenges == 0 { !self.can_pay() } else { self.challenges > 1 }
+    }
+}
+
+impl Roaming {
+    pub(super) fn due(&self) -> Time {
+        let due = |candidate: &Option<Box<Candidate>>| candidate.as_ref().map_or(Time::NEVER, |it| it.due());
+        due(&self.candidate).min(due(&self.left))
+    }
+
+    /// Whether [`Roaming::poll`] has anything.
+    pub(super) fn has_path_frame(&self, now: Time) -> bool {
+        self.to_answer.is_some() || self.announces || self.due() <= now
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<PathFrame> {
+        if let Some(candidate) = self.asked().find(|candidate| candidate.is_due(now)) {
+            return Some(candidate.path_frame());
+        }
+        if let Some(token) = self.to_answer.take() {
+            return Some(PathFrame::Answer { token });
+        }
+        core::mem::take(&mut self.announces).then_some(PathFrame::Announce)
+    }
+
+    /// Addresses that have to prove themselves.
+    fn asked(&mut self) -> impl Iterator<Item = &mut Box<Candidate>> {
+        self.candidate.iter_mut().chain(&mut self.left)
+    }
+
+    pub(super) fn on_challenge_sent(&mut self, now: Time, token: u64) {
+        if let Some(candidate) = self.asked().find(|candidate| candidate.token == token) {
+            candidate.on_challenge_sent(now);
+        }
+    }
+
+    pub(super) fn on_challenge(&mut self, token: u64) {
+        self.to_answer = Some(token);
+    }
+
+    pub(super) fn on_response(&mut self, token: u64) {
+        self.answered = Some(token);
+    }
+
+    pub(super) fn announce(&mut self) {
+        self.announces = true;
+    }
+}

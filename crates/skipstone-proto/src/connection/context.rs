@@ -1,0 +1,22 @@
+//! What a call into a connection may touch besides the connection.
+
+use super::events::Events;
+use crate::channel::inbox::Inbox;
+use crate::channel::outgoing::Receipt;
+use crate::recovery::Resolved;
+use crate::time::Time;
+
+/// What a call into a connection may touch besides the connection.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Time,
+    pub(crate) events: &'a mut Events,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Lists that are filled and emptied within one call, kept for their memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(super) resolved: Vec<Resolved>,
+    pub(super) inbox: Inbox,
+    pub(super) receipts: Vec<Receipt>,
+}

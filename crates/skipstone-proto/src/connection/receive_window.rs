@@ -1,0 +1,42 @@
+//! How much this side can still take, and when the peer is told of it. WIRE.md section 4.1.
+
+use super::state::Connection;
+use crate::time::Time;
+
+impl Connection {
+    /// The application took messages off the queue that held so much of the window. True if the peer is to be told that there
+    /// is room again.
+    pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
+        let free_before = self.receive_window_free();
+        self.receiving.window.undelivered -= cost;
+        self.tell_window_if_freed(now, free_before)
+    }
+
+    /// After room was made outside of a packet's handling.
+    pub(super) fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
+        let window = u64::from(self.terms.settings.window_bytes);
+        let Some(told) = self.receiving.window.told else { return false };
+        // In steps, so that not every message that is taken costs a packet.
+        let (free, step) = (self.receive_window_free(), (window / 4).max(1));
+        let is_worth_it = free >= window && free_before < window || free >= told.saturating_add(step);
+        if is_worth_it {
+            self.receiving.window.told = Some(free);
+            self.receiving.window.news_from = Some(self.sending.ledger.next());
+            self.tell_window(now);
+        }
+        is_worth_it
+    }
+
+    /// Asks for an acknowledgement, so that the news is repeated if it is lost.
+    pub(super) fn tell_window(&mut self, now: Time) {
+        self.sending.pending.ping = true;
+        self.receiving.received.ack_now(now);
+    }
+
+    /// Window cost that this side can still take: twice the window, so that the whole of it is always free for a peer
+    /// of which little is held.
+    pub(super) fn receive_window_free(&self) -> u64 {
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        (2 * u64::from(self.terms.settings.window_bytes)).saturating_sub(taken)
+    }
+}

@@ -1,0 +1,164 @@
+//! The state of one connection, and what is set or asked of it directly.
+
+use super::client_handshake::ClientHandshake;
+use super::ending::Ending;
+use super::event::PeerId;
+use super::identity::{ConnectionIds, Identity, Side};
+use super::path_state::PathState;
+use super::receiving::Receiving;
+use super::redundancy::Redundant;
+use super::sending::Sending;
+use super::server_time::TimeExchange;
+use super::stats::Stats;
+use super::terms::Terms;
+use super::timers::Timers;
+use crate::channel::channels::Channels;
+use crate::channel::classes::Classes;
+use crate::congestion::{Bandwidth, Congestion, Controller};
+use crate::path::Path;
+use crate::security::Security;
+use crate::time::Time;
+use crate::wire::settings::{Merging, Settings};
+use skipstone_prefetch::{Step, prefetch};
+use std::sync::Arc;
+
+/// Where in its life a connection is: the picture above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionState {
+    Hello,
+    Opening,
+    Requested,
+    Established,
+    Lingering,
+    Closing,
+    Drained,
+    Dead,
+}
+
+/// One connection. Its state is grouped by purpose; each group has a file of its own.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(super) identity: Identity,
+    pub(super) state: ConnectionState,
+    /// What a client asks with until it is let in.
+    pub(super) handshake: Option<Box<ClientHandshake>>,
+    /// The end that has begun.
+    pub(super) ending: Option<Box<Ending>>,
+    pub(super) timers: Timers,
+    pub(super) terms: Terms,
+    pub(super) security: Security,
+    pub(super) path: PathState,
+    pub(super) receiving: Receiving,
+    pub(super) sending: Sending,
+    pub(super) channels: Channels,
+    pub(super) redundancy: Redundant,
+    pub(super) time: TimeExchange,
+    pub(super) stats: Stats,
+}
+
+impl Connection {
+    /// The parts that both sides begin with.
+    pub(super) fn new(
+        identity: Identity,
+        state: ConnectionState,
+        path: Path,
+        security: Security,
+        settings: Arc<Settings>,
+        timers: Timers,
+    ) -> Self {
+        Connection {
+            identity,
+            state,
+            handshake: None,
+            ending: None,
+            timers,
+            security,
+            path: PathState::new(path, settings.datagram_bytes_max),
+            receiving: Receiving::default(),
+            sending: Sending::default(),
+            channels: Channels::new(settings.window_bytes, Classes::new(&settings)),
+            redundancy: Redundant::new(&settings),
+            time: TimeExchange::default(),
+            terms: Terms::new(settings),
+            stats: Stats::default(),
+        }
+    }
+
+    pub(crate) fn peer(&self) -> PeerId {
+        self.identity.peer
+    }
+
+    pub(crate) fn side(&self) -> Side {
+        self.identity.side
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path.current
+    }
+
+    pub(crate) fn ids(&self) -> ConnectionIds {
+        self.identity.ids
+    }
+
+    pub(crate) fn settings(&self) -> &Arc<Settings> {
+        &self.terms.settings
+    }
+
+    /// Begins to fetch what this points to, or what that does. It is in the caches itself.
+    pub(crate) fn prefetch(&self, step: Step) {
+        match (&self.security, step) {
+            (Security::Session(session), Step::Beyond) => session.prefetch(),
+            (Security::Session(session), _) => prefetch(&**session),
+            (Security::Plain(_), _) => {}
+        }
+        self.channels.prefetch(step);
+        if step == Step::Pointees {
+            self.sending.ledger.prefetch();
+        }
+    }
+
+    pub(crate) fn stats_mut(&mut self) -> &mut Stats {
+        &mut self.stats
+    }
+
+    /// Chooses the controller of a connection that has sent nothing yet. A reliable carrier has its own.
+    pub(crate) fn set_congestion(&mut self, congestion: Congestion) {
+        if !self.path.current.carrier.is_reliable {
+            self.path.congestion = Controller::new(congestion, self.terms.settings.datagram_bytes_max);
+        }
+    }
+
+    /// Caps what goes to the peer, in bytes per second with IP headers.
+    pub(crate) fn set_bandwidth(&mut self, bytes_per_second: Option<u64>) {
+        self.sending.bandwidth = bytes_per_second.map(|rate| Box::new(Bandwidth::new(rate)));
+    }
+
+    /// Until then, messages wait for their share of what the endpoint may send.
+    pub(crate) fn hold_until(&mut self, until: Time) {
+        (self.sending.held_until, self.sending.is_held) = (until, false);
+    }
+
+    /// Whether messages wait for that share, and for nothing else.
+    pub(crate) fn is_held(&self) -> bool {
+        self.sending.is_held
+    }
+
+    /// What waits for the end of the old merging leaves at once.
+    pub(crate) fn set_merging(&mut self, merging: Merging) {
+        self.terms.merging = merging;
+        self.terms.is_merging_own = true;
+        if self.channels.has_new() {
+            self.timers.merge.end(Time::ZERO);
+        }
+    }
+
+    /// Whether its `Closed` event was given.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.state, ConnectionState::Drained | ConnectionState::Dead)
+    }
+
+    /// Whether it can be forgotten.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state == ConnectionState::Dead
+    }
+}

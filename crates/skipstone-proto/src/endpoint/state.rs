@@ -1,0 +1,168 @@
+//! The state of an endpoint, and how a connection comes to its turn: put in its place, activated, woken, removed.
+
+use super::broadcast::Broadcast;
+use super::config::Config;
+use super::config_error::ConfigError;
+use super::directory::Directory;
+use super::groups::{Group, Groups};
+use super::ids::IdTable;
+use super::pending_handshakes::PendingHandshakes;
+use super::ready::Ready;
+use super::replies::Replies;
+use super::secrets::Secrets;
+use super::share::Share;
+use super::slots::Slots;
+use super::totals::Totals;
+use super::wheel::Wheel;
+use crate::connection::event::PeerId;
+use crate::connection::events::Events;
+use crate::connection::{Connection, Context, Scratch, Side};
+use crate::path::Path;
+use crate::time::Time;
+use crate::wire::settings::Settings;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// All connections behind one or more sockets.
+#[derive(Debug)]
+pub struct Endpoint {
+    pub(super) config: Config,
+    pub(super) settings: Arc<Settings>,
+    pub(super) secrets: Secrets,
+    pub(super) slots: Slots,
+    pub(super) directory: Directory,
+    /// Handshakes of encrypted suites that are under way.
+    pub(super) pending_handshakes: PendingHandshakes,
+    pub(super) groups: Groups,
+    pub(super) ready: Ready,
+    /// The cap on what all connections send together, if there is one.
+    pub(super) share: Option<Box<Share>>,
+    pub(super) broadcast: Broadcast,
+    pub(super) wheel: Wheel,
+    pub(super) replies: Replies,
+    pub(super) query_answer: Option<Bytes>,
+    pub(super) events: Events,
+    pub(super) scratch: Scratch,
+    pub(super) totals: Totals,
+}
+
+impl Endpoint {
+    /// An endpoint whose every random choice follows from `seed`, which outside of tests comes from the system's
+    /// entropy. Shards of one server share its first half, the secret of cookies, and nothing of the second.
+    ///
+    /// # Errors
+    /// As [`Config::check`].
+    pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
+        config.check()?;
+        let settings = Arc::new(config.settings.clone());
+        Ok(Endpoint {
+            secrets: Secrets::new(&seed),
+            slots: Slots::default(),
+            directory: Directory::new(IdTable::new(config.shard)),
+            pending_handshakes: PendingHandshakes::default(),
+            groups: Groups::default(),
+            ready: Ready::default(),
+            share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
+            broadcast: Broadcast::default(),
+            wheel: Wheel::default(),
+            replies: Replies::default(),
+            query_answer: None,
+            events: Events::default(),
+            scratch: Scratch::default(),
+            totals: Totals::default(),
+            settings,
+            config,
+        })
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
+    }
+
+    /// Whether the path is a stream that carries a connection.
+    pub(super) fn is_taken(&self, path: &Path) -> bool {
+        path.carrier.is_reliable && self.directory.by_socket.contains_key(&path.socket)
+    }
+
+    /// Puts a new connection where its id and its path find it.
+    pub(super) fn insert(&mut self, mut connection: Connection) {
+        let (index, path) = (connection.peer().index, *connection.path());
+        if let Some(merging) = self.config.merging {
+            connection.set_merging(merging);
+        }
+        connection.set_bandwidth(self.config.bandwidth_max_per_peer);
+        if path.carrier.is_reliable {
+            self.directory.by_socket.insert(path.socket, index);
+        }
+        self.slots.fill(connection);
+        self.activate(index);
+    }
+
+    pub(super) fn with<T>(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        act: impl FnOnce(&mut Connection, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        let connection = self.slots.connection(peer)?;
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        let result = act(connection, cx);
+        self.after(peer.index);
+        Some(result)
+    }
+
+    /// After anything happened to a connection: it may have something to send, or be over.
+    pub(super) fn after(&mut self, index: u32) {
+        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
+        if connection.is_dead() { self.remove(index) } else { self.activate(index) }
+    }
+
+    pub(super) fn activate(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        if let Some(peer) = slot.touch(index) {
+            self.ready.touched.push(peer);
+        }
+        if !core::mem::replace(&mut slot.is_active, true) {
+            self.ready.active.push_back(index);
+        }
+    }
+
+    /// Sees to it that the connection is woken in time. A wake-up that has become too early is left as it is.
+    pub(super) fn rearm(&mut self, index: u32) {
+        self.rearm_from(index, Time::ZERO);
+    }
+
+    /// As `rearm`, and not before `earliest`.
+    pub(super) fn rearm_from(&mut self, index: u32, earliest: Time) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let Some(connection) = &slot.connection else { return };
+        let at = connection.poll_timeout().max(earliest);
+        if slot.wants_entry(at) {
+            self.wheel.arm(index, at);
+        }
+    }
+
+    pub(super) fn remove(&mut self, index: u32) {
+        if let Some(peer) = self.slots.at(index).and_then(|slot| slot.touch(index)) {
+            self.ready.touched.push(peer);
+        }
+        let Some(mut connection) = self.slots.empty(index) else { return };
+        self.totals.past.add(connection.stats_mut());
+        let (path, ids) = (*connection.path(), connection.ids());
+        self.directory.ids.release(ids.local);
+        let opened = (connection.opened_from(), ids.remote);
+        if self.directory.opened.get(&opened).is_some_and(|opened| opened.index == index) {
+            self.directory.opened.remove(&opened);
+        }
+        if path.carrier.is_reliable && self.directory.by_socket.get(&path.socket) == Some(&index) {
+            self.directory.by_socket.remove(&path.socket);
+        }
+        if path.carrier.is_reliable || connection.side() == Side::Client {
+            self.ready.released.push_back(path.socket);
+        }
+        for group in self.slots.take_groups(index) {
+            self.groups.leave(group, index);
+        }
+        self.groups.leave(Group::EVERYONE, index);
+    }
+}

@@ -1,0 +1,80 @@
+//! Packets that leave, are in flight, and whose fate is known.
+
+use crate::delivery::DeliveryStamp;
+use crate::time::{Duration, Time};
+
+/// A packet that leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Leaving {
+    /// Bytes of the datagram.
+    pub bytes: usize,
+    /// Whether it asks for an acknowledgement.
+    pub is_ack_eliciting: bool,
+    /// How late its content is already, in ms.
+    pub age_ms: u16,
+    /// The congestion controller's note.
+    pub stamp: DeliveryStamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PacketState {
+    /// Asks for no acknowledgement: never lost, never in flight.
+    Untracked,
+    InFlight,
+    Acked,
+    /// Lost, but the peer recovered it from repair packets.
+    Repaired,
+    Lost,
+}
+
+#[derive(Debug)]
+pub(super) struct SentPacket {
+    pub(super) at: Time,
+    /// Where its records begin, counted over the connection's life.
+    pub(super) records: u64,
+    pub(super) record_count: u16,
+    pub(super) bytes: u16,
+    pub(super) age_ms: u16,
+    pub(super) stamp: DeliveryStamp,
+    pub(super) state: PacketState,
+    pub(super) is_suspected: bool,
+    /// Whether its fate counts in what is known of the path's losses.
+    pub(super) is_measured: bool,
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckedPackets {
+    /// Bytes of packets that were in flight until now.
+    pub bytes: u32,
+    /// Packets that were in flight until now.
+    pub packets: u32,
+    /// Packets that had been declared lost, wrongly.
+    pub spurious: u32,
+    /// Among them was one in flight that had been suspected.
+    pub suspected: bool,
+    /// Time since the greatest number left, if it was acknowledged for the first time.
+    pub rtt_sample: Option<Duration>,
+    /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
+    pub latest: Option<(Time, DeliveryStamp)>,
+}
+
+/// Packets that turned out to be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LostPackets {
+    /// How many.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u32,
+    /// When the latest of them left.
+    pub last_sent: Time,
+}
+
+impl LostPackets {
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: LostPackets) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.last_sent = self.last_sent.max(other.last_sent);
+    }
+}

@@ -1,0 +1,51 @@
+//! Which packets are suspected lost, and how long the peer has been silent.
+
+use crate::time::{Duration, Time};
+
+/// Which packets are suspected lost, and since when the peer has been silent.
+#[derive(Debug)]
+pub(super) struct Probing {
+    /// The first packet that may still be suspected.
+    pub(super) from: u64,
+    pub(super) last_eliciting_at: Time,
+    /// When the peer last acknowledged anything new, or began to owe it.
+    pub(super) progress_at: Time,
+    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and then.
+    pub(super) slack: Duration,
+}
+
+const SLACK_MIN: Duration = Duration::from_millis(2);
+const SLACK_MAX: Duration = Duration::from_millis(64);
+const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
+
+impl Probing {
+    pub(super) fn starting_at(next: u64) -> Self {
+        Probing { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, slack: Duration::ZERO }
+    }
+
+    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
+        self.last_eliciting_at = now;
+        if is_first_in_flight {
+            self.progress_at = now;
+        }
+    }
+
+    pub(super) fn on_progress(&mut self, now: Time) {
+        self.progress_at = now;
+    }
+
+    /// A suspicion was spurious: the packet had arrived, on a path that loses nothing.
+    pub(super) fn on_spurious_probe(&mut self) {
+        self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
+    }
+
+    /// Losses happen here, and are to be found out soon.
+    pub(super) fn on_loss(&mut self) {
+        self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
+    }
+
+    /// From when on the peer counts as silent.
+    pub(super) fn silent_from(&self, timeout: Duration) -> Time {
+        self.progress_at + timeout * TIMEOUTS_UNTIL_SILENCE
+    }
+}
