@@ -2,7 +2,8 @@
 
 use crate::driver::impair::Impairment;
 use crate::driver::impairment_error::ImpairmentError;
-use crate::driver::{DialConfig, Driver, DriverStats, LOCAL_ADDRESS};
+use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS};
+use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::security::{Suite, Trust};

@@ -81,6 +81,7 @@
 
 mod client;
 mod driver;
+mod driver_stats;
 mod gate;
 mod handle;
 mod mailbox;
@@ -104,7 +105,7 @@ pub use bytes::Bytes;
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
-pub use driver::{DriverStats, HalfOpenStats, MisroutedStats, SocketStats};
+pub use driver_stats::{DriverStats, HalfOpenStats, MisroutedStats, SocketStats};
 pub use handle::Threading;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};

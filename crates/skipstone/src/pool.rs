@@ -1,8 +1,9 @@
 //! Many clients in one thread, each with a socket of its own: what a stress generator needs.
 
 use crate::client::protection;
+use crate::driver::Driver;
 use crate::driver::impair::Impairment;
-use crate::driver::{Driver, DriverStats};
+use crate::driver_stats::DriverStats;
 use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
 use crate::security::{Fingerprint, Suite, Trust};

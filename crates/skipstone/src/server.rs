@@ -1,12 +1,13 @@
 //! The server: all players, whatever carries them, through one port and one event queue.
 
 use crate::client::{Client, ClientConfig};
+use crate::driver::LOCAL_ADDRESS;
 use crate::driver::command::Command;
 use crate::driver::impair::Impairment;
 #[cfg(feature = "simulate")]
 use crate::driver::impair::LinkStats;
 use crate::driver::impairment_error::ImpairmentError;
-use crate::driver::{DriverStats, LOCAL_ADDRESS};
+use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;

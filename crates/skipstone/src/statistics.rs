@@ -4,7 +4,7 @@
 //! The driver publishes what has changed, at most each [`PUBLISH_SPAN`]: a connection on which nothing happens costs nothing,
 //! and its snapshot stays true.
 
-use crate::driver::DriverStats;
+use crate::driver_stats::DriverStats;
 use crate::server_time::ServerTime;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skipstone_proto::Depth;

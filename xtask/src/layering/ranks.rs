@@ -44,7 +44,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["statistics"],
             &["query"],
             &["roster", "server_time", "url"],
-            &["gate", "mailbox", "net", "security", "send_error"],
+            &["driver_stats", "gate", "mailbox", "net", "security", "send_error"],
         ],
     ),
     (

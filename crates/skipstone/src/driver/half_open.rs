@@ -5,7 +5,7 @@
 //! done there is nothing to say: what follows it is not specified yet, and the session ends with a close_notify.
 
 use super::carrier::udp_carrier;
-use super::stats::HalfOpenStats;
+use crate::driver_stats::HalfOpenStats;
 use crate::security::{Identity, instant, records};
 use dimpl::{Config, Dtls, Output};
 use skipstone_proto::{Duration, Time};

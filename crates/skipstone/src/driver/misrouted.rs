@@ -41,8 +41,8 @@ impl Driver {
 mod tests {
     use super::super::peer_shards::{Mailbox, PeerShards};
     use super::*;
-    use crate::driver::MisroutedStats;
     use crate::driver::{Origin, Sharing, TOKEN_WAKER};
+    use crate::driver_stats::MisroutedStats;
     use skipstone_proto::Config;
     use skipstone_proto::Duration;
     use skipstone_proto::KIND_PACKET;

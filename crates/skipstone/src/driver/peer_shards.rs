@@ -5,7 +5,7 @@
 //! moves comes to another; its datagrams go on to the one that knows it, which answers from its own socket, of the same
 //! port. Nothing here is written unless a client moved or came or went.
 
-use super::stats::MisroutedStats;
+use crate::driver_stats::MisroutedStats;
 use crossbeam_queue::ArrayQueue;
 use mio::Waker;
 use skipstone_proto::KIND_OPEN;

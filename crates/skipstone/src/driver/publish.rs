@@ -1,46 +1,10 @@
 //! What the driver tells whoever reads statistics: a snapshot of each connection on which something happened.
 
 use super::Driver;
-use crate::statistics::{Board, PUBLISH_SPAN, Published, ShardOverview};
+use super::publisher::Publisher;
+use crate::statistics::{PUBLISH_SPAN, Published, ShardOverview};
 use skipstone_proto::Time;
-use skipstone_proto::{PeerId, Stats};
-use std::sync::Arc;
 use std::time::Instant;
-
-/// What is published, and when next.
-#[derive(Debug)]
-pub(super) struct Publisher {
-    board: Arc<Board>,
-    /// When what has changed is published.
-    due: Time,
-    /// Something happened since the last time, on a connection or beside all of them.
-    is_stale: bool,
-    /// Counters of the connections that are published.
-    live: Stats,
-    /// Connections on which something happened; kept for its memory.
-    touched: Vec<PeerId>,
-    /// The least length of messages whose progress is published.
-    transfer_bytes_min: Option<usize>,
-}
-
-impl Default for Publisher {
-    fn default() -> Self {
-        Publisher {
-            board: Arc::default(),
-            due: Time::ZERO,
-            is_stale: true,
-            live: Stats::default(),
-            touched: Vec::new(),
-            transfer_bytes_min: None,
-        }
-    }
-}
-
-impl Publisher {
-    pub(super) fn board(&self) -> Arc<Board> {
-        Arc::clone(&self.board)
-    }
-}
 
 impl Driver {
     /// Publishes the progress of messages of so many bytes and more.

@@ -3,7 +3,7 @@
 use super::carrier::{local_path, udp_carrier};
 use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
-use super::stats::SocketStats;
+use crate::driver_stats::SocketStats;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
 use crate::net::websocket::{WsConnection, WsListener, WsOptions};

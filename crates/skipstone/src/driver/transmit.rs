@@ -1,7 +1,8 @@
 //! From the endpoint to the sockets: a server's datagrams in batches, a client's one by one, a stream's messages together.
 
+use super::Driver;
 use super::sockets::{Local, Socket, Stream};
-use super::{Driver, DriverStats};
+use crate::driver_stats::DriverStats;
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
 use skipstone_proto::Time;
 use skipstone_proto::Transmit;

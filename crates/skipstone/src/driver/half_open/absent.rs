@@ -1,6 +1,6 @@
 //! A build without the feature `dtls`: no server shakes hands with other implementations. A value of this type cannot be.
 
-use super::stats::HalfOpenStats;
+use crate::driver_stats::HalfOpenStats;
 use skipstone_proto::Time;
 use std::net::SocketAddr;
 

@@ -2,7 +2,7 @@
 
 use super::super::records;
 use super::super::verify::Verifier;
-use super::{HEADER_1_2, HEADER_1_3, Kind, LENGTH, MTU, QUEUE_MAX, Role, instant};
+use super::kind::{HEADER_1_2, HEADER_1_3, Kind, LENGTH, MTU, QUEUE_MAX, Role, instant};
 use dimpl::{Dtls, Error, Output};
 use skipstone_proto::Session;
 use skipstone_proto::{Duration, Time};

@@ -1,8 +1,11 @@
 //! Sessions against each other, without sockets: what a forger and a client that makes no sense can do to them.
 
+use super::kind::{KEYS_NEVER_CHANGE, Kind, Role, SERVER_QUEUE_MAX, SERVER_RECORDS_MAX, config};
 use super::*;
 use crate::security::Trust;
 use crate::security::resident::resident_kb;
+use dimpl::crypto::Dtls13CipherSuite;
+use skipstone_proto::Duration;
 
 const START: Time = Time::from_micros(1_000_000);
 
