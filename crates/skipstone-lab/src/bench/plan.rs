@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::drivers::Drive;
+use super::drivers::driver::Drive;
 use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
 use super::network::Network;
 use super::row::Against;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::drivers::{self, BenchServer, Drive, Inbox, ServerSetup};
+use super::drivers;
+use super::drivers::driver::{BenchServer, Drive, Inbox, ServerSetup};
 use super::messages::{ChildMessage, Order, ServerCounters, send};
 use super::network::{self, CableEnd};
 use super::place::Place;

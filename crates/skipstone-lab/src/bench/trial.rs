@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::drivers::Drive;
+use super::drivers::driver::Drive;
 use super::load::LoadTask;
 use super::messages::{ChildMessage, LoadReport, Order, Progress, ServerCounters};
 use super::network::{self, Network};

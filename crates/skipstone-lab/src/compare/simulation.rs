@@ -11,7 +11,8 @@ use super::beside::{Neighbours, OWN_TAG};
 use super::condition::Condition;
 use super::contender::Contender;
 use super::peer::{Contents, Peer, Telemetry, Update};
-use super::peers::{Ends, EndsSetup, ends};
+use super::peers::ends;
+use super::peers::ends::{Ends, EndsSetup};
 use super::proof::{Proof, UpdateCounts};
 use crate::peers::HEADER_BYTES;
 

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::error::text;
+use super::listeners;
 use super::watch::Watch;
-use super::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup, listeners, text};
 use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;

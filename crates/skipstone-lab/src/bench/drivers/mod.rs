@@ -1,8 +1,10 @@
 //! One small driver for each transport: a server that is stepped by its tick, and many clients in one thread, each with a
 //! socket of its own. What the lines say, who sends when and what is counted is decided above.
 
+pub(crate) mod driver;
 #[cfg(feature = "peers")]
 mod enet;
+mod error;
 mod listeners;
 #[cfg(feature = "peers")]
 mod quinn;
@@ -16,138 +18,9 @@ mod watch;
 mod websocket;
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
-use ::skipstone::{Congestion, Redundancy};
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-
+use self::driver::{BenchClients, BenchServer, ClientSetup, ServerSetup};
 use super::transport::BenchTransport;
-use super::variant::Delivery;
-
-/// A server, driven by its tick: receive, broadcast or answer, flush, rest.
-pub(crate) trait BenchServer {
-    /// The URL by which a client connects.
-    fn url(&self) -> String;
-
-    /// Takes what has come. Lines go into the inbox.
-    fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String>;
-
-    /// Queues a line for every client.
-    fn broadcast(&mut self, line: &Bytes);
-
-    /// Queues a line for one client.
-    fn answer(&mut self, client: u32, line: Bytes);
-
-    /// Lets everything leave that was queued.
-    fn flush(&mut self) -> Result<(), String>;
-
-    /// Until the next tick.
-    fn rest(&mut self, until: Instant) -> Result<(), String> {
-        std::thread::sleep(until.saturating_duration_since(Instant::now()));
-        Ok(())
-    }
-
-    /// Clients that are connected.
-    fn clients(&self) -> usize;
-
-    /// Bytes of both directions with their IP headers, where the transport knows them better than the interface does: where
-    /// the kernel cuts or joins datagrams.
-    fn ip_bytes(&mut self) -> Option<u64> {
-        None
-    }
-}
-
-/// The lines that a server received, each with its client.
-#[derive(Debug, Default)]
-pub(crate) struct Inbox(pub(crate) Vec<(u32, Bytes)>);
-
-/// Many clients in one thread. They are numbered from 0, in the order in which they are connected.
-pub(crate) trait BenchClients {
-    /// Begins to connect the next client.
-    fn connect(&mut self) -> Result<(), String>;
-
-    /// Sends a line; false if it could not.
-    fn send(&mut self, client: u32, line: &[u8]) -> bool;
-
-    /// Lets everything leave that was sent.
-    fn flush(&mut self) {}
-
-    /// Waits for `wait_max` at most until something comes, and tells what has come.
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String>;
-
-    /// Tells what has come after a while, asleep until then if it can be: whoever sleeps until something comes is woken by
-    /// whoever sends it, at the server's cost, which in a virtual machine is a call to its host.
-    fn look(&mut self, after: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
-        std::thread::sleep(after);
-        self.poll(Duration::ZERO, on_event)
-    }
-
-    /// Uses a channel beyond the first for once; the server answers on it. False if there are none, or it is full.
-    fn touch(&mut self, _client: u32, _channel: u16) -> bool {
-        false
-    }
-
-    /// Says goodbye for everybody. What follows is told by [`BenchClients::poll`].
-    fn close(&mut self);
-}
-
-/// An event of a client.
-#[derive(Debug)]
-pub(crate) enum ClientEvent<'a> {
-    /// It may send from now on.
-    Connected(u32),
-    /// A line came: now, unless it says when by the clock that all processes share.
-    Line { client: u32, line: &'a [u8], at_ns: Option<u64> },
-    /// The answer on another channel came.
-    Touched,
-    /// Its connection ended.
-    Gone { client: u32, reason: String },
-}
-
-/// The setup of a server.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ServerSetup {
-    pub(crate) listen: SocketAddr,
-    /// For how many clients there has to be room.
-    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "for peers that have room for a fixed number"))]
-    pub(crate) clients: u32,
-    /// How lines are delivered.
-    pub(crate) delivery: Delivery,
-    /// Channels that clients may use.
-    pub(crate) channels: u16,
-    /// How Skipstone's server is driven.
-    pub(crate) drive: Drive,
-    /// Skipstone's answer to loss.
-    pub(crate) redundancy: Redundancy,
-    /// How Skipstone's server shares a link.
-    pub(crate) congestion: Congestion,
-}
-
-/// The setup of the clients.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClientSetup {
-    /// So many will be connected.
-    pub(crate) count: u32,
-    /// The number of the first among those of all processes.
-    pub(crate) first: u32,
-    /// How lines are delivered.
-    pub(crate) delivery: Delivery,
-    /// How Skipstone's clients share a link.
-    pub(crate) congestion: Congestion,
-}
-
-/// When Skipstone's server looks at its sockets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Drive {
-    /// Once a tick, as the other drivers do
-    Tick,
-    /// Whenever something comes or is due, by the tick's thread
-    Ready,
-    /// Whenever something comes or is due, by a thread of its own
-    Background,
-}
 
 /// Starts a server.
 pub(crate) fn server(transport: BenchTransport, setup: ServerSetup) -> Result<Box<dyn BenchServer>, String> {
@@ -197,11 +70,4 @@ pub(crate) fn clients(
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     })
-}
-
-fn text(what: &'static str) -> impl FnOnce(std::io::Error) -> String {
-    move |error| match error.raw_os_error() {
-        Some(23 | 24) if cfg!(unix) => format!("cannot {what}: too many open files; raise the limit with `ulimit -n`"),
-        _ => format!("cannot {what}: {error}"),
-    }
 }

@@ -11,7 +11,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup, listeners, text};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::error::text;
+use super::listeners;
 use crate::bench::system::now_ns;
 use crate::peers::HEADER_BYTES;
 use crate::peers::certificate::{NAME, client_crypto, server_crypto};

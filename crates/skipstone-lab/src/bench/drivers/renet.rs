@@ -11,8 +11,10 @@ use renet_netcode::{
     ServerConfig,
 };
 
+use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, ServerSetup};
+use super::error::text;
+use super::listeners;
 use super::watch::Watch;
-use super::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, ServerSetup, listeners, text};
 use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;

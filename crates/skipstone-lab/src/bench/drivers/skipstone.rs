@@ -10,7 +10,7 @@ use skipstone::{
     SendRefusal, ServerConfig, Settings, Target, Threading, code,
 };
 
-use super::{BenchClients, BenchServer, ClientEvent, ClientSetup, Drive, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Drive, Inbox, ServerSetup};
 use crate::bench::transport::BenchTransport;
 use crate::bench::variant::Delivery;
 use crate::workload::{self, LINES};

@@ -7,8 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use mio::net::TcpStream;
 
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::error::text;
 use super::watch::{Door, Watch};
-use super::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup, text};
 use crate::peers::framing::{Unframe, frame};
 
 /// The server.

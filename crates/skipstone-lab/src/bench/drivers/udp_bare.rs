@@ -9,8 +9,10 @@ use bytes::Bytes;
 use mio::Token;
 use skipstone::net::udp::{ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::error::text;
+use super::listeners;
 use super::watch::Watch;
-use super::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup, listeners, text};
 use crate::peers::HEADER_BYTES;
 use crate::peers::framing::{each_line, frame};
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Registry, Token};
 
-use super::{listeners, text};
+use super::error::text;
+use super::listeners;
 
 /// The sockets of clients.
 pub(super) struct Watch {

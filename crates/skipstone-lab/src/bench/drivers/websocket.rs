@@ -13,8 +13,9 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::error::text;
 use super::watch::{Door, Watch};
-use super::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup, text};
 
 /// As tungstenite advises for many connections; a tick's lines fit.
 fn config() -> WebSocketConfig {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::bench::drivers::ClientEvent;
+use crate::bench::drivers::driver::ClientEvent;
 use crate::bench::line::{Head, Lines};
 use crate::bench::messages::LoadReport;
 use crate::bench::system::now_ns;

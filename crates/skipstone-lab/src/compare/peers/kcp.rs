@@ -17,7 +17,7 @@ use bytes::Bytes;
 use kcp::Kcp;
 use skipstone_proto::{Duration, Time};
 
-use super::{Ends, EndsSetup, entity_of};
+use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::splitmix;
 use crate::compare::peer::{Peer, Update};
 use crate::peers::framing::{Messages, frame};
@@ -231,4 +231,9 @@ impl Peer for KcpEnd {
         let payload = self.receive()?;
         Some(Update { entity: entity_of(&payload), payload, age: Duration::ZERO })
     }
+}
+
+/// The entity that an update names, for transports without channels.
+fn entity_of(payload: &[u8]) -> u16 {
+    payload.first_chunk().map_or(u16::MAX, |bytes| u16::from_be_bytes(*bytes))
 }

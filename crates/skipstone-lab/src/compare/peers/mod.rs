@@ -1,5 +1,6 @@
 //! The two ends of a connection of every transport, each in a file of its own.
 
+pub(crate) mod ends;
 #[cfg(feature = "peers")]
 mod kcp;
 #[cfg(feature = "peers")]
@@ -8,33 +9,11 @@ pub(crate) mod quinn;
 mod renet;
 mod skipstone;
 
-use std::net::SocketAddr;
-
-use skipstone_proto::Time;
-
-use super::condition::Condition;
+use self::ends::{Ends, EndsSetup};
 use super::contender::{Contender, Mode, SimulatedTransport};
-use super::peer::Peer;
 
 /// How rows are encrypted.
 pub(crate) const SEALING: &str = "skipstone is sealed by a stand-in of DTLS 1.3's sizes, skipstone-plain is not; quinn and renet encrypt, KCP does not.";
-
-/// A client that has begun to connect, and its server.
-pub(crate) struct Ends {
-    pub(crate) client: Box<dyn Peer>,
-    pub(crate) server: Box<dyn Peer>,
-}
-
-/// The setup of both ends.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EndsSetup<'a> {
-    pub(crate) now: Time,
-    /// Where the server is.
-    pub(crate) server: SocketAddr,
-    /// Decides what is left to chance at both ends.
-    pub(crate) seed: u64,
-    pub(crate) condition: &'a Condition,
-}
 
 /// Both ends of this contender's connection.
 pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
@@ -59,10 +38,4 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     }
-}
-
-/// The entity that an update names, for transports without channels.
-#[cfg(feature = "peers")]
-fn entity_of(payload: &[u8]) -> u16 {
-    payload.first_chunk().map_or(u16::MAX, |bytes| u16::from_be_bytes(*bytes))
 }

@@ -17,7 +17,7 @@ use quinn_proto::{
 };
 use skipstone_proto::{Duration, Time};
 
-use super::{Ends, EndsSetup};
+use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::splitmix;
 use crate::compare::peer::{Peer, Update};
 use crate::peers::HEADER_BYTES;

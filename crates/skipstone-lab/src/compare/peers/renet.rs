@@ -10,7 +10,7 @@ use renet::{ChannelConfig, ConnectionConfig, RenetClient, RenetServer, SendType}
 use renetcode::{ClientAuthentication, NetcodeClient, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 use skipstone_proto::{Duration, Time};
 
-use super::{Ends, EndsSetup};
+use super::ends::{Ends, EndsSetup};
 use crate::compare::peer::{Peer, Update};
 
 pub(super) fn ends(setup: EndsSetup<'_>) -> Ends {

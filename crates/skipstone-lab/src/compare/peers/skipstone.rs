@@ -13,7 +13,7 @@ use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::{MessageId, Submission};
 use skipstone_proto::{Overflow, Settings};
 
-use super::{Ends, EndsSetup};
+use super::ends::{Ends, EndsSetup};
 use crate::compare::contender::Mode;
 use crate::compare::payload::splitmix;
 use crate::compare::peer::{Contents, Peer, Telemetry, Update};
