@@ -67,20 +67,7 @@ pub fn pair(bytes: &[u8]) {
         match which & 0x7f {
             0..40 => ends[at].send(now, &mut input, &mut budget),
             40..60 => ends[at].deliver(now, &mut input),
-            60..65 => drop(ends[at].inbox.pop_front()),
-            65..70 => {
-                let copy = ends[at].inbox.front().cloned();
-                ends[at].inbox.extend(copy);
-            }
-            70..75 => {
-                let count = ends[at].inbox.len().max(1);
-                ends[at].inbox.rotate_left(input.below(count) % count);
-            }
-            75..80 => {
-                if let Some(byte) = ends[at].inbox.front_mut().and_then(|first| first.last_mut()) {
-                    *byte ^= 1;
-                }
-            }
+            fault @ 60..80 => ends[at].disturb(fault, &mut input),
             80..100 => now += Duration::from_micros(u64::from(input.u16())),
             100..105 => ends[at].endpoint.flush(now),
             105 => ends[at].inbox.clear(),
@@ -251,6 +238,26 @@ impl End {
         for _ in 0..1 + input.below(4) {
             let Some(mut datagram) = self.inbox.pop_front() else { return };
             self.endpoint.handle_datagram(now, self.path, &mut datagram);
+        }
+    }
+
+    /// Loses, repeats, reorders or damages what is on its way here.
+    fn disturb(&mut self, fault: u8, input: &mut Input<'_>) {
+        match fault {
+            60..65 => drop(self.inbox.pop_front()),
+            65..70 => {
+                let copy = self.inbox.front().cloned();
+                self.inbox.extend(copy);
+            }
+            70..75 => {
+                let count = self.inbox.len().max(1);
+                self.inbox.rotate_left(input.below(count) % count);
+            }
+            _ => {
+                if let Some(byte) = self.inbox.front_mut().and_then(|first| first.last_mut()) {
+                    *byte ^= 1;
+                }
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Nothing is answered unless the application sets an answer, and never with more bytes than the question brought: nobody can
 //! use a server to send an innocent host more than was sent to the server.
 
-use super::answer::{ANSWER_BYTES_BESIDE, answer_len};
+use super::answer::ANSWER_BYTES_BESIDE;
 use super::state::Endpoint;
 use crate::connection::stats::DropReason;
 use crate::mtu::BASE_BYTES;
@@ -75,17 +75,16 @@ impl Endpoint {
         if bytes > QUERY_PAYLOAD_BYTES_MAX {
             return Err(QueryPayloadTooLong { bytes });
         }
-        self.query_answer = payload;
+        self.replies.set_query_answer(payload);
         Ok(())
     }
 
     pub(super) fn handle_query(&mut self, path: Path, nonce: u64, length: usize) -> Result<(), DropReason> {
         // A stream that carries no connection is of no use to a server browser, and would have to be closed.
         let is_wanted = self.config.is_server && !path.carrier.is_reliable;
-        let payload = self.query_answer.as_ref().filter(|_| is_wanted).ok_or(DropReason::UnansweredQuery)?;
-        if length < answer_len(payload) {
+        if !is_wanted || !self.replies.can_answer(length) {
             return Err(DropReason::UnansweredQuery);
         }
-        if self.replies.push_answer(path, nonce, payload.clone()) { Ok(()) } else { Err(DropReason::TooManyReplies) }
+        if self.replies.push_answer(path, nonce) { Ok(()) } else { Err(DropReason::TooManyReplies) }
     }
 }

@@ -7,11 +7,13 @@ use crate::wire::cursor::Writer;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Stateless answers that wait to be sent.
+/// Stateless answers that wait to be sent, and the one that queries get.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     handshakes: VecDeque<Reply>,
     queries: VecDeque<QueryReply>,
+    /// The application's answer to queries from now on, if it gives one.
+    query_answer: Option<Bytes>,
 }
 
 #[derive(Debug)]
@@ -48,13 +50,23 @@ impl Replies {
         true
     }
 
-    /// Queues an answer to a query. False if too many wait already.
-    pub(crate) fn push_answer(&mut self, path: Path, nonce: u64, payload: Bytes) -> bool {
-        let has_room = self.queries.len() < QUERY_REPLIES_MAX;
-        if has_room {
-            self.queries.push_back(QueryReply { path, nonce, payload });
-        }
-        has_room
+    /// Answers queries with this from now on; `None` for not at all.
+    pub(super) fn set_query_answer(&mut self, payload: Option<Bytes>) {
+        self.query_answer = payload;
+    }
+
+    /// Whether there is an answer to a query of so many bytes, and it is no longer than the query.
+    pub(super) fn can_answer(&self, query_bytes: usize) -> bool {
+        self.query_answer.as_ref().is_some_and(|payload| answer_len(payload) <= query_bytes)
+    }
+
+    /// Queues an answer to a query. False if too many wait already, or there is none.
+    pub(super) fn push_answer(&mut self, path: Path, nonce: u64) -> bool {
+        let Some(payload) = self.query_answer.clone().filter(|_| self.queries.len() < QUERY_REPLIES_MAX) else {
+            return false;
+        };
+        self.queries.push_back(QueryReply { path, nonce, payload });
+        true
     }
 
     /// The next one; those of handshakes come first.

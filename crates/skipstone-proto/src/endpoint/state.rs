@@ -20,7 +20,6 @@ use crate::connection::{Connection, Context, Scratch, Side};
 use crate::path::Path;
 use crate::time::Time;
 use crate::wire::settings::Settings;
-use bytes::Bytes;
 use std::sync::Arc;
 
 /// All connections behind one or more sockets.
@@ -40,7 +39,6 @@ pub struct Endpoint {
     pub(super) broadcast: Broadcast,
     pub(super) wheel: Wheel,
     pub(super) replies: Replies,
-    pub(super) query_answer: Option<Bytes>,
     pub(super) events: Events,
     pub(super) scratch: Scratch,
     pub(super) totals: Totals,
@@ -66,7 +64,6 @@ impl Endpoint {
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
             replies: Replies::default(),
-            query_answer: None,
             events: Events::default(),
             scratch: Scratch::default(),
             totals: Totals::default(),

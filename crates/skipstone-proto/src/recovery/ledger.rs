@@ -4,6 +4,7 @@
 //! acknowledgement is overdue is suspected, and its content sent once more (`probe`). What each of the two goes by is in
 //! `loss_detection` and `probing`. The ledger decides about packets; their frames are handed up as [`Resolved`] records.
 
+mod contents;
 mod loss;
 mod loss_detection;
 mod packet;
@@ -12,12 +13,13 @@ mod played;
 mod probe;
 mod probing;
 
-use super::record::{Control, Record, Resolved};
+use super::record::{Record, Resolved};
 use crate::redundancy::copies::CopySchedule;
 use crate::redundancy::loss_estimate::LossEstimate;
 use crate::rtt::Rtt;
 use crate::shrink_queue::shrink_queue;
 use crate::time::{Duration, Time};
+use contents::Contents;
 use core::ops::RangeInclusive;
 use loss_detection::LossDetection;
 pub(crate) use packet::{AckedPackets, Leaving, LostPackets};
@@ -32,12 +34,7 @@ pub(crate) struct Ledger {
     /// Number of `sent[0]`.
     base: u64,
     sent: VecDeque<SentPacket>,
-    records: VecDeque<Record>,
-    /// Count of the records that were dropped from the front.
-    records_base: u64,
-    records_open: u16,
-    /// Of these, how many precede the records that are listed separately.
-    records_before_part: u16,
+    contents: Contents,
     bytes_in_flight: u32,
     eliciting_in_flight: u32,
     largest_acked: Option<u64>,
@@ -71,7 +68,7 @@ impl Ledger {
     /// Begins to fetch both ends: what is acknowledged next, and where the next packet is noted.
     pub(crate) fn prefetch(&self) {
         self.sent.front().into_iter().chain(self.sent.back()).for_each(prefetch);
-        self.records.front().into_iter().chain(self.records.back()).for_each(prefetch);
+        self.contents.prefetch();
     }
 
     /// A ledger without packets, whose next has this number.
@@ -79,10 +76,7 @@ impl Ledger {
         Ledger {
             base: next,
             sent: VecDeque::new(),
-            records: VecDeque::new(),
-            records_base: 0,
-            records_open: 0,
-            records_before_part: 0,
+            contents: Contents::default(),
             bytes_in_flight: 0,
             eliciting_in_flight: 0,
             largest_acked: None,
@@ -109,7 +103,7 @@ impl Ledger {
     /// Lets go of memory for many more packets than there are.
     pub(crate) fn shrink(&mut self) {
         shrink_queue(&mut self.sent, CAPACITY_KEPT);
-        shrink_queue(&mut self.records, CAPACITY_KEPT);
+        self.contents.shrink(CAPACITY_KEPT);
     }
 
     /// Whether it is time to let go of memory that a jam needed.
@@ -155,43 +149,26 @@ impl Ledger {
 
     /// Adds a record to the packet that is being written. Whole messages that follow each other join.
     pub(crate) fn record(&mut self, record: Record) {
-        if self.records_open > self.records_before_part
-            && let (
-                Some(Record::Messages { channel, first, count }),
-                Record::Messages { channel: new_channel, first: new_first, count: more },
-            ) = (self.records.back_mut(), record)
-            && *channel == new_channel
-            && first.plus(u32::from(*count)) == new_first
-            && let Some(sum) = count.checked_add(more)
-        {
-            *count = sum;
-            return;
-        }
-        self.records.push_back(record);
-        self.records_open += 1;
+        self.contents.add(record);
     }
 
     /// From here on what the packet that is being written holds is told apart from what it holds already.
     pub(crate) fn begin_part(&mut self) {
-        self.records_before_part = self.records_open;
+        self.contents.begin_part();
     }
 
     /// What it holds since then.
     pub(crate) fn part(&self) -> impl Iterator<Item = Record> + '_ {
-        let count = usize::from(self.records_open - self.records_before_part);
-        self.records.range(self.records.len() - count..).copied()
+        self.contents.part()
     }
 
     /// Numbers the packet that was written, together with the records added since the last one.
     pub(crate) fn commit(&mut self, now: Time, leaving: Leaving) {
-        let record_count = core::mem::take(&mut self.records_open);
-        self.records_before_part = 0;
-        let records = self.records_base + (self.records.len() - usize::from(record_count)) as u64;
+        let contents = self.contents.close();
         let Leaving { bytes, is_ack_eliciting, age_ms, stamp } = leaving;
         let bytes = bytes as u16;
         // Its loss is what it is for.
-        let is_size_probe =
-            matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_)))) && record_count > 0;
+        let is_size_probe = self.contents.is_size_probe(contents);
         let state = if is_ack_eliciting { PacketState::InFlight } else { PacketState::Untracked };
         self.loss.on_sent(now);
         if is_ack_eliciting {
@@ -201,8 +178,7 @@ impl Ledger {
         }
         self.sent.push_back(SentPacket {
             at: now,
-            records,
-            record_count,
+            contents,
             bytes,
             age_ms,
             stamp,
@@ -319,22 +295,14 @@ impl Ledger {
         self.settle(now, self.patience);
     }
 
-    /// Whether a packet held anything that is worth sending again.
-    fn has_content(&self, packet: &SentPacket) -> bool {
-        let begin = (packet.records - self.records_base) as usize;
-        let mut records = self.records.range(begin..begin + usize::from(packet.record_count));
-        records.any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
-    }
-
     /// Hands up what a packet held.
     fn resolve(&self, index: usize, resolved: &mut Vec<Resolved>) {
         let packet = &self.sent[index];
-        let begin = (packet.records - self.records_base) as usize;
         let number = self.base + index as u64;
         let born = packet.at - Duration::from_millis(packet.age_ms.into());
-        let records = self.records.range(begin..begin + usize::from(packet.record_count));
+        let records = self.contents.of(packet.contents);
         let was_suspected = packet.is_suspected;
-        resolved.extend(records.map(|record| Resolved { packet: number, record: *record, born, was_suspected }));
+        resolved.extend(records.map(|record| Resolved { packet: number, record, born, was_suspected }));
     }
 
     /// Forgets packets from the front whose fate no longer changes. A lost one is kept for `patience`, because its
@@ -344,7 +312,7 @@ impl Ledger {
             let is_settled = match packet.state {
                 PacketState::InFlight => false,
                 PacketState::Acked | PacketState::Repaired => true,
-                PacketState::Untracked => packet.record_count == 0 || packet.at + patience <= now,
+                PacketState::Untracked => packet.contents.is_empty() || packet.at + patience <= now,
                 PacketState::Lost => packet.at + patience <= now,
             };
             if !is_settled {
@@ -353,8 +321,7 @@ impl Ledger {
             if packet.is_measured {
                 self.losses.on_packet(packet.state != PacketState::Acked);
             }
-            self.records.drain(..usize::from(packet.record_count));
-            self.records_base += u64::from(packet.record_count);
+            self.contents.drop_first(packet.contents);
             self.sent.pop_front();
             self.base += 1;
         }

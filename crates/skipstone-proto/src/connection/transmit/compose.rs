@@ -4,6 +4,7 @@ use super::decide::{Decision, Retransmission};
 use crate::channel::channels::Channels;
 use crate::channel::packet::Packet;
 use crate::connection::Connection;
+use crate::connection::client_handshake::ClientHandshake;
 use crate::connection::ending::{Answer, Ending};
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
 use crate::recovery::{Control, Received, Record};
@@ -49,20 +50,18 @@ impl Connection {
     /// Writes the frames. Nothing is sent yet: [`Connection::settle`] must follow, unless the packet is void.
     #[inline]
     pub(super) fn compose(&mut self, now: Time, buffer: &mut [u8], decision: &Decision) -> Composed {
-        let Decision { overhead, reserve, ending, .. } = *decision;
-        let (end, beyond) = (decision.space.bytes - overhead, decision.beyond());
-        let mut writer = Writer::new(&mut buffer[..end]);
+        let Decision { overhead, ending, .. } = *decision;
+        let mut writer = Writer::new(&mut buffer[..decision.space.bytes - overhead]);
         datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
         writer.truncated(decision.number);
         let capacity = writer.room();
         let tells_time = self.is_open() && ending.is_none();
-        let mut packet = Packet::new(writer, &mut self.sending.ledger, capacity + beyond);
+        let mut packet = Packet::new(writer, &mut self.sending.ledger, capacity + decision.beyond());
         let pending = &mut self.sending.pending;
 
-        let window = free_window(&self.terms.settings, self.channels.held_bytes() + self.receiving.window.undelivered);
-        let received = &mut self.receiving.received;
-        let has_ack = decision.ack && write_ack(now, &mut packet, received, window);
-        let acked_up_to = if has_ack { received.next().checked_sub(1) } else { None };
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        let (received, window) = (&mut self.receiving.received, free_window(&self.terms.settings, taken));
+        let acked_up_to = if decision.ack { write_ack(now, &mut packet, received, window) } else { None };
         packet.messages_from = packet.writer.len();
         pending.ping |= acked_up_to.is_some() && decision.asks_back;
 
@@ -72,26 +71,17 @@ impl Connection {
         if pending.accept {
             pending.accept = !write_accept(&mut packet, self.identity.ids.local, &self.terms.settings);
         }
-        if core::mem::take(&mut pending.connect)
-            && let Some(handshake) = &self.handshake
-        {
-            frame::encode_connect(&mut packet.writer, handshake.token());
-            packet.record(Record::Control(Control::Connect));
+        if core::mem::take(&mut pending.connect) {
+            write_connect(&mut packet, self.handshake.as_deref());
         }
         let has_time = tells_time && self.time.write(now, &mut packet);
         let (channels, redundancy, settings) = (&mut self.channels, &mut self.redundancy, &self.terms.settings);
         let Written { is_full, repeated_bytes } = write_messages(&mut packet, channels, redundancy, settings, decision);
-        if packet.age_ms > 0 && packet.room() >= AGE_ROOM {
-            frame::encode_late(&mut packet.writer, packet.age_ms);
-        }
         if core::mem::take(&mut pending.ping) && !packet.is_ack_eliciting && ending.is_none() {
-            if packet.room() < capacity {
-                frame::encode_ping(&mut packet.writer);
-            }
-            packet.is_ack_eliciting = true;
+            write_ping(&mut packet, capacity);
         }
         let ip_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
-        let is_last_chance = beyond == 0 && acked_up_to.is_none();
+        let is_last_chance = decision.beyond() == 0 && acked_up_to.is_none();
         let is_repair = decision.repair
             && !packet.is_ack_eliciting
             && ending.is_none()
@@ -100,8 +90,7 @@ impl Connection {
         let has_point = is_repair || has_time || decision.has_ack_news || ending.is_some();
         let is_void = !packet.is_ack_eliciting && (!has_point || packet.room() == capacity);
         if is_full && !is_void {
-            // Padding is covered by repairs, too, and must leave them as much room as messages do.
-            pad(&mut packet, decision, reserve.saturating_sub(beyond));
+            pad(&mut packet, decision);
         }
         Composed {
             number: packet.number,
@@ -127,7 +116,7 @@ struct Written {
     repeated_bytes: usize,
 }
 
-/// Writes retransmissions, messages of earlier packets, and new ones, in this order.
+/// Writes retransmissions, messages of earlier packets, and new ones, in this order; then how late they are.
 #[inline]
 fn write_messages(
     packet: &mut Packet<'_>,
@@ -158,6 +147,9 @@ fn write_messages(
     if has_copies && packet.resent > 0 {
         packet.age_ms = packet.age_ms.max(decision.age_ms);
     }
+    if packet.age_ms > 0 && packet.room() >= AGE_ROOM {
+        frame::encode_late(&mut packet.writer, packet.age_ms);
+    }
     written
 }
 
@@ -167,7 +159,8 @@ fn free_window(settings: &Settings, taken: u64) -> Option<u64> {
     (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
-fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> bool {
+/// Writes which packets came, and returns the greatest number of them; `None` if there is nothing to acknowledge.
+fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> Option<u64> {
     let delay_us = received.delay(now).as_micros() as u64;
     // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
     const DISTANCE: u64 = 8_000;
@@ -183,10 +176,11 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
     });
     ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
     let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
-    if is_written {
-        received.on_ack_sent(packet.number);
+    if !is_written {
+        return None;
     }
-    is_written
+    received.on_ack_sent(packet.number);
+    received.next().checked_sub(1)
 }
 
 fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) {
@@ -216,12 +210,29 @@ fn write_accept(packet: &mut Packet<'_>, local_id: u32, settings: &Settings) -> 
     true
 }
 
+/// Writes what a client asks with.
+fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) {
+    if let Some(handshake) = handshake {
+        frame::encode_connect(&mut packet.writer, handshake.token());
+        packet.record(Record::Control(Control::Connect));
+    }
+}
+
+/// Makes the packet ask for an acknowledgement: by a PING behind other frames, for one without any asks by itself.
+fn write_ping(packet: &mut Packet<'_>, capacity: usize) {
+    if packet.room() < capacity {
+        frame::encode_ping(&mut packet.writer);
+    }
+    packet.is_ack_eliciting = true;
+}
+
 /// Pads a packet to the length of the others, if little is missing.
 #[inline]
-fn pad(packet: &mut Packet<'_>, decision: &Decision, reserve: usize) {
+fn pad(packet: &mut Packet<'_>, decision: &Decision) {
     let Some(length) = decision.space.equal_to else { return };
     let missing = (length - decision.overhead).saturating_sub(packet.writer.len());
-    let room = packet.room().saturating_sub(reserve);
+    // Padding is covered by repairs, too, and must leave them as much room as messages do.
+    let room = packet.room().saturating_sub(decision.reserve.saturating_sub(decision.beyond()));
     if missing <= length / PADDING_PART_MAX {
         packet.writer.zeros(missing.min(room));
     }

@@ -102,6 +102,6 @@ mod tests {
         assert_eq!(acked.spurious, 1);
         ledger.on_ack_done(ms(31), &acked, &rtt, false);
         assert_eq!(ledger.loss.reorder_window, REORDER_WINDOW_MIN * 2);
-        assert!(ledger.sent.is_empty() && ledger.records.is_empty());
+        assert!(ledger.sent.is_empty() && ledger.contents.is_empty());
     }
 }

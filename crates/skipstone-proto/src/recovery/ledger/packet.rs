@@ -1,5 +1,6 @@
 //! Packets that leave, are in flight, and whose fate is known.
 
+use super::contents::Span;
 use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 
@@ -30,9 +31,8 @@ pub(super) enum PacketState {
 #[derive(Debug)]
 pub(super) struct SentPacket {
     pub(super) at: Time,
-    /// Where its records begin, counted over the connection's life.
-    pub(super) records: u64,
-    pub(super) record_count: u16,
+    /// What it held.
+    pub(super) contents: Span,
     pub(super) bytes: u16,
     pub(super) age_ms: u16,
     pub(super) stamp: DeliveryStamp,

@@ -78,8 +78,9 @@ impl Ledger {
             suspected.is_silent = true;
             self.probing.last_eliciting_at = now;
             self.probing.from = self.next();
-            let oldest =
-                self.sent.iter().position(|packet| packet.state == PacketState::InFlight && self.has_content(packet));
+            let oldest = self.sent.iter().position(|packet| {
+                packet.state == PacketState::InFlight && self.contents.are_worth_sending(packet.contents)
+            });
             if let Some(index) = oldest {
                 self.suspect_packet(index, resolved);
                 suspected.packets = 1;
