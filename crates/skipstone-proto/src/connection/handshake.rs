@@ -206,10 +206,7 @@ impl Connection {
             return;
         }
         self.identity.ids.remote = source;
-        self.terms.settings = Arc::new(settings.clone());
-        if !self.terms.is_merging_own {
-            self.terms.merging = settings.merging;
-        }
+        self.terms.on_settings(settings);
         self.channels = Channels::new(settings.window_bytes, Classes::new(settings));
         self.redundancy = Redundant::new(settings);
         self.handshake = None;

@@ -79,7 +79,7 @@ impl Connection {
             channels: Channels::new(settings.window_bytes, Classes::new(&settings)),
             redundancy: Redundant::new(&settings),
             time: TimeExchange::default(),
-            terms: Terms::new(settings),
+            terms: Terms::new(settings, identity.side),
             stats: Stats::default(),
         }
     }

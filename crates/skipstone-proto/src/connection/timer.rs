@@ -82,16 +82,9 @@ impl Connection {
         if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) }
     }
 
-    /// When to ask a silent peer for a sign of life. The client asks first, so that one exchange serves both sides.
+    /// When to ask a silent peer for a sign of life.
     fn keepalive_due(&self) -> Time {
-        let idle_timeout = self.terms.settings.idle_timeout;
-        // Before the peer is taken for dead, whatever the settings are.
-        let asks_first = self.terms.settings.keepalive.min(idle_timeout * 5 / 6);
-        let span = match self.identity.side {
-            Side::Client => asks_first,
-            Side::Server => (asks_first * 3 / 2).min((asks_first + idle_timeout) / 2),
-        };
-        self.timers.last_received.max(self.timers.last_ping) + span
+        self.timers.last_received.max(self.timers.last_ping) + self.terms.keepalive
     }
 
     /// Does what is due by now.
