@@ -98,16 +98,14 @@ impl Wheel {
         self.next_slot().map_or(Time::NEVER, |tick| Time::from_micros(tick << TICK_BITS))
     }
 
-    /// The tick at which the next occupied slot comes up.
+    /// The tick at which the next occupied slot comes up. What waits in a level differs from now in no digit above: it comes
+    /// before everything in the levels above.
     fn next_slot(&self) -> Option<u64> {
-        let occupied = self.levels.iter().enumerate().filter(|(_, level)| level.occupied != 0);
-        let starts = occupied.map(|(number, level)| {
-            let shift = SLOT_BITS * number as u32;
-            let position = self.now >> shift;
-            let distance = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
-            ((position + u64::from(distance)) << shift).max(self.now)
-        });
-        starts.min()
+        let (number, level) = self.levels.iter().enumerate().find(|(_, level)| level.occupied != 0)?;
+        let shift = SLOT_BITS * number as u32;
+        let position = self.now >> shift;
+        let distance = level.occupied.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
+        Some(((position + u64::from(distance)) << shift).max(self.now))
     }
 
     fn place(&mut self, entry: WheelEntry) {
