@@ -15,6 +15,15 @@ use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
 use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
 
 impl Endpoint {
+    /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
+    pub fn handle_carrier_lost(&mut self, now: Time, socket: u32, reason: &str) {
+        let Some(peer) = self.directory.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else {
+            return;
+        };
+        let code = code::CARRIER_LOST;
+        self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
+    }
+
     /// Takes a datagram that came along `path`. It is changed in place. Whatever is in it: at worst it is dropped and
     /// counted.
     pub fn handle_datagram(&mut self, now: Time, path: Path, datagram: &mut [u8]) {

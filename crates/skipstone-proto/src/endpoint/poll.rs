@@ -2,11 +2,10 @@
 
 use super::config::Everyone;
 use super::groups::Group;
-use super::share::Turn;
 use super::state::Endpoint;
-use super::transmit::Transmit;
+use super::transmit::{Rest, Transmit};
 use crate::connection::Context;
-use crate::connection::event::{Event, PeerId, code};
+use crate::connection::event::{Event, PeerId};
 use crate::time::{Duration, Time};
 use skipstone_prefetch::Step;
 
@@ -14,65 +13,64 @@ use skipstone_prefetch::Step;
 const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 
 impl Endpoint {
-    /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
-    pub fn handle_carrier_lost(&mut self, now: Time, socket: u32, reason: &str) {
-        let Some(peer) = self.directory.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else {
-            return;
-        };
-        let code = code::CARRIER_LOST;
-        self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
-    }
-
     /// Writes datagrams that are due into `buffer`, which holds at least one of the largest; `None` if none is.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
         if let Some(reply) = self.replies.pop(buffer) {
-            self.totals.past.sent.datagrams += 1;
-            self.totals.past.sent.datagram_bytes += reply.bytes as u64;
-            self.totals.past.sent.ip_bytes += reply.bytes as u64 + u64::from(reply.path.carrier.overhead_bytes);
-            self.charge_share(now, &reply);
+            self.count_reply(now, &reply);
             return Some(reply);
         }
-        let turn_bytes = self.turn_bytes();
-        while let Some(Turn { index, held_until }) = self.next_turn(now) {
-            let has_share = self.share.is_some();
-            let Some(slot) = self.slots.at(index) else { continue };
-            let is_blocked = slot.is_blocked;
-            let Some(connection) = &mut slot.connection else { continue };
-            self.totals.work.transmits += 1;
-            if has_share {
-                connection.hold_until(held_until);
-            }
-            if let Some((path, bytes)) = connection.poll_control_packet(now, buffer) {
-                let transmit = Transmit { path, bytes, segment_bytes: bytes };
-                self.activate(index);
-                self.charge_share(now, &transmit);
+        if self.share.is_some() {
+            return self.poll_transmit_shared(now, buffer);
+        }
+        while let Some(index) = self.ready.active.pop_front() {
+            if let Some((transmit, rest)) = self.take_turn(now, index, buffer, usize::MAX) {
+                if rest == Rest::Nothing {
+                    self.rearm(index)
+                } else {
+                    self.activate(index)
+                }
                 return Some(transmit);
             }
-            let room = turn_bytes.max(usize::from(connection.datagram_bytes())).min(buffer.len());
-            let segments = if is_blocked { None } else { connection.poll_transmit(now, &mut buffer[..room]) };
-            let (path, is_held) = (*connection.path(), connection.is_held());
-            let Some(segments) = segments else {
-                if is_held {
-                    self.wait_for_share(index);
-                }
-                // What is due and cannot leave must not make time stand still.
-                let earliest = if is_blocked { now + BLOCKED_SPAN } else { Time::ZERO };
-                self.rearm_from(index, earliest);
-                continue;
-            };
-            if segments.is_all {
-                self.rearm(index)
-            } else if has_share && held_until == Time::ZERO {
-                self.wait_for_share(index);
-                self.rearm(index);
-            } else {
-                self.activate(index)
-            }
-            let transmit = Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes };
-            self.charge_share(now, &transmit);
-            return Some(transmit);
         }
         None
+    }
+
+    /// Lets a connection write, its messages into so many bytes at most; `None` if nothing was due, and then it is woken in time.
+    #[inline]
+    pub(super) fn take_turn(
+        &mut self,
+        now: Time,
+        index: u32,
+        buffer: &mut [u8],
+        bytes_max: usize,
+    ) -> Option<(Transmit, Rest)> {
+        let slot = self.slots.at(index)?;
+        slot.is_active = false;
+        let is_blocked = slot.is_blocked;
+        let connection = slot.connection.as_mut()?;
+        self.totals.work.transmits += 1;
+        if let Some((path, bytes)) = connection.poll_control_packet(now, buffer) {
+            return Some((Transmit { path, bytes, segment_bytes: bytes }, Rest::Any));
+        }
+        let room = bytes_max.max(connection.datagram_bytes().into()).min(buffer.len());
+        let segments = if is_blocked { None } else { connection.poll_transmit(now, &mut buffer[..room]) };
+        let path = *connection.path();
+        let Some(segments) = segments else {
+            // What is due and cannot leave must not make time stand still.
+            let earliest = if is_blocked { now + BLOCKED_SPAN } else { Time::ZERO };
+            self.rearm_from(index, earliest);
+            return None;
+        };
+        let rest = if segments.is_all { Rest::Nothing } else { Rest::Messages };
+        Some((Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes }, rest))
+    }
+
+    #[cold]
+    fn count_reply(&mut self, now: Time, reply: &Transmit) {
+        self.totals.past.sent.datagrams += 1;
+        self.totals.past.sent.datagram_bytes += reply.bytes as u64;
+        self.totals.past.sent.ip_bytes += reply.bytes as u64 + u64::from(reply.path.carrier.overhead_bytes);
+        self.charge_share(now, reply);
     }
 
     /// Does what is due by now.
@@ -98,8 +96,11 @@ impl Endpoint {
     /// When to call [`Endpoint::handle_timeout`], or [`Endpoint::poll_transmit`] again: in the past if there is work
     /// right now.
     pub fn poll_timeout(&self) -> Time {
-        let is_idle = self.ready.active.is_empty() && self.replies.is_empty();
-        if is_idle { self.wheel.next().min(self.share_due()) } else { Time::ZERO }
+        if !self.ready.active.is_empty() || !self.replies.is_empty() {
+            return Time::ZERO;
+        }
+        let due = self.wheel.next();
+        self.share.as_ref().map_or(due, |share| due.min(share.due()))
     }
 
     /// A hint: it is this connection's turn soon, in a round through many. Nothing depends on it but how soon its memory is in

@@ -142,6 +142,10 @@ impl Slots {
         self.find(peer)?.connection.as_deref_mut()
     }
 
+    pub(crate) fn connection_at(&mut self, index: u32) -> Option<&mut Connection> {
+        self.at(index)?.connection.as_deref_mut()
+    }
+
     /// Whether a connection of this name was here once.
     pub(crate) fn was(&self, peer: PeerId) -> bool {
         let slot = self.slots.get(peer.index as usize);
