@@ -88,10 +88,12 @@ impl Channels {
 
     /// The class of the next packet with new messages; `None` if the peer can hold none of them. Where there is only one
     /// class, it is that one.
+    #[inline]
     pub(crate) fn next_class(&self) -> Option<ClassId> {
-        if self.classes.is_one() {
-            return Some(0);
-        }
+        if self.classes.is_one() { Some(0) } else { self.next_class_of_several() }
+    }
+
+    fn next_class_of_several(&self) -> Option<ClassId> {
         let mut window = self.window;
         let level = (0..self.schedule.level_count()).find(|level| self.may_leave(*level, &mut window))?;
         Some(self.schedule.class(level))

@@ -79,6 +79,7 @@ pub(in crate::connection) fn write_repeats(
 }
 
 /// The packet holds new messages since its ledger's part began, which the next ones are to repeat.
+#[inline]
 pub(in crate::connection) fn note_repeatable(
     redundancy: &mut Redundant,
     channels: &mut Channels,

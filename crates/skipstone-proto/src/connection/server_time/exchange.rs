@@ -73,7 +73,12 @@ impl TimeExchange {
     }
 
     /// Writes what is due, and a request if it is time for one and the packet leaves anyway. True if anything was written.
+    #[inline]
     pub(in crate::connection) fn write(&mut self, now: Time, packet: &mut Packet<'_>) -> bool {
+        (self.request.is_some() || self.follower.is_some()) && self.write_some(now, packet)
+    }
+
+    fn write_some(&mut self, now: Time, packet: &mut Packet<'_>) -> bool {
         let before = packet.writer.len();
         if let Some(request) = self.request.take_if(|_| packet.room() >= TIME_RESPONSE_BYTES_MAX) {
             let held_us = now.since(request.received_at).as_micros() as u64;
