@@ -40,7 +40,8 @@ impl core::error::Error for ConnectError {}
 
 impl Endpoint {
     /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
-    /// [`Event::Connected`](super::Event::Connected) or [`Event::Closed`](super::Event::Closed) follows.
+    /// [`Event::Connected`](crate::connection::event::Event::Connected) or
+    /// [`Event::Closed`](crate::connection::event::Event::Closed) follows.
     ///
     /// # Errors
     /// The token is too long, the endpoint has as many connections as it may, or the path's stream carries a
@@ -95,7 +96,7 @@ impl Endpoint {
         self.close(now, peer, code, reason, Duration::ZERO)
     }
 
-    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`](super::Event::Closed) follows when the
+    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`](crate::connection::event::Event::Closed) follows when the
     /// peer knows, or is taken for dead. False if there is no such connection.
     pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
         let reason = Bytes::copy_from_slice(reason.as_bytes());
@@ -129,7 +130,7 @@ impl Endpoint {
     }
 
     /// As [`Endpoint::send`], for a message that is late already: it answers, or passes on, one that came with this age
-    /// in [`Event::Message`](super::Event::Message). What is late goes out in copies, so that it is not lost again.
+    /// in [`Event::Message`](crate::connection::event::Event::Message). What is late goes out in copies, so that it is not lost again.
     ///
     /// # Errors
     /// As [`Endpoint::send`].
