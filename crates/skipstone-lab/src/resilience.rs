@@ -39,7 +39,7 @@ impl ResilienceFlags {
     pub fn redundancy(&self) -> Redundancy {
         let default = Redundancy::default();
         Redundancy {
-            mode: self.redundancy.map_or(default.mode, Mode::on_wire),
+            mode: self.redundancy.map_or(default.mode, |mode| mode.0),
             budget_percent: self.redundancy_budget.map_or(default.budget_percent, |budget| budget.0),
         }
     }

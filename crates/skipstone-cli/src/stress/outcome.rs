@@ -5,7 +5,7 @@ use super::generator::{ClientState, Generator};
 use super::plan::Plan;
 use skipstone::{Flow, Scheme, Stats, Suite};
 use skipstone_lab::measure::machine::this_machine;
-use skipstone_lab::measure::process::{Probe, Usage};
+use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
 use skipstone_lab::report::format::{counted, rfc3339, seconds};
 use skipstone_lab::report::stress::result::protocol::{Protocol, Side};
@@ -183,7 +183,7 @@ fn generator_figures(generator: &Generator<'_>, measured: &Measured) -> Generato
         planned_sends: schedule.planned,
         latest_send_ms: ms(schedule.latest),
         // One thread drives all clients, so one core is all that it can use.
-        cores: Probe::of_self().cores().unwrap_or(1).min(1) as u64,
+        cores: 1,
         rss_bytes: measured.generator.map(|usage| usage.rss_bytes),
         run_queue_wait_ms: measured.generator.map(|usage| ms(usage.run_queue_wait)),
     }

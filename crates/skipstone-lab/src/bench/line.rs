@@ -1,6 +1,8 @@
 //! The lines that clients send: who, the how manyth, when it was due, and a filling that follows from these, so that every
 //! byte of every line is checked at the price of a comparison.
 
+use crate::measure::splitmix::mix;
+
 /// Writes and checks the lines of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
@@ -91,14 +93,6 @@ impl Line {
     fn check(self) -> u64 {
         mix(mix(u64::from(self.sender) << 32 | u64::from(self.sequence)) ^ self.due_ns)
     }
-}
-
-/// splitmix64's finish.
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

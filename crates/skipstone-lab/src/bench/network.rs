@@ -7,6 +7,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use procfs_core::FromRead;
+use procfs_core::net::{InterfaceDeviceStatus, Snmp};
+
 use super::system;
 
 /// Where the datagrams of a run go.
@@ -100,41 +103,10 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 /// Bytes of both directions through this process's end of the cable, with IP headers and without Ethernet's. What the
 /// kernel hands over in one piece and cuts later (TCP) counts as if it were cut.
 pub(crate) fn ip_bytes() -> Option<u64> {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/self/net/{file}")).ok();
-    let (bytes, packets) = of_interface(&read("dev")?)?;
-    let segments = read("snmp").and_then(|snmp| tcp_segments(&snmp)).unwrap_or(0);
+    let InterfaceDeviceStatus(devices) = InterfaceDeviceStatus::from_file("/proc/self/net/dev").ok()?;
+    let cable = devices.get(INTERFACE)?;
+    let (bytes, packets) = (cable.recv_bytes + cable.sent_bytes, cable.recv_packets + cable.sent_packets);
+    let segments = Snmp::from_file("/proc/self/net/snmp").map_or(0, |snmp| snmp.tcp_in_segs + snmp.tcp_out_segs);
     let uncut = if segments > 0 { segments.saturating_sub(packets) * TCP_HEADERS_BYTES } else { 0 };
     Some((bytes + uncut).saturating_sub(packets * ETHERNET_BYTES))
-}
-
-/// Bytes and packets of both directions.
-fn of_interface(dev: &str) -> Option<(u64, u64)> {
-    let line = dev.lines().find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
-    let fields: Vec<u64> = line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
-    Some((fields.first()? + fields.get(8)?, fields.get(1)? + fields.get(9)?))
-}
-
-/// TCP segments of both directions.
-fn tcp_segments(snmp: &str) -> Option<u64> {
-    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
-    let (names, values) = (lines.next()?, lines.next()?);
-    let value = |wanted: &str| {
-        let at = names.split_ascii_whitespace().position(|name| name == wanted)?;
-        values.split_ascii_whitespace().nth(at)?.parse::<u64>().ok()
-    };
-    Some(value("InSegs")? + value("OutSegs")?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_are_read() {
-        let dev = "Inter-|   Receive\n face |bytes\n    lo: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\nbench0: 1000 10 0 0 0 0 0 0 5000 20 0 0 0 0 0 0\n";
-        assert_eq!(of_interface(dev), Some((6_000, 30)));
-        assert_eq!(of_interface("lo: 1 2"), None);
-        let snmp = "Ip: A\nIp: 1\nTcp: RtoMin InSegs OutSegs\nTcp: 200 7 8\n";
-        assert_eq!(tcp_segments(snmp), Some(15));
-    }
 }

@@ -57,7 +57,7 @@ impl FromStr for SimulatedTransport {
 written_as_text!(SimulatedTransport);
 
 /// A transport and, where it has them, its mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Contender {
     pub(crate) transport: SimulatedTransport,
     pub(crate) mode: Option<Mode>,

@@ -95,7 +95,10 @@ mod tests {
 
     #[test]
     fn names_that_do_not_exist_are_refused_before_the_run() {
-        let contenders = Contender::all(&[SimulatedTransport::Skipstone, SimulatedTransport::Kcp], &[Mode::Lean]);
+        let contenders = Contender::all(
+            &[SimulatedTransport::Skipstone, SimulatedTransport::Kcp],
+            &[Mode(skipstone::RedundancyMode::Lean)],
+        );
         let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();
         assert!(error("p98<5").contains("did you mean p99?"));
         assert!(error("quinn.p998<5").contains("\"quinn\" does not take part; there are skipstone.lean, kcp"));

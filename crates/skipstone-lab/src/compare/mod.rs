@@ -25,6 +25,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use skipstone::RedundancyMode;
 
 use crate::report::output;
 use crate::report::paint::style;
@@ -87,7 +88,12 @@ Try:
   skipstone compare plans/spatialos-25.toml --simulated --rtt 80ms --entities 100 --minutes 1";
 
 /// The modes that a plan does not name.
-const MODES: [Mode; 4] = [Mode::Off, Mode::Lean, Mode::Adaptive, Mode::Fixed { sources: 10, repairs: 3 }];
+const MODES: [Mode; 4] = [
+    Mode(RedundancyMode::Off),
+    Mode(RedundancyMode::Lean),
+    Mode(RedundancyMode::Adaptive),
+    Mode(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
+];
 
 /// Runs as the flags say.
 pub fn run(arguments: &CompareArguments) -> Exit {

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::measure::splitmix::splitmix;
+
 /// The shortest update.
 pub(crate) const BYTES_MIN: usize = 16;
 
@@ -49,15 +51,6 @@ impl Stamp {
         let mut state = u64::from(self.entity) << 32 | u64::from(self.sequence);
         std::iter::repeat_with(move || splitmix(&mut state).to_be_bytes()).flatten()
     }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut mixed = *state;
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }
 
 const HEAD_BYTES: usize = 12;

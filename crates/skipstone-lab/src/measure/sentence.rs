@@ -9,9 +9,8 @@
 //! The first 20 bytes are four 32-bit numbers, each five Z85 digits (ZeroMQ RFC 32): 128 bits exactly, which is why a
 //! line of 20 bytes still has a full CRC-32. The check covers every other byte of the line and its length.
 
-use std::fmt;
-
 use crate::measure::sentence::z85::{decode, encode};
+use crate::measure::splitmix::splitmix;
 use crate::units::Size;
 
 mod z85;
@@ -47,16 +46,25 @@ pub enum Parsed {
 }
 
 /// A fixed size that no line can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SizeError {
-    bytes: usize,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Its bytes.
+    #[error(
+        "a line of {0} bytes has no room for its client, sequence, time and checksum: \
+         the smallest size is {LINE_BYTES_MIN}"
+    )]
+    TooShort(usize),
+    /// Its bytes.
+    #[error("a line of {0} bytes is too long: the largest size is {LINE_BYTES_MAX}")]
+    TooLong(usize),
 }
 
 impl Sentences {
     /// Lines of `run` of the given size; `seed` chooses the words and the lengths.
     pub fn new(seed: u64, run: RunId, size: Size) -> Result<Sentences, SizeError> {
         match size {
-            Size::Bytes(bytes) if !(LINE_BYTES_MIN..=LINE_BYTES_MAX).contains(&bytes) => Err(SizeError { bytes }),
+            Size::Bytes(bytes) if bytes < LINE_BYTES_MIN => Err(SizeError::TooShort(bytes)),
+            Size::Bytes(bytes) if bytes > LINE_BYTES_MAX => Err(SizeError::TooLong(bytes)),
             _ => Ok(Sentences { seed, run, size }),
         }
     }
@@ -121,22 +129,6 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-impl fmt::Display for SizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.bytes;
-        if bytes < LINE_BYTES_MIN {
-            return write!(
-                f,
-                "a line of {bytes} bytes has no room for its client, sequence, time and checksum: \
-                 the smallest size is {LINE_BYTES_MIN}"
-            );
-        }
-        write!(f, "a line of {bytes} bytes is too long: the largest size is {LINE_BYTES_MAX}")
-    }
-}
-
-impl std::error::Error for SizeError {}
-
 /// Random words. SplitMix64, started from what names the line.
 struct Words {
     state: u64,
@@ -148,16 +140,8 @@ impl Words {
         Words { state: seed ^ name.wrapping_mul(0xD6E8_FEB8_6659_FD93) }
     }
 
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
     fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+        ((u128::from(splitmix(&mut self.state)) * limit as u128) >> 64) as usize
     }
 
     /// Appends words until `out` is `length` bytes long, the last one cut and closed by a full stop.

@@ -5,13 +5,14 @@
 //! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::measure::process::times_of_schedstat;
+use procfs_core::FromRead;
+use procfs_core::process::Schedstat;
 
 /// The running control thread. Dropped without [`stop`](StallWatch::stop), it ends by itself within a step.
 #[derive(Debug)]
@@ -100,43 +101,29 @@ impl StallLog {
 
 fn watch(epoch: Instant, stopping: &AtomicBool) -> StallLog {
     let mut log = StallLog::default();
-    let mut queue = RunQueue::of_this_thread();
-    let mut waited = queue.waited();
+    let mut schedstat = File::open("/proc/thread-self/schedstat").ok();
+    let mut queued_before = waited(&mut schedstat);
     while !stopping.load(Ordering::Relaxed) {
         let due = Instant::now() + STEP;
         thread::sleep(STEP);
         let late = due.elapsed();
-        let waited_before = std::mem::replace(&mut waited, queue.waited());
+        let queued_now = waited(&mut schedstat);
         if late >= STALL_MIN {
-            let queued = waited.saturating_sub(waited_before).min(late);
+            let queued = queued_now.saturating_sub(queued_before).min(late);
             log.push(Stall { start: due.saturating_duration_since(epoch), length: late, queued });
         }
+        queued_before = queued_now;
     }
     log
 }
 
-/// The kernel's account of how long a thread has waited for a CPU; stays zero where there is none.
-struct RunQueue {
-    schedstat: Option<File>,
-    text: String,
-}
-
-impl RunQueue {
-    fn of_this_thread() -> RunQueue {
-        RunQueue { schedstat: File::open("/proc/thread-self/schedstat").ok(), text: String::new() }
-    }
-
-    fn waited(&mut self) -> Duration {
-        self.read().unwrap_or_default()
-    }
-
-    fn read(&mut self) -> Option<Duration> {
-        let file = self.schedstat.as_mut()?;
-        self.text.clear();
+/// How long this thread has waited for a CPU, by the kernel's account; zero where there is none.
+fn waited(schedstat: &mut Option<File>) -> Duration {
+    let read = |file: &mut File| {
         file.rewind().ok()?;
-        file.read_to_string(&mut self.text).ok()?;
-        times_of_schedstat(&self.text).map(|(_, waited)| waited)
-    }
+        Schedstat::from_read(file).ok()
+    };
+    schedstat.as_mut().and_then(read).map_or(Duration::ZERO, |times| Duration::from_nanos(times.run_delay))
 }
 
 const STEP: Duration = Duration::from_millis(1);

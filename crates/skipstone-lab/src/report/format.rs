@@ -1,18 +1,11 @@
 //! Numbers as people read them, in English: 1,234 and 12.3 ms and 1.2 MiB.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use indicatif::HumanCount;
+use std::time::{Duration, SystemTime};
 
 /// A whole number, thousands apart.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// About three digits, and never less than one: 1.23, 12.3, 1,234. Negative numbers are shown as zero.
@@ -60,28 +53,13 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// A moment as RFC 3339 has it, in UTC, to the second: `2026-01-31T12:00:00Z`.
 pub fn rfc3339(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let (day, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(day);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
-}
-
-/// Year, month and day of a day counted from 1970-01-01. Howard Hinnant's `civil_from_days`: years begin in March, so
-/// that the leap day is the last.
-fn date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+    humantime::format_rfc3339_seconds(moment).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::UNIX_EPOCH;
 
     #[test]
     fn thousands_are_set_apart() {

@@ -1,6 +1,9 @@
 //! Colours, where the caller wants them; and text broken into lines.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
+
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Whether a text may hold terminal codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,19 +54,9 @@ impl Style {
 
 /// The text in lines of at most `width` characters, broken at blanks; a longer word has a line for itself.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
+    let options = Options::new(width).word_separator(WordSeparator::AsciiSpace).break_words(false);
+    let lines = textwrap::wrap(text, options.word_splitter(WordSplitter::NoHyphenation));
+    lines.into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

@@ -18,19 +18,19 @@ pub enum Verdict {
     Interrupted,
 }
 
-/// The exit codes of the tool.
+/// The exit codes of the tool: 99, 104 and 105 as k6 has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// All is well.
-    Pass,
+    Pass = 0,
     /// The run failed: a threshold missed, or lines lost, duplicated, reordered or corrupted, or clients dropped.
-    Fail,
+    Fail = 99,
     /// The run proves nothing: the generator could not keep its own schedule.
-    Invalid,
+    Invalid = 98,
     /// An option or a plan that cannot be used; nothing was run.
-    BadConfiguration,
+    BadConfiguration = 104,
     /// Stopped before its end.
-    Interrupted,
+    Interrupted = 105,
 }
 
 impl Verdict {
@@ -46,15 +46,9 @@ impl Verdict {
 }
 
 impl Exit {
-    /// The number: 99, 104 and 105 as k6 has them.
+    /// The number.
     pub fn code(self) -> u8 {
-        match self {
-            Exit::Pass => 0,
-            Exit::Invalid => 98,
-            Exit::Fail => 99,
-            Exit::BadConfiguration => 104,
-            Exit::Interrupted => 105,
-        }
+        self as u8
     }
 }
 

@@ -9,49 +9,17 @@ use crate::units::error::UnitError;
 use crate::units::number::scaled;
 
 /// Skipstone's answer to loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// One retransmission.
-    Off,
-    /// Copies of what was lost.
-    Lean,
-    /// Repair packets as the loss asks for.
-    Adaptive,
-    /// A block code: so many repairs for so many packets.
-    Fixed {
-        /// Packets of a block.
-        sources: u8,
-        /// Repairs that follow them.
-        repairs: u8,
-    },
-    /// The content of the last packets goes into the next one, too.
-    Repeat {
-        /// How many of the last packets.
-        bursts: u8,
-    },
-}
-
-impl Mode {
-    /// As the settings have it.
-    pub fn on_wire(self) -> RedundancyMode {
-        match self {
-            Mode::Off => RedundancyMode::Off,
-            Mode::Lean => RedundancyMode::Lean,
-            Mode::Adaptive => RedundancyMode::Adaptive,
-            Mode::Fixed { sources, repairs } => RedundancyMode::Fixed { sources, repairs },
-            Mode::Repeat { bursts } => RedundancyMode::Repeat { bursts },
-        }
-    }
-}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Mode(pub RedundancyMode);
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mode::Off => f.pad("off"),
-            Mode::Lean => f.pad("lean"),
-            Mode::Adaptive => f.pad("adaptive"),
-            Mode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
-            Mode::Repeat { bursts } => f.pad(&format!("repeat:{bursts}")),
+        match self.0 {
+            RedundancyMode::Off => f.pad("off"),
+            RedundancyMode::Lean => f.pad("lean"),
+            RedundancyMode::Adaptive => f.pad("adaptive"),
+            RedundancyMode::Fixed { sources, repairs } => f.pad(&format!("fixed:{sources}+{repairs}")),
+            RedundancyMode::Repeat { bursts } => f.pad(&format!("repeat:{bursts}")),
         }
     }
 }
@@ -61,10 +29,10 @@ impl FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Mode, String> {
         match text.trim() {
-            "off" => Ok(Mode::Off),
-            "lean" => Ok(Mode::Lean),
-            "adaptive" => Ok(Mode::Adaptive),
-            other => blocks(other).or_else(|| repeats(other)).ok_or_else(|| {
+            "off" => Ok(Mode(RedundancyMode::Off)),
+            "lean" => Ok(Mode(RedundancyMode::Lean)),
+            "adaptive" => Ok(Mode(RedundancyMode::Adaptive)),
+            other => blocks(other).or_else(|| repeats(other)).filter(|mode| mode.is_valid()).map(Mode).ok_or_else(|| {
                 format!(
                     "there is no mode \"{other}\"; there are off, lean, adaptive, fixed:K+M such as fixed:10+3, and \
                      repeat:N, N from 1 to 8, such as repeat:2"
@@ -74,19 +42,13 @@ impl FromStr for Mode {
     }
 }
 
-fn blocks(text: &str) -> Option<Mode> {
+fn blocks(text: &str) -> Option<RedundancyMode> {
     let (sources, repairs) = text.strip_prefix("fixed:")?.split_once('+')?;
-    let (sources, repairs) = (sources.parse().ok()?, repairs.parse().ok()?);
-    valid(Mode::Fixed { sources, repairs })
+    Some(RedundancyMode::Fixed { sources: sources.parse().ok()?, repairs: repairs.parse().ok()? })
 }
 
-fn repeats(text: &str) -> Option<Mode> {
-    valid(Mode::Repeat { bursts: text.strip_prefix("repeat:")?.parse().ok()? })
-}
-
-/// The protocol says which there can be.
-fn valid(mode: Mode) -> Option<Mode> {
-    mode.on_wire().is_valid().then_some(mode)
+fn repeats(text: &str) -> Option<RedundancyMode> {
+    Some(RedundancyMode::Repeat { bursts: text.strip_prefix("repeat:")?.parse().ok()? })
 }
 
 /// Bytes of repairs and copies in percent of the bytes that they stand in for; more than 100% is possible.

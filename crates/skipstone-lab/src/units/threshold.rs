@@ -31,11 +31,13 @@ pub struct Evaluation {
 }
 
 /// Why a threshold could not be evaluated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
     /// It never can be: there is no such number, or its unit is another. One sentence.
+    #[error("{0}")]
     Wrong(String),
     /// The number exists and was not measured: of a remote server, or when nothing arrived. Its name.
+    #[error("\"{0}\" was not measured in this run")]
     NotMeasured(String),
 }
 
@@ -146,17 +148,6 @@ impl fmt::Display for Threshold {
         write!(f, "{}{}{}{unit}", self.path, self.operator.0, self.limit)
     }
 }
-
-impl fmt::Display for ThresholdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ThresholdError::Wrong(sentence) => f.write_str(sentence),
-            ThresholdError::NotMeasured(path) => write!(f, "\"{path}\" was not measured in this run"),
-        }
-    }
-}
-
-impl std::error::Error for ThresholdError {}
 
 /// Longer signs first, so that `<=` is not read as `<`.
 const OPERATORS: [Operator; 6] =

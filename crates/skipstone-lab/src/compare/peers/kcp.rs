@@ -18,8 +18,8 @@ use kcp::Kcp;
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
-use crate::compare::payload::splitmix;
 use crate::compare::peer::{Peer, Update};
+use crate::measure::splitmix::splitmix;
 use crate::peers::framing::{Messages, frame};
 use blocks::{Decoder, Encoder};
 

@@ -9,6 +9,8 @@ pub(crate) mod quinn;
 mod renet;
 mod skipstone;
 
+use skipstone_proto::RedundancyMode;
+
 use self::ends::{Ends, EndsSetup};
 use super::contender::{Contender, Mode, SimulatedTransport};
 
@@ -17,7 +19,7 @@ pub(crate) const SEALING: &str = "skipstone is sealed by a stand-in of DTLS 1.3'
 
 /// Both ends of this contender's connection.
 pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
-    let mode = contender.mode.unwrap_or(Mode::Adaptive);
+    let mode = contender.mode.unwrap_or(Mode(RedundancyMode::Adaptive));
     match contender.transport {
         SimulatedTransport::Skipstone => skipstone::ends(skipstone::Suite::Sealed, mode, setup),
         SimulatedTransport::SkipstonePlain => skipstone::ends(skipstone::Suite::Plain, mode, setup),

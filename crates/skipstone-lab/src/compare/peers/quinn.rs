@@ -18,8 +18,8 @@ use quinn_proto::{
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
-use crate::compare::payload::splitmix;
 use crate::compare::peer::{Peer, Update};
+use crate::measure::splitmix::splitmix;
 use crate::peers::HEADER_BYTES;
 use crate::peers::certificate::{NAME, client_crypto, server_crypto};
 use crate::peers::framing::{Messages, frame};

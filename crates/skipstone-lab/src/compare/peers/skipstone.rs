@@ -15,8 +15,8 @@ use skipstone_proto::{Overflow, Settings};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::contender::Mode;
-use crate::compare::payload::splitmix;
 use crate::compare::peer::{Contents, Peer, Telemetry, Update};
+use crate::measure::splitmix::splitmix;
 use crate::peers::HEADER_BYTES;
 
 /// How packets are sealed.
@@ -29,7 +29,7 @@ pub(super) enum Suite {
 }
 
 pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
-    let redundancy = Redundancy { mode: mode.on_wire(), ..Redundancy::default() };
+    let redundancy = Redundancy { mode: mode.0, ..Redundancy::default() };
     let mut settings = Settings { redundancy, ..Settings::default() };
     // An overloaded link is to be measured, not to end the connection.
     settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);

@@ -1,5 +1,7 @@
 //! Plans that are read, and mistakes that are found.
 
+use skipstone::RedundancyMode;
+
 use super::*;
 
 const GOOD: &str = r#"
@@ -29,7 +31,10 @@ fn a_plan_is_read_with_its_units() {
     let plan = ComparePlan::parse("p.toml", GOOD).unwrap();
     assert_eq!((plan.entities, plan.minutes, plan.link.outages.len()), (25, 0.5, 1));
     assert_eq!(plan.link.rate.unwrap().bits_per_second(), 2_000_000);
-    assert_eq!(plan.modes.unwrap(), [Mode::Lean, Mode::Fixed { sources: 10, repairs: 3 }]);
+    assert_eq!(
+        plan.modes.unwrap(),
+        [RedundancyMode::Lean, RedundancyMode::Fixed { sources: 10, repairs: 3 }].map(Mode)
+    );
     assert_eq!(plan.beside[0].flow, Kind::Cubic);
 }
 
