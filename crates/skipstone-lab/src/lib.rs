@@ -7,6 +7,7 @@ pub mod bench;
 pub mod child;
 pub mod compare;
 pub mod measure;
+pub mod open_files;
 mod peers;
 pub mod report;
 pub mod resilience;

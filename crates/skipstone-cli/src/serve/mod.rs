@@ -84,13 +84,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs a server until it is told to stop.
 pub(crate) fn run(arguments: &ServeArguments) -> Exit {
-    match start(arguments) {
-        Ok(serving) => serving.run(arguments),
-        Err(sentence) => {
-            output::complain(format_args!("skipstone serve: {sentence}"));
-            Exit::BadConfiguration
-        }
-    }
+    Exit::of("serve", start(arguments).map(|serving| serving.run(arguments)))
 }
 
 /// Everything that runs while the server does.
@@ -110,8 +104,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         return Err("--stress proves that lines reach everybody: leave out --workload echo".into());
     }
     let queue_bytes_max = u32::try_from(queue_bytes_max).map_err(|_| "--queue is at most 4 GiB".to_string())?;
-    let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
-    let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let signals = if arguments.piped { Signals::watch_as_child()? } else { Signals::watch()? };
     skipstone::net::wait::raise_open_files_limit();
     let security = arguments.protection.security()?;
     let server = Server::start(ServerConfig {

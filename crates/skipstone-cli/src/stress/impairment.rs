@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use skipstone::Impairment;
-use skipstone::netsim::{LinkConfig, LinkStats, Loss, QueueLimit};
+use skipstone::netsim::{LinkConfig, LinkStats, QueueLimit};
 use skipstone_lab::report::stress::result;
-use skipstone_lab::units::{BitRate, Burst, Percent, Span};
+use skipstone_lab::units::{BitRate, Burst, Percent, Span, chance, loss};
 use std::collections::BTreeMap;
 
 /// A network of its own around each UDP client. Without a prefix, a flag holds for both directions.
@@ -74,7 +74,7 @@ impl Impairments {
 
     /// For the result.
     pub(crate) fn result(&self, up: &LinkStats, down: &LinkStats) -> result::Impairment {
-        result::Impairment { settings: self.settings.clone(), to_server: link(up), to_clients: link(down) }
+        result::Impairment { settings: self.settings.clone(), to_server: up.into(), to_clients: down.into() }
     }
 }
 
@@ -97,21 +97,15 @@ impl ImpairmentFlags {
     }
 
     fn link(&self) -> LinkConfig {
-        let fraction = |percent: &Option<Percent>| percent.as_ref().map_or(0.0, Percent::fraction);
-        let loss = match (&self.loss, &self.burst) {
-            (_, Some(burst)) => Loss::Burst { rate: burst.rate.fraction(), mean_length: burst.mean_length() },
-            (Some(loss), None) => Loss::Random(loss.fraction()),
-            (None, None) => Loss::None,
-        };
         LinkConfig {
             delay: self.delay.map_or_else(Default::default, |span| span.0),
             jitter: self.jitter.map_or_else(Default::default, |span| span.0),
             rate_bits_per_second: self.link_rate.map(|rate| rate.bits_per_second()),
             queue: if self.link_rate.is_some() { QueueLimit::Time(QUEUE) } else { QueueLimit::Unlimited },
-            loss,
-            reorder: fraction(&self.reorder),
-            duplicate: fraction(&self.duplicate),
-            corrupt: fraction(&self.corrupt),
+            loss: loss(self.loss, self.burst),
+            reorder: chance(self.reorder),
+            duplicate: chance(self.duplicate),
+            corrupt: chance(self.corrupt),
             ..LinkConfig::default()
         }
     }
@@ -125,18 +119,3 @@ impl ImpairmentFlags {
 }
 
 const NAMES: [&str; 8] = ["loss", "burst", "delay", "jitter", "reorder", "duplicate", "corrupt", "link-rate"];
-
-fn link(stats: &LinkStats) -> result::LinkCounts {
-    result::LinkCounts {
-        sent: stats.sent,
-        delivered: stats.delivered,
-        lost_random: stats.lost_random,
-        lost_burst: stats.lost_burst,
-        lost_queue: stats.lost_queue,
-        lost_outage: stats.lost_outage,
-        lost_too_large: stats.lost_too_large,
-        duplicated: stats.duplicated,
-        reordered: stats.reordered,
-        corrupted: stats.corrupted,
-    }
-}

@@ -3,7 +3,7 @@
 use super::child::ServerFigures;
 use super::generator::{ClientState, Generator};
 use super::plan::Plan;
-use skipstone::{Flow, Scheme, Stats, Suite};
+use skipstone::{Scheme, Stats, Suite};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
@@ -29,8 +29,6 @@ pub(crate) struct Measured {
     pub(crate) stalls: StallLog,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
-    /// The counters of the clients' protocol meanwhile.
-    pub(crate) protocol: Side,
 }
 
 /// The result, save the verdict.
@@ -46,8 +44,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     }
     let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
     let tally = generator.proof.tally_all(&generator.sent);
-    let mut stats = Stats::default();
-    measured.stats.iter().for_each(|one| stats.add(one));
+    let stats = sum(&measured.stats);
     result.seed = plan.seed;
     result.command = std::env::args().collect();
     result.started = rfc3339(measured.started);
@@ -61,8 +58,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result.wire = wire(&stats);
     let figures = measured.server.as_ref().and_then(|(_, figures)| figures.as_ref());
     result.server = measured.server.as_ref().map(|(usage, _)| server(*usage, figures, tally.delivered));
-    result.protocol =
-        Protocol { clients: measured.protocol.clone(), server: figures.map(|figures| figures.protocol.clone()) };
+    result.protocol = Protocol { clients: Side::from(&stats), server: figures.map(|figures| figures.protocol.clone()) };
     result.generator = generator_figures(generator, measured);
     for (carrier, one) in result.carriers.iter_mut().enumerate() {
         fill_carrier(one, generator, measured, carrier);
@@ -103,26 +99,11 @@ pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> 
 
 const EXPLANATIONS_MAX: usize = 3;
 
-/// Counters of one run: those now, less those at the end of the run before.
-pub(crate) fn since(mut now: Vec<Stats>, before: &[Stats]) -> Vec<Stats> {
-    // A client that is gone took its counters with it.
-    let less = |now: &mut Flow, before: &Flow| {
-        now.datagrams = now.datagrams.saturating_sub(before.datagrams);
-        now.ip_bytes = now.ip_bytes.saturating_sub(before.ip_bytes);
-        now.payload_bytes = now.payload_bytes.saturating_sub(before.payload_bytes);
-    };
-    for (now, before) in now.iter_mut().zip(before) {
-        less(&mut now.sent, &before.sent);
-        less(&mut now.received, &before.received);
-    }
-    now
-}
-
-/// The counters of the protocol over all carriers' clients.
-pub(crate) fn protocol(stats: &[Stats]) -> Side {
+/// The counters of all carriers' clients.
+pub(crate) fn sum(stats: &[Stats]) -> Stats {
     let mut sum = Stats::default();
     stats.iter().for_each(|one| sum.add(one));
-    Side::from(&sum)
+    sum
 }
 
 fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &Measured, carrier: usize) {

@@ -5,6 +5,7 @@ use super::impairment::Impairments;
 use crate::sharing::SharingFlags;
 use skipstone::{Merging, Scheme, Suite, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
+use skipstone_lab::open_files;
 use skipstone_lab::report::Sink;
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
@@ -46,8 +47,6 @@ pub(crate) struct Plan {
 
 /// A shorter time between two changes of the port is asked for by mistake.
 const ROAM_MIN: Duration = Duration::from_millis(10);
-/// Files that are open besides the clients' sockets.
-const FILES_BESIDE: u64 = 32;
 
 impl Plan {
     /// Checks the flags. The error is one sentence with the remedy.
@@ -60,7 +59,8 @@ impl Plan {
         if clients == 0 || clients > CLIENT_MAX {
             return Err(format!("-c {clients}: a run has 1 to {CLIENT_MAX} clients"));
         }
-        check_files(clients, target.is_none())?;
+        let also = if target.is_none() { " (the server's process as well)" } else { "" };
+        open_files::check(clients, also)?;
         let per_client = arguments.rate.count_before(arguments.duration.0);
         if per_client > u64::from(SEQUENCE_MAX) {
             return Err(format!("each client would send {per_client} lines; at most {SEQUENCE_MAX} can be told apart"));
@@ -183,24 +183,6 @@ fn share_out(arguments: &StressArguments, target: Option<&Target>) -> Result<Vec
 }
 
 const CLIENTS_DEFAULT: u32 = 300;
-
-/// Every client has a socket of its own, and a server on this machine one for each WebSocket.
-fn check_files(clients: u32, has_server: bool) -> Result<(), String> {
-    let Some(limit) = skipstone::net::wait::raise_open_files_limit() else { return Ok(()) };
-    let needed = u64::from(clients) + FILES_BESIDE;
-    if needed <= limit {
-        return Ok(());
-    }
-    let also = if has_server { " (the server's process as well)" } else { "" };
-    let fewer = match limit.saturating_sub(FILES_BESIDE) {
-        0 => String::new(),
-        most => format!(", or ask for at most {most} clients"),
-    };
-    Err(format!(
-        "{clients} clients need {needed} open files, and this system allows {limit}{also}: raise it with `ulimit -n \
-         {needed}`{fewer}"
-    ))
-}
 
 fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -36,13 +36,8 @@ const CLOSE_MAX: Duration = Duration::from_secs(3);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
-    let watched = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"));
-    let prepared = watched.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    let outcome = prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play());
-    outcome.unwrap_or_else(|sentence| {
-        output::complain(format_args!("skipstone stress: {sentence}"));
-        Exit::BadConfiguration
-    })
+    let prepared = Signals::watch().and_then(|signals| Ok((Plan::from(arguments)?, signals)));
+    Exit::of("stress", prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play()))
 }
 
 /// A run under way.
@@ -204,9 +199,8 @@ impl<'p> Run<'p> {
             let sample = server.probe.sample();
             (usage(server_before, sample), server.figures())
         });
-        let stats = generator.stats_by_carrier();
-        let protocol = outcome::protocol(&stats).since(&outcome::protocol(&generator.wire_before));
-        let stats = outcome::since(stats, &generator.wire_before);
+        let mut stats = generator.stats_by_carrier();
+        stats.iter_mut().zip(&generator.wire_before).for_each(|(now, before)| now.subtract(before));
         let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
         let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
         let measured = Measured {
@@ -219,7 +213,6 @@ impl<'p> Run<'p> {
             server: server_figures,
             stalls: stalls.stop(),
             stats,
-            protocol,
         };
         Ok((conclude(plan, generator, &measured, rate, step, silence), step))
     }
@@ -304,11 +297,7 @@ impl<'p> Run<'p> {
         if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
             output::say(format_args!("The server's process ended before the run did: {ended}."));
         }
-        if let Err(sentence) = shown {
-            output::complain(format_args!("skipstone stress: {sentence}"));
-            return Exit::BadConfiguration;
-        }
-        result.verdict.into()
+        Exit::of("stress", shown.map(|()| result.verdict.into()))
     }
 }
 

@@ -143,7 +143,7 @@ impl LiveView {
             Phase::Draining | Phase::Closing => generator.proof.tally_all(&generator.sent).lost,
             Phase::Connecting | Phase::Running => generator.proof.overtaken(),
         };
-        let clients = outcome::protocol(&generator.stats_by_carrier());
+        let clients = Side::from(&outcome::sum(&generator.stats_by_carrier()));
         let protocol = Protocol { clients, server: self.server_side.clone() };
         let latest = std::mem::take(&mut generator.schedule.latest_recent);
         let snapshot = Snapshot {

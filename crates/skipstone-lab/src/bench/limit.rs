@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::plan::{BenchPlan, Bounds};
 use super::row::BenchRow;
+use super::setup::Trial;
 use super::show::Show;
 use super::transport::BenchTransport;
-use super::trial::Trial;
 use super::variant::Variant;
 use super::workers::ChildError;
 use crate::signals::Signals;

@@ -22,41 +22,25 @@ use super::line::{Line, Lines};
 use super::messages::{ChildMessage, LoadReport, Order, Progress, send};
 use super::network::CableEnd;
 use super::place::{self, Place};
+use super::setup::{Trial, TrialSetup};
 use super::system::{self, now_ns};
-use super::transport::BenchTransport;
 use super::variant::Delivery;
 use crate::report::Exit;
-use crate::resilience::ResilienceFlags;
-use crate::units::Rate;
-use crate::workload::Workload;
 
 /// The task of one process of the load.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LoadTask {
-    pub(crate) transport: BenchTransport,
+    pub(crate) trial: Trial,
+    pub(crate) setup: TrialSetup,
     /// Clients of this process.
     pub(crate) clients: u32,
     /// The number of its first.
     pub(crate) first: u32,
-    /// Clients of all processes.
-    pub(crate) clients_of_all: u32,
-    pub(crate) workload: Workload,
-    /// Lines of each client; none is sent without one.
-    pub(crate) rate: Option<Rate>,
-    /// In place of a rate: so many lines of each client are on their way, there and back.
-    pub(crate) in_flight: Option<u32>,
-    pub(crate) delivery: Delivery,
-    /// Channels that are used once before anything is measured.
-    pub(crate) channels: u16,
-    pub(crate) line_bytes: usize,
-    pub(crate) warmup: Duration,
-    pub(crate) duration: Duration,
-    /// How long all may take to connect.
-    pub(crate) connect_max: Duration,
-    pub(crate) resilience: ResilienceFlags,
     pub(crate) place: Place,
 }
 
+/// All clients connect within this, or do not.
+pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(20);
 /// Handshakes at once.
 const CONNECTING_MAX: u32 = 512;
 /// Channels that wait for their answer at once.
@@ -89,18 +73,11 @@ fn load(task: &LoadTask) -> Result<Option<LoadReport>, String> {
     let Some(orders) = task.place.settle(CableEnd::Load)? else { return Ok(None) };
     send(&ChildMessage::Ready);
     let Some(Order::Connect(url)) = place::next(&orders)? else { return Ok(None) };
-    let clients = drivers::clients(
-        task.transport,
-        &url,
-        ClientSetup {
-            count: task.clients,
-            first: task.first,
-            delivery: task.delivery,
-            congestion: task.resilience.congestion(),
-        },
-    )?;
-    let who = Clientele { first: task.first, count: task.clients, of: task.clients_of_all };
-    let evidence = Evidence::new(who, task.workload, Lines::new(task.line_bytes));
+    let (trial, setup) = (task.trial, &task.setup);
+    let clients = ClientSetup { first: task.first, trial, congestion: setup.resilience.congestion() };
+    let clients = drivers::clients(&url, clients)?;
+    let who = Clientele { first: task.first, count: task.clients, of: trial.clients };
+    let evidence = Evidence::new(who, setup.workload, Lines::new(setup.line_bytes));
     let mut load = Load { task, orders, clients, evidence, sent: vec![0; task.clients as usize], line: Vec::new() };
     load.run()
 }
@@ -200,7 +177,7 @@ impl Load<'_> {
             if !self.goes_on() {
                 return Ok(false);
             }
-            if began.elapsed() > self.task.connect_max {
+            if began.elapsed() > CONNECT_MAX {
                 let missing = u64::from(count - self.evidence.connected - self.evidence.gone);
                 self.evidence.reasons.insert("it was not connected in time".into(), missing);
                 break;
@@ -212,7 +189,7 @@ impl Load<'_> {
     /// Uses every channel of every client once, and waits for the answers; false if it was stopped.
     fn touch(&mut self) -> Result<bool, String> {
         let began = Instant::now();
-        let (mut begun, all) = (0, u64::from(self.task.channels - 1) * u64::from(self.task.clients));
+        let (mut begun, all) = (0, u64::from(self.task.trial.variant.channels() - 1) * u64::from(self.task.clients));
         while self.evidence.touched < all {
             while begun < all && begun < self.evidence.touched + TOUCHED_MAX {
                 let clients = u64::from(self.task.clients);
@@ -223,7 +200,7 @@ impl Load<'_> {
             }
             self.clients.flush();
             self.poll(Duration::from_millis(5))?;
-            if began.elapsed() > self.task.connect_max {
+            if began.elapsed() > CONNECT_MAX {
                 return Err(format!("{} of {all} channels answered in time", self.evidence.touched));
             }
             if !self.goes_on() {
@@ -236,11 +213,11 @@ impl Load<'_> {
     /// Warms up and measures; false if it was stopped.
     fn talk(&mut self, epoch_ns: u64, found: &mut LoadReport) -> Result<bool, String> {
         let task = self.task;
-        let begin_ns = epoch_ns + task.warmup.as_nanos() as u64;
-        let end_ns = begin_ns + task.duration.as_nanos() as u64;
-        let mut schedule = task.rate.map(|rate| Schedule::new(epoch_ns, rate, self.evidence.who));
+        let begin_ns = epoch_ns + task.setup.warmup.as_nanos() as u64;
+        let end_ns = begin_ns + task.setup.duration.as_nanos() as u64;
+        let mut schedule = task.setup.rate.map(|rate| Schedule::new(epoch_ns, rate, self.evidence.who));
         self.evidence.measure(begin_ns, end_ns);
-        let mut flight = task.in_flight.map(|in_flight| Flight::new(task.clients, in_flight));
+        let mut flight = task.trial.variant.in_flight().map(|in_flight| Flight::new(task.clients, in_flight));
         self.evidence.notes_returns = flight.is_some();
         self.evidence.returned = flight.as_ref().map_or(Vec::new(), Flight::begin);
         let (mut window, mut progress) = (None, Instant::now());
@@ -312,7 +289,7 @@ impl Load<'_> {
     /// A new line for each that came back.
     fn keep_flying(&mut self, flight: &mut Flight, found: &mut LoadReport) {
         let mut turns = std::mem::take(&mut self.evidence.returned);
-        if self.task.delivery == Delivery::Unreliable {
+        if self.task.trial.variant.delivery() == Delivery::Unreliable {
             turns.extend(flight.stranded());
         }
         for client in &turns {

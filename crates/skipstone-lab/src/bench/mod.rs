@@ -21,6 +21,7 @@ mod plot;
 pub(crate) mod result;
 mod row;
 pub mod server;
+mod setup;
 mod show;
 mod system;
 mod table;
@@ -30,7 +31,6 @@ mod variant;
 mod workers;
 
 use crate::report::Exit;
-use crate::report::output;
 
 /// Flags of `bench`.
 #[derive(Debug, Clone, clap::Args)]
@@ -64,12 +64,9 @@ Try:
 
 /// Runs as the flags say.
 pub fn run(arguments: &BenchArguments) -> Exit {
-    let exit = match &arguments.task {
+    let outcome = match &arguments.task {
         Task::Preset(preset) => play::play(preset),
         Task::Plot(arguments) => plot::plot(arguments).map(|()| Exit::Pass),
     };
-    exit.unwrap_or_else(|sentence| {
-        output::complain(format_args!("skipstone bench: {sentence}"));
-        Exit::BadConfiguration
-    })
+    Exit::of("bench", outcome)
 }

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 use procfs_core::FromRead;
 use procfs_core::net::{InterfaceDeviceStatus, Snmp};
 
+use serde::{Deserialize, Serialize};
+
 use super::system;
 
 /// Where the datagrams of a run go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, strum::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Network {
     /// Two namespaces and a cable: bytes are counted exactly. Needs root

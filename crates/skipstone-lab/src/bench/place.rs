@@ -48,7 +48,7 @@ impl Place {
         self.cpu.map_or(Ok(()), system::pin)?;
         skipstone::net::wait::raise_open_files_limit();
         skipstone::net::wait::sharpen_timers();
-        Signals::watch_as_child().map(drop).map_err(|error| format!("cannot watch for signals: {error}"))
+        Signals::watch_as_child().map(drop)
     }
 }
 

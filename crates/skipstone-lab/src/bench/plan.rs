@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::drivers::driver::Drive;
 use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
 use super::network::Network;
 use super::row::Against;
+use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
-use super::trial::{Trial, TrialSetup};
 use super::variant::{Delivery, Variant};
-use super::workers::Priority;
+use crate::open_files;
 use crate::resilience::ResilienceFlags;
 use crate::units::transport_name::Named;
 use crate::units::{Rate, Size, Span, Threshold};
@@ -238,8 +237,6 @@ pub(crate) struct BenchPlan {
 
 /// As the issue of every measurement on this machine: 99% within 40 ms, at 60 ticks a second.
 const P99_MAX: Duration = Duration::from_millis(40);
-/// Beyond the clients' sockets.
-const FILES_BESIDE: u64 = 64;
 
 impl BenchPlan {
     pub(crate) fn from(preset: &Preset) -> Result<BenchPlan, String> {
@@ -271,7 +268,7 @@ impl BenchPlan {
         if clients.contains(&0) {
             return Err("--clients 0: a bench has at least one client".into());
         }
-        check_files(most)?;
+        open_files::check(most, "")?;
         let (network, remark) = Network::choose(common.network)?;
         if common.realtime {
             check_realtime()?;
@@ -379,18 +376,4 @@ fn check_realtime() -> Result<(), String> {
         Ok(tried) => Err(format!("--realtime: {}; run as root", String::from_utf8_lossy(&tried.stderr).trim())),
         Err(error) => Err(format!("--realtime: cannot run `chrt` (of util-linux): {error}")),
     }
-}
-
-/// Every client has a socket of its own, and the server one for each stream.
-fn check_files(clients: u32) -> Result<(), String> {
-    let Some(limit) = skipstone::net::wait::raise_open_files_limit() else { return Ok(()) };
-    let needed = u64::from(clients) + FILES_BESIDE;
-    if needed <= limit {
-        return Ok(());
-    }
-    let most = limit.saturating_sub(FILES_BESIDE);
-    Err(format!(
-        "{clients} clients need {needed} open files, and this system allows {limit}: raise it with `ulimit -n {needed}`, \
-         or ask for at most {most} clients"
-    ))
 }

@@ -5,9 +5,9 @@ use super::limit::{self, Limit};
 use super::plan::{BenchPlan, Preset};
 use super::result::{Bench, BenchPlanWords, SCHEMA_VERSION};
 use super::row::BenchRow;
+use super::setup::Trial;
 use super::show::Show;
 use super::table;
-use super::trial::Trial;
 use crate::measure::machine::this_machine;
 use crate::report::format::thousands;
 use crate::report::output;
@@ -20,7 +20,7 @@ pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     let plan = BenchPlan::from(preset)?;
     judge::check(&plan.common.threshold, &plan)?;
     let sink = Sink::open(plan.common.json.as_deref())?;
-    let signals = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let signals = Signals::watch()?;
     let mut show = Show::new(plan.common.quiet);
     if let Some(remark) = &plan.remark {
         output::complain(format_args!("skipstone bench: on the loopback interface, because {remark}"));
@@ -80,10 +80,7 @@ fn conclude(plan: &BenchPlan, mut rows: Vec<BenchRow>, limits: Vec<Limit>, is_wh
             row.reasons.join("; ")
         )
     }));
-    let verdict = Verdict::of(!is_whole, &[], &reasons);
-    if verdict == Verdict::Interrupted {
-        reasons.insert(0, "The bench was stopped before its end.".into());
-    }
+    let verdict = Verdict::of_rows("bench", is_whole, &mut reasons);
     Bench {
         schema_version: SCHEMA_VERSION,
         verdict,

@@ -7,29 +7,21 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::drivers;
-use super::drivers::driver::{BenchServer, Drive, Inbox, ServerSetup};
+use super::drivers::driver::{BenchServer, Inbox, ServerSetup};
 use super::messages::{ChildMessage, Order, ServerCounters, send};
 use super::network::{self, CableEnd};
 use super::place::Place;
+use super::setup::{Trial, TrialSetup};
 use super::system;
-use super::transport::BenchTransport;
-use super::variant::Delivery;
 use crate::measure::process::Probe;
 use crate::report::Exit;
-use crate::resilience::ResilienceFlags;
 use crate::workload::Workload;
 
 /// The task of the server's process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ServerTask {
-    pub(crate) transport: BenchTransport,
-    pub(crate) clients: u32,
-    pub(crate) workload: Workload,
-    pub(crate) ticks_per_second: u32,
-    pub(crate) delivery: Delivery,
-    pub(crate) channels: u16,
-    pub(crate) drive: Drive,
-    pub(crate) resilience: ResilienceFlags,
+    pub(crate) trial: Trial,
+    pub(crate) setup: TrialSetup,
     pub(crate) place: Place,
 }
 
@@ -48,21 +40,13 @@ pub fn run(task: &str) -> Exit {
 fn serve(task: &ServerTask) -> Result<(), String> {
     let Some(orders) = task.place.settle(CableEnd::Server)? else { return Ok(()) };
     let ip = if task.place.apart { network::address(CableEnd::Server) } else { Ipv4Addr::LOCALHOST.into() };
-    let setup = ServerSetup {
-        listen: SocketAddr::new(ip, 0),
-        clients: task.clients,
-        delivery: task.delivery,
-        channels: task.channels,
-        drive: task.drive,
-        redundancy: task.resilience.redundancy(),
-        congestion: task.resilience.congestion(),
-    };
-    let server = drivers::server(task.transport, setup)?;
+    let listen = SocketAddr::new(ip, 0);
+    let server = drivers::server(ServerSetup { listen, trial: task.trial, of_all: &task.setup })?;
     send(&ChildMessage::Listening { url: server.url() });
     let mut ticking = Ticking {
         server,
         orders,
-        workload: task.workload,
+        workload: task.setup.workload,
         apart: task.place.apart,
         probe: Probe::of_self(),
         inbox: Inbox::default(),
@@ -70,7 +54,7 @@ fn serve(task: &ServerTask) -> Result<(), String> {
         lines: 0,
         slowest: Duration::ZERO,
     };
-    ticking.run(Duration::from_secs(1) / task.ticks_per_second)
+    ticking.run(Duration::from_secs(1) / task.setup.ticks_per_second)
 }
 
 struct Ticking {

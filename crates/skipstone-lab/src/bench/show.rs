@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::messages::Progress;
 use super::row::BenchRow;
-use super::trial::Trial;
+use super::setup::Trial;
 use crate::report::format::thousands;
 use crate::report::output;
 

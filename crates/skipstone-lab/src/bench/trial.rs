@@ -2,53 +2,18 @@
 
 use std::time::Duration;
 
-use super::drivers::driver::Drive;
-use super::load::LoadTask;
+use super::load::{CONNECT_MAX, LoadTask};
 use super::messages::{ChildMessage, LoadReport, Order, Progress, ServerCounters};
 use super::network::{self, Network};
 use super::place::Place;
 use super::row::{BenchFigures, BenchRow};
 use super::server::ServerTask;
+use super::setup::{Trial, TrialSetup};
 use super::system::now_ns;
-use super::transport::BenchTransport;
-use super::variant::{Delivery, Variant};
-use super::workers::{ChildError, Pages, Priority, Workers};
-use crate::resilience::ResilienceFlags;
+use super::variant::Delivery;
+use super::workers::{ChildError, Pages, Workers};
 use crate::signals::Signals;
-use crate::units::Rate;
 use crate::units::transport_name::Named;
-use crate::workload::Workload;
-
-/// The setup that all trials of a bench have in common.
-#[derive(Debug, Clone)]
-pub(crate) struct TrialSetup {
-    pub(crate) workload: Workload,
-    /// Lines of each client; `None`: nothing is sent.
-    pub(crate) rate: Option<Rate>,
-    pub(crate) line_bytes: usize,
-    pub(crate) warmup: Duration,
-    pub(crate) duration: Duration,
-    pub(crate) ticks_per_second: u32,
-    pub(crate) network: Network,
-    pub(crate) server_cpu: Option<usize>,
-    /// The load's processes, and their cores in turns; on any if there are none.
-    pub(crate) load_processes: u32,
-    pub(crate) load_cpus: Vec<usize>,
-    pub(crate) drive: Drive,
-    pub(crate) priority: Priority,
-    /// How Skipstone answers loss and shares a link.
-    pub(crate) resilience: ResilienceFlags,
-    /// The most that a delivery may take at the 99th percentile.
-    pub(crate) p99_max: Duration,
-}
-
-/// One of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Trial {
-    pub(crate) transport: BenchTransport,
-    pub(crate) clients: u32,
-    pub(crate) variant: Variant,
-}
 
 /// The messages of the processes, as far as a row needs them.
 #[derive(Debug, Clone, Default)]
@@ -62,8 +27,6 @@ struct Findings {
 
 const START_MAX: Duration = Duration::from_secs(15);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// All clients connect within this, or do not.
-const CONNECT_MAX: Duration = Duration::from_secs(20);
 /// Between the last handshake and the first line.
 const BREATH: Duration = Duration::from_millis(100);
 /// The end of a load: draining, closing, counting.
@@ -187,17 +150,7 @@ impl Trial {
     }
 
     fn server_task(self, setup: &TrialSetup, place: Place) -> ServerTask {
-        ServerTask {
-            transport: self.transport,
-            clients: self.clients,
-            workload: setup.workload,
-            ticks_per_second: setup.ticks_per_second,
-            delivery: self.variant.delivery(),
-            channels: self.variant.channels(),
-            drive: setup.drive,
-            resilience: setup.resilience.clone(),
-            place: Place { cpu: setup.server_cpu, ..place },
-        }
+        ServerTask { trial: self, setup: setup.clone(), place: Place { cpu: setup.server_cpu, ..place } }
     }
 
     fn load_task(self, setup: &TrialSetup, number: usize, place: Place) -> LoadTask {
@@ -205,23 +158,8 @@ impl Trial {
         let share = |number: usize| (u64::from(self.clients) * number as u64 / of) as u32;
         let (first, end) = (share(number), share(number + 1));
         let cpu = setup.load_cpus.get(number % setup.load_cpus.len().max(1)).copied();
-        LoadTask {
-            transport: self.transport,
-            clients: end - first,
-            first,
-            clients_of_all: self.clients,
-            workload: setup.workload,
-            rate: setup.rate,
-            in_flight: self.variant.in_flight(),
-            delivery: self.variant.delivery(),
-            channels: self.variant.channels(),
-            line_bytes: setup.line_bytes,
-            warmup: setup.warmup,
-            duration: setup.duration,
-            connect_max: CONNECT_MAX,
-            resilience: setup.resilience.clone(),
-            place: Place { cpu, ..place },
-        }
+        let place = Place { cpu, ..place };
+        LoadTask { trial: self, setup: setup.clone(), clients: end - first, first, place }
     }
 
     fn row(self, setup: &TrialSetup, evidence: &Findings, failure: Option<String>) -> BenchRow {

@@ -15,7 +15,7 @@ pub(crate) enum Delivery {
 }
 
 /// One of a preset's variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Variant {
     /// There is nothing to vary.
     Only,

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use super::messages::{ChildMessage, Order};
+use super::setup::Priority;
 use crate::child::Child;
 use crate::signals::Signals;
 
@@ -20,15 +21,6 @@ pub(crate) struct Workers {
     outbox: Sender<(usize, ChildMessage)>,
     /// Those that have come to the point where all wait for each other.
     arrived: usize,
-}
-
-/// The processes that may run on a child's core meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Priority {
-    /// Whatever wants to.
-    Usual,
-    /// Nothing, as long as the child has work.
-    Realtime,
 }
 
 /// How a child's memory is paged.

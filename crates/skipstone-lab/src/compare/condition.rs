@@ -11,7 +11,7 @@ use super::beside::Flow;
 use super::payload;
 use super::plan::{Beside, ComparePlan, Kind, LinkValues, Outage};
 use crate::peers::HEADER_BYTES;
-use crate::units::{BitRate, Burst, Percent, Span};
+use crate::units::{BitRate, Burst, Percent, Span, chance, loss};
 
 /// Values other than the plan's, so that one plan can be swept.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -232,28 +232,24 @@ impl LinkValues {
     fn config(&self) -> Result<LinkConfig, String> {
         let mtu = self.mtu.unwrap_or(MTU_DEFAULT);
         within("bytes of MTU", mtu as u64, MTU_MIN as u64..=65_535)?;
-        let loss = match (self.loss, self.burst) {
-            (Some(_), Some(_)) => return Err("the link has a loss and a burst; choose one".into()),
-            (_, Some(burst)) => Loss::Burst { rate: burst.rate.fraction(), mean_length: burst.mean_length() },
-            (Some(loss), None) => Loss::Random(loss.fraction()),
-            (None, None) => Loss::None,
-        };
+        if self.loss.is_some() && self.burst.is_some() {
+            return Err("the link has a loss and a burst; choose one".into());
+        }
         if self.rate_back.is_some() && self.rate.is_none() {
             return Err("the link has a rate back and none towards the server; give it a rate such as 2Mbit/s".into());
         }
         if self.queue.is_some() && self.rate.is_none() {
             return Err("the link has a queue and no rate to wait for; give it a rate such as 2Mbit/s".into());
         }
-        let fraction = |percent: Option<Percent>| percent.map_or(0.0, |percent| percent.fraction());
         let outage = |outage: &Outage| skipstone::netsim::Outage { start: outage.at.0, length: outage.length.0 };
         let config = LinkConfig {
             delay: self.rtt.0 / 2,
             jitter: self.jitter.map_or(Duration::ZERO, |span| span.0),
             rate_bits_per_second: self.rate.map(|rate| rate.bits_per_second()),
             queue: self.queue.map_or(QueueLimit::Unlimited, |queue| QueueLimit::Time(queue.0)),
-            loss,
-            reorder: fraction(self.reorder),
-            duplicate: fraction(self.duplicate),
+            loss: loss(self.loss, self.burst),
+            reorder: chance(self.reorder),
+            duplicate: chance(self.duplicate),
             outages: self.outages.iter().map(outage).collect(),
             datagram_bytes_max: Some(mtu - HEADER_BYTES),
             header_bytes: HEADER_BYTES,

@@ -27,7 +27,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skipstone::RedundancyMode;
 
-use crate::report::output;
 use crate::report::paint::style;
 use crate::report::{Exit, Sink, Verdict};
 use crate::signals::Signals;
@@ -97,10 +96,7 @@ const MODES: [Mode; 4] = [
 
 /// Runs as the flags say.
 pub fn run(arguments: &CompareArguments) -> Exit {
-    compare(arguments).unwrap_or_else(|sentence| {
-        output::complain(format_args!("skipstone compare: {sentence}"));
-        Exit::BadConfiguration
-    })
+    Exit::of("compare", compare(arguments))
 }
 
 fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
@@ -114,7 +110,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     judge::check(&arguments.threshold, &contenders)?;
     let seeds: Vec<u64> = (0..arguments.seeds).map(|at| arguments.seed.wrapping_add(at)).collect();
     let sink = Sink::open(arguments.json.as_deref())?;
-    let signals = Signals::watch().map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let signals = Signals::watch()?;
     let rows = play(&contenders, &seeds, &condition, signals.flag(), arguments.quiet);
     let comparison = conclude(rows, &condition, &plan, seeds, &arguments.threshold);
     sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
@@ -166,10 +162,7 @@ fn conclude(
     let results: Vec<CompareRow> = rows.into_iter().flatten().collect();
     let summary = Summary::of(&results);
     let (thresholds, mut reasons) = judge::judge(thresholds, &results, &summary);
-    let verdict = Verdict::of(!is_whole, &[], &reasons);
-    if verdict == Verdict::Interrupted {
-        reasons.insert(0, "The comparison was stopped before its end.".into());
-    }
+    let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
     Comparison {
         schema_version: SCHEMA_VERSION,
         verdict,

@@ -21,4 +21,11 @@ macro_rules! figures {
     };
 }
 
-pub(crate) use figures;
+/// A struct whose fields are those of the same names of another.
+macro_rules! copied {
+    ($from:expr => $to:ident { $($same:ident)* $(; $($other:ident: $value:expr),* $(,)?)? }) => {
+        $to { $($same: $from.$same,)* $($($other: $value,)*)? }
+    };
+}
+
+pub(crate) use {copied, figures};

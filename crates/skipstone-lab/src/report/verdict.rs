@@ -1,5 +1,6 @@
 //! The verdict of a run, and the exit code that the process ends with.
 
+use crate::report::output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -43,9 +44,26 @@ impl Verdict {
             (false, true, true) => Verdict::Pass,
         }
     }
+
+    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
+    pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
+        let verdict = Verdict::of(!is_whole, &[], reasons);
+        if verdict == Verdict::Interrupted {
+            reasons.insert(0, format!("The {what} was stopped before its end."));
+        }
+        verdict
+    }
 }
 
 impl Exit {
+    /// The outcome of a command; the error is one sentence about what cannot be run.
+    pub fn of(command: &str, outcome: Result<Exit, String>) -> Exit {
+        outcome.unwrap_or_else(|sentence| {
+            output::complain(format_args!("skipstone {command}: {sentence}"));
+            Exit::BadConfiguration
+        })
+    }
+
     /// The number.
     pub fn code(self) -> u8 {
         self as u8

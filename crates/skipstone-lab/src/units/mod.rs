@@ -4,6 +4,7 @@
 mod bit_rate;
 mod burst;
 mod error;
+mod loss;
 mod mix;
 pub(crate) mod nearest;
 mod number;
@@ -19,6 +20,7 @@ pub(crate) mod written;
 pub use bit_rate::BitRate;
 pub use burst::Burst;
 pub use error::UnitError;
+pub use loss::{chance, loss};
 pub use mix::{Carrier, Mix};
 pub use percent::Percent;
 pub use rate::Rate;

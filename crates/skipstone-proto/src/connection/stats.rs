@@ -24,20 +24,12 @@ impl Flow {
         (self.ip_bytes as f64 / self.payload_bytes as f64 - 1.0) * 100.0
     }
 
-    fn subtract(&mut self, other: &Flow) {
-        self.datagrams -= other.datagrams;
-        self.messages -= other.messages;
-        self.payload_bytes -= other.payload_bytes;
-        self.datagram_bytes -= other.datagram_bytes;
-        self.ip_bytes -= other.ip_bytes;
-    }
-
-    fn add(&mut self, other: &Flow) {
-        self.datagrams += other.datagrams;
-        self.messages += other.messages;
-        self.payload_bytes += other.payload_bytes;
-        self.datagram_bytes += other.datagram_bytes;
-        self.ip_bytes += other.ip_bytes;
+    fn each(&mut self, other: &Flow, change: &mut impl FnMut(&mut u64, u64)) {
+        change(&mut self.datagrams, other.datagrams);
+        change(&mut self.messages, other.messages);
+        change(&mut self.payload_bytes, other.payload_bytes);
+        change(&mut self.datagram_bytes, other.datagram_bytes);
+        change(&mut self.ip_bytes, other.ip_bytes);
     }
 }
 
@@ -71,40 +63,31 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Takes counters off that were added before.
-    pub fn subtract(&mut self, other: &Stats) {
-        self.sent.subtract(&other.sent);
-        self.received.subtract(&other.received);
-        self.packets_lost -= other.packets_lost;
-        self.packets_spurious -= other.packets_spurious;
-        self.resent -= other.resent;
-        self.probes -= other.probes;
-        self.paths_changed -= other.paths_changed;
-        self.paths_refused -= other.paths_refused;
-        self.black_holes -= other.black_holes;
-        self.redundancy.subtract(&other.redundancy);
-        self.queue_overflows -= other.queue_overflows;
-        for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
-            *mine -= theirs;
-        }
+    /// Takes off what was counted before. A connection that is gone took its counters with it: nothing falls below zero.
+    pub fn subtract(&mut self, before: &Stats) {
+        self.each(before, |mine, before| *mine = mine.saturating_sub(before));
     }
 
     /// Adds another connection's counters.
     pub fn add(&mut self, other: &Stats) {
-        self.sent.add(&other.sent);
-        self.received.add(&other.received);
-        self.packets_lost += other.packets_lost;
-        self.packets_spurious += other.packets_spurious;
-        self.resent += other.resent;
-        self.probes += other.probes;
-        self.paths_changed += other.paths_changed;
-        self.paths_refused += other.paths_refused;
-        self.black_holes += other.black_holes;
-        self.redundancy.add(&other.redundancy);
-        self.queue_overflows += other.queue_overflows;
-        for (mine, theirs) in self.drops.0.iter_mut().zip(other.drops.0) {
-            *mine += theirs;
-        }
+        self.each(other, |mine, theirs| *mine += theirs);
+    }
+
+    /// Does this to every counter, with the same one of another.
+    fn each(&mut self, other: &Stats, mut change: impl FnMut(&mut u64, u64)) {
+        let Stats { sent, received, redundancy, .. } = self;
+        sent.each(&other.sent, &mut change);
+        received.each(&other.received, &mut change);
+        redundancy.each(&other.redundancy, &mut change);
+        change(&mut self.packets_lost, other.packets_lost);
+        change(&mut self.packets_spurious, other.packets_spurious);
+        change(&mut self.resent, other.resent);
+        change(&mut self.probes, other.probes);
+        change(&mut self.paths_changed, other.paths_changed);
+        change(&mut self.paths_refused, other.paths_refused);
+        change(&mut self.black_holes, other.black_holes);
+        change(&mut self.queue_overflows, other.queue_overflows);
+        self.drops.0.iter_mut().zip(other.drops.0).for_each(|(mine, theirs)| change(mine, theirs));
     }
 }
 
@@ -124,20 +107,12 @@ pub struct RedundancyStats {
 }
 
 impl RedundancyStats {
-    fn subtract(&mut self, other: &RedundancyStats) {
-        self.repairs_sent -= other.repairs_sent;
-        self.copies_sent -= other.copies_sent;
-        self.bytes_sent -= other.bytes_sent;
-        self.packets_recovered_by_peer -= other.packets_recovered_by_peer;
-        self.packets_recovered -= other.packets_recovered;
-    }
-
-    fn add(&mut self, other: &RedundancyStats) {
-        self.repairs_sent += other.repairs_sent;
-        self.copies_sent += other.copies_sent;
-        self.bytes_sent += other.bytes_sent;
-        self.packets_recovered_by_peer += other.packets_recovered_by_peer;
-        self.packets_recovered += other.packets_recovered;
+    fn each(&mut self, other: &RedundancyStats, change: &mut impl FnMut(&mut u64, u64)) {
+        change(&mut self.repairs_sent, other.repairs_sent);
+        change(&mut self.copies_sent, other.copies_sent);
+        change(&mut self.bytes_sent, other.bytes_sent);
+        change(&mut self.packets_recovered_by_peer, other.packets_recovered_by_peer);
+        change(&mut self.packets_recovered, other.packets_recovered);
     }
 }
 

@@ -4,10 +4,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-use skipstone::{Congestion, Redundancy};
+use skipstone::Congestion;
 
-use crate::bench::variant::Delivery;
+use crate::bench::setup::{Trial, TrialSetup};
 
 /// A server, driven by its tick: receive, broadcast or answer, flush, rest.
 pub(crate) trait BenchServer {
@@ -91,44 +90,18 @@ pub(crate) enum ClientEvent<'a> {
 
 /// The setup of a server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ServerSetup {
+pub(crate) struct ServerSetup<'a> {
     pub(crate) listen: SocketAddr,
-    /// For how many clients there has to be room.
-    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "for peers that have room for a fixed number"))]
-    pub(crate) clients: u32,
-    /// How lines are delivered.
-    pub(crate) delivery: Delivery,
-    /// Channels that clients may use.
-    pub(crate) channels: u16,
-    /// How Skipstone's server is driven.
-    pub(crate) drive: Drive,
-    /// Skipstone's answer to loss.
-    pub(crate) redundancy: Redundancy,
-    /// How Skipstone's server shares a link.
-    pub(crate) congestion: Congestion,
+    pub(crate) trial: Trial,
+    pub(crate) of_all: &'a TrialSetup,
 }
 
 /// The setup of the clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClientSetup {
-    /// So many will be connected.
-    pub(crate) count: u32,
     /// The number of the first among those of all processes.
     pub(crate) first: u32,
-    /// How lines are delivered.
-    pub(crate) delivery: Delivery,
+    pub(crate) trial: Trial,
     /// How Skipstone's clients share a link.
     pub(crate) congestion: Congestion,
-}
-
-/// When Skipstone's server looks at its sockets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Drive {
-    /// Once a tick, as the other drivers do
-    Tick,
-    /// Whenever something comes or is due, by the tick's thread
-    Ready,
-    /// Whenever something comes or is due, by a thread of its own
-    Background,
 }

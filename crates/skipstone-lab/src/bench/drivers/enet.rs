@@ -37,11 +37,11 @@ pub(super) struct EnetServer {
 }
 
 impl EnetServer {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
         let address = socket.local_addr().map_err(text("listen"))?;
-        let host = host(socket, setup.clients as usize)?;
-        Ok(EnetServer { host, address, count: 0, delivery: setup.delivery })
+        let host = host(socket, setup.trial.clients as usize)?;
+        Ok(EnetServer { host, address, count: 0, delivery: setup.trial.variant.delivery() })
     }
 }
 

@@ -23,12 +23,12 @@ use self::driver::{BenchClients, BenchServer, ClientSetup, ServerSetup};
 use super::transport::BenchTransport;
 
 /// Starts a server.
-pub(crate) fn server(transport: BenchTransport, setup: ServerSetup) -> Result<Box<dyn BenchServer>, String> {
-    Ok(match transport {
+pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, String> {
+    Ok(match setup.trial.transport {
         BenchTransport::Skipstone
         | BenchTransport::SkipstonePlain
         | BenchTransport::SkipstoneWebSocket
-        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(transport, setup)?),
+        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpServer::start(setup)?),
         BenchTransport::UdpBare | BenchTransport::UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
         #[cfg(feature = "peers")]
@@ -45,22 +45,18 @@ pub(crate) fn server(transport: BenchTransport, setup: ServerSetup) -> Result<Bo
 }
 
 /// Clients of the server at this URL.
-pub(crate) fn clients(
-    transport: BenchTransport,
-    url: &str,
-    setup: ClientSetup,
-) -> Result<Box<dyn BenchClients>, String> {
+pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClients>, String> {
     let address = || url.parse::<SocketAddr>().map_err(|error| format!("the server's address {url}: {error}"));
-    Ok(match transport {
+    Ok(match setup.trial.transport {
         BenchTransport::Skipstone
         | BenchTransport::SkipstonePlain
         | BenchTransport::SkipstoneWebSocket
-        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(transport, url, setup)?),
+        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(url, setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         BenchTransport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
         BenchTransport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
         #[cfg(feature = "peers")]
-        BenchTransport::Enet => Box::new(enet::EnetClients::new(address()?, setup.delivery)?),
+        BenchTransport::Enet => Box::new(enet::EnetClients::new(address()?, setup.trial.variant.delivery())?),
         #[cfg(feature = "peers")]
         BenchTransport::Renet => Box::new(renet::RenetClients::new(address()?, setup)?),
         #[cfg(feature = "peers")]

@@ -59,7 +59,7 @@ struct Shared {
 }
 
 impl QuinnServer {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         let runtime = runtime()?;
         let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
         let address = socket.local_addr().map_err(text("listen"))?;

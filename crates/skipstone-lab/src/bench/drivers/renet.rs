@@ -60,18 +60,18 @@ pub(super) struct RenetDriver {
 }
 
 impl RenetDriver {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
         let address = socket.local_addr().map_err(text("listen"))?;
         let config = ServerConfig {
             current_time: since_1970(),
-            max_clients: setup.clients as usize,
+            max_clients: setup.trial.clients as usize,
             protocol_id: PROTOCOL,
             public_addresses: vec![address],
             authentication: ServerAuthentication::Secure { private_key: KEY },
         };
         let transport = NetcodeServerTransport::new(config, socket).map_err(text("listen"))?;
-        let renet = RenetServer::new(self::config(setup.delivery));
+        let renet = RenetServer::new(self::config(setup.trial.variant.delivery()));
         Ok(RenetDriver { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
     }
 }
@@ -179,7 +179,7 @@ impl BenchClients for RenetClients {
         let connect_token = token.map_err(|error| format!("renet makes no token: {error}"))?;
         let transport = NetcodeClientTransport::new(now, ClientAuthentication::Secure { connect_token }, socket);
         self.clients.push(RenetPeer {
-            renet: RenetClient::new(config(self.setup.delivery)),
+            renet: RenetClient::new(config(self.setup.trial.variant.delivery())),
             transport: transport.map_err(|error| format!("renet does not connect: {error}"))?,
             _watched: watched,
             updated: Instant::now(),

@@ -10,7 +10,8 @@ use skipstone::{
     SendRefusal, ServerConfig, Settings, Target, Threading, code,
 };
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Drive, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, ServerSetup};
+use crate::bench::setup::Drive;
 use crate::bench::transport::BenchTransport;
 use crate::bench::variant::Delivery;
 use crate::workload::{self, LINES};
@@ -54,12 +55,13 @@ pub(super) struct SkipstoneServer {
 const QUEUE_BYTES_MAX: u32 = 4 << 20;
 
 impl SkipstoneServer {
-    pub(super) fn start(transport: BenchTransport, setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
+        let (transport, of_all) = (setup.trial.transport, setup.of_all);
         let identity = skipstone::Identity::self_signed().map_err(|error| error.to_string())?;
         let config = ServerConfig {
-            settings: settings(setup.channels, setup.redundancy),
-            congestion: setup.congestion,
-            threading: if setup.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
+            settings: settings(setup.trial.variant.channels(), of_all.resilience.redundancy()),
+            congestion: of_all.resilience.congestion(),
+            threading: if of_all.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
             websocket: matches!(transport, BenchTransport::SkipstoneWebSocket | BenchTransport::SkipstoneMixed),
             ..ServerConfig::new(setup.listen)
@@ -72,11 +74,11 @@ impl SkipstoneServer {
         };
         Ok(SkipstoneServer {
             server,
-            drive: setup.drive,
+            drive: of_all.drive,
             scheme,
             peers: Vec::new(),
             count: 0,
-            channel: channel(setup.delivery),
+            channel: channel(setup.trial.variant.delivery()),
         })
     }
 
@@ -197,7 +199,7 @@ pub(super) struct SkipstoneClients {
 }
 
 impl SkipstoneClients {
-    pub(super) fn new(transport: BenchTransport, url: &str, setup: ClientSetup) -> Result<Self, String> {
+    pub(super) fn new(url: &str, setup: ClientSetup) -> Result<Self, String> {
         let config = PoolConfig {
             congestion: setup.congestion,
             sockets_at_once: workload::SOCKETS_AT_ONCE,
@@ -207,18 +209,17 @@ impl SkipstoneClients {
         let own: Target = url.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
         let address = own.resolve().map_err(|error| error.to_string())?;
         let mut targets = vec![own];
-        if transport == BenchTransport::SkipstoneMixed {
+        if setup.trial.transport == BenchTransport::SkipstoneMixed {
             targets.push(target(Scheme::WebSocket, address));
         }
-        let peers = Vec::with_capacity(setup.count as usize);
         Ok(SkipstoneClients {
             pool,
             targets,
             first: setup.first as usize,
             address,
-            peers,
+            peers: Vec::new(),
             by_place: Vec::new(),
-            channel: channel(setup.delivery),
+            channel: channel(setup.trial.variant.delivery()),
         })
     }
 }

@@ -36,7 +36,7 @@ const READ_BYTES: usize = 64 << 10;
 const WAITING_MAX: usize = 16 << 20;
 
 impl TcpServer {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         Ok(TcpServer {
             door: Door::open(setup.listen)?,
             clients: Vec::new(),

@@ -84,7 +84,7 @@ fn unpack(datagram: &[u8], mut take: impl FnMut(&[u8])) {
 }
 
 impl BareServer {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         Ok(BareServer {
             udp: UdpSocket::bind(setup.listen, &UdpOptions::server()).map_err(text("listen"))?,
             numbers: BTreeMap::new(),

@@ -51,7 +51,7 @@ enum ServerSide {
 }
 
 impl WebSocketServer {
-    pub(super) fn start(setup: ServerSetup) -> Result<Self, String> {
+    pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         Ok(WebSocketServer {
             door: Door::open(setup.listen)?,
             clients: Vec::new(),

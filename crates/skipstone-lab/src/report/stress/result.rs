@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skipstone::netsim::LinkStats;
 
+use crate::report::figures::copied;
 use crate::report::stress::result::shard::Shard;
 use crate::units::Carrier;
 
@@ -267,6 +269,14 @@ pub struct Stalls {
     pub longest_ms: f64,
     /// All together.
     pub total_ms: f64,
+}
+
+impl From<&LinkStats> for LinkCounts {
+    fn from(stats: &LinkStats) -> LinkCounts {
+        copied!(stats => LinkCounts {
+            sent delivered lost_random lost_burst lost_queue lost_outage lost_too_large duplicated reordered corrupted
+        })
+    }
 }
 
 impl LinkCounts {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::Tally;
+use crate::report::figures::copied;
 
 /// The lines of a run, and what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,19 +58,11 @@ impl Messages {
     /// The ledger's counts, of `sent` lines in `elapsed`.
     pub fn from_tally(tally: &Tally, sent: u64, elapsed: Duration) -> Messages {
         let seconds = elapsed.as_secs_f64();
-        Messages {
-            sent,
-            expected: tally.expected,
-            delivered: tally.delivered,
-            lost: tally.lost,
-            duplicated: tally.duplicated,
-            reordered: tally.reordered,
-            corrupted: tally.corrupted,
-            unexpected: tally.unexpected,
-            foreign: tally.foreign,
-            apart: tally.apart,
+        copied!(tally => Messages {
+            expected delivered lost duplicated reordered corrupted unexpected foreign apart;
+            sent: sent,
             per_second: if seconds > 0.0 { tally.delivered as f64 / seconds } else { 0.0 },
-        }
+        })
     }
 }
 

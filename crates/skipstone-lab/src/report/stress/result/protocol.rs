@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skipstone::Stats;
 
+use crate::report::figures::copied;
+
 /// Counters of the protocol, as each side counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,52 +61,19 @@ pub struct Redundancy {
 impl From<&Stats> for Side {
     fn from(stats: &Stats) -> Side {
         let all = &stats.redundancy;
-        Side {
-            packets_lost: stats.packets_lost,
-            packets_spurious: stats.packets_spurious,
-            resent: stats.resent,
-            probes: stats.probes,
-            paths_changed: stats.paths_changed,
-            paths_refused: stats.paths_refused,
-            black_holes: stats.black_holes,
-            redundancy: Redundancy {
-                repairs_sent: all.repairs_sent,
-                copies_sent: all.copies_sent,
-                bytes_sent: all.bytes_sent,
+        copied!(stats => Side {
+            packets_lost packets_spurious resent probes paths_changed paths_refused black_holes;
+            redundancy: copied!(all => Redundancy {
+                repairs_sent copies_sent bytes_sent;
                 packets_saved: all.packets_recovered_by_peer,
                 packets_repaired: all.packets_recovered,
-            },
+            }),
             drops_by_reason: stats.drops.iter().map(|(reason, count)| (reason.name().to_owned(), count)).collect(),
-        }
+        })
     }
 }
 
 impl Side {
-    /// The counts since then. A client that is gone took its counters with it.
-    pub fn since(mut self, before: &Side) -> Side {
-        let (mine, then) = (&mut self.redundancy, &before.redundancy);
-        for (now, before) in [
-            (&mut self.packets_lost, before.packets_lost),
-            (&mut self.packets_spurious, before.packets_spurious),
-            (&mut self.resent, before.resent),
-            (&mut self.probes, before.probes),
-            (&mut self.paths_changed, before.paths_changed),
-            (&mut self.paths_refused, before.paths_refused),
-            (&mut self.black_holes, before.black_holes),
-            (&mut mine.repairs_sent, then.repairs_sent),
-            (&mut mine.copies_sent, then.copies_sent),
-            (&mut mine.bytes_sent, then.bytes_sent),
-            (&mut mine.packets_saved, then.packets_saved),
-            (&mut mine.packets_repaired, then.packets_repaired),
-        ] {
-            *now = now.saturating_sub(before);
-        }
-        for (reason, count) in &mut self.drops_by_reason {
-            *count = count.saturating_sub(before.drops_by_reason.get(reason).copied().unwrap_or(0));
-        }
-        self
-    }
-
     /// The reasons that occurred, the most frequent first.
     pub fn drops(&self) -> Vec<(&str, u64)> {
         let mut drops: Vec<(&str, u64)> =
@@ -157,16 +126,5 @@ mod tests {
         assert_eq!((both.balance().repairs, both.balance().packets_made_again), (30, 5));
         let remote = Protocol { server: None, ..both };
         assert_eq!((remote.balance().repairs, remote.balance().packets_made_again), (10, 5));
-    }
-
-    #[test]
-    fn a_later_run_counts_from_where_the_one_before_ended() {
-        let mut before = side(10, 3, 2);
-        *before.drops_by_reason.get_mut("replay").unwrap() = 4;
-        let mut now = side(15, 3, 7);
-        *now.drops_by_reason.get_mut("replay").unwrap() = 6;
-        let run = now.since(&before);
-        assert_eq!((run.redundancy.repairs_sent, run.redundancy.packets_saved), (5, 5));
-        assert_eq!(run.drops(), [("replay", 2)]);
     }
 }

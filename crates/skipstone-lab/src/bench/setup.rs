@@ -1,0 +1,64 @@
+//! The setup of trials, as plan, parent and children have it: the one that all have in common, and each trial's own.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::network::Network;
+use super::transport::BenchTransport;
+use super::variant::Variant;
+use crate::resilience::ResilienceFlags;
+use crate::units::Rate;
+use crate::workload::Workload;
+
+/// The setup that all trials of a bench have in common.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TrialSetup {
+    pub(crate) workload: Workload,
+    /// Lines of each client; `None`: nothing is sent.
+    pub(crate) rate: Option<Rate>,
+    pub(crate) line_bytes: usize,
+    pub(crate) warmup: Duration,
+    pub(crate) duration: Duration,
+    pub(crate) ticks_per_second: u32,
+    pub(crate) network: Network,
+    pub(crate) server_cpu: Option<usize>,
+    /// The load's processes, and their cores in turns; on any if there are none.
+    pub(crate) load_processes: u32,
+    pub(crate) load_cpus: Vec<usize>,
+    pub(crate) drive: Drive,
+    pub(crate) priority: Priority,
+    /// How Skipstone answers loss and shares a link.
+    pub(crate) resilience: ResilienceFlags,
+    /// The most that a delivery may take at the 99th percentile.
+    pub(crate) p99_max: Duration,
+}
+
+/// One run: a transport, a number of clients, a variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trial {
+    pub(crate) transport: BenchTransport,
+    pub(crate) clients: u32,
+    pub(crate) variant: Variant,
+}
+
+/// When Skipstone's server looks at its sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub(crate) enum Drive {
+    /// Once a tick, as the other drivers do
+    Tick,
+    /// Whenever something comes or is due, by the tick's thread
+    Ready,
+    /// Whenever something comes or is due, by a thread of its own
+    Background,
+}
+
+/// The processes that may run on a child's core meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Priority {
+    /// Whatever wants to.
+    Usual,
+    /// Nothing, as long as the child has work.
+    Realtime,
+}
