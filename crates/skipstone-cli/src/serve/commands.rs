@@ -5,7 +5,7 @@ use super::game::Game;
 use super::rates::Rates;
 use super::ticks::Ticks;
 use crate::console::{ENGINE_HELP, Reply};
-use skipstone::{DriverStats, DropReason, Overview, PeerId, ShardOverview, Stats, code};
+use skipstone::{DriverStats, Overview, PeerId, ShardOverview, Stats, code};
 use skipstone_lab::report::format::{bytes, milliseconds, seconds, thousands};
 use skipstone_lab::report::stress::result::protocol::Side;
 use skipstone_lab::report::stress::result::shard::Shard;
@@ -27,6 +27,28 @@ const HELP: &[&str] = &[
     "stop                          end the server",
 ];
 const KEYS: &[&str] = &["id", "name", "rtt", "loss", "queue", "sent", "received"];
+
+/// A counter's name, and where it is.
+type Counter = (&'static str, fn(&Stats) -> u64);
+
+/// The counters of `stats`: six of traffic, then those of losses.
+const COUNTERS: [Counter; 15] = [
+    ("messages sent", |stats| stats.sent.messages),
+    ("messages received", |stats| stats.received.messages),
+    ("datagrams sent", |stats| stats.sent.datagrams),
+    ("datagrams received", |stats| stats.received.datagrams),
+    ("IP bytes sent", |stats| stats.sent.ip_bytes),
+    ("IP bytes received", |stats| stats.received.ip_bytes),
+    ("packets lost", |stats| stats.packets_lost),
+    ("messages resent", |stats| stats.resent),
+    ("repairs sent", |stats| stats.redundancy.repairs_sent),
+    ("copies sent", |stats| stats.redundancy.copies_sent),
+    ("redundancy, IP bytes", |stats| stats.redundancy.bytes_sent),
+    ("lost, repaired there", |stats| stats.redundancy.packets_recovered_by_peer),
+    ("lost, repaired here", |stats| stats.redundancy.packets_recovered),
+    ("addresses changed", |stats| stats.paths_changed),
+    ("queue overflows", |stats| stats.queue_overflows),
+];
 
 impl Game {
     /// Answers one line.
@@ -75,36 +97,14 @@ impl Game {
         let row = |name: &str, now: u64, before: u64| {
             format!("{name:<22}{:>20}{:>16}/s", thousands(now), thousands(rate(now, before).round() as u64))
         };
-        let (sent, received) = (&stats.sent, &stats.received);
-        let mut lines = vec![
-            format!(
-                "clients {}, up {} s, rates over the last {span:.1} s",
-                self.guests(),
-                seconds(self.began.elapsed())
-            ),
-            row("lines in", self.lines, before.lines),
-            row("messages sent", sent.messages, before.stats.sent.messages),
-            row("messages received", received.messages, before.stats.received.messages),
-            row("datagrams sent", sent.datagrams, before.stats.sent.datagrams),
-            row("datagrams received", received.datagrams, before.stats.received.datagrams),
-            row("IP bytes sent", sent.ip_bytes, before.stats.sent.ip_bytes),
-            row("IP bytes received", received.ip_bytes, before.stats.received.ip_bytes),
-            shares("sent", sent),
-            shares("received", received),
-            row("packets lost", stats.packets_lost, before.stats.packets_lost),
-            row("messages resent", stats.resent, before.stats.resent),
-            row("repairs sent", stats.redundancy.repairs_sent, before.stats.redundancy.repairs_sent),
-            row("copies sent", stats.redundancy.copies_sent, before.stats.redundancy.copies_sent),
-            row("redundancy, IP bytes", stats.redundancy.bytes_sent, before.stats.redundancy.bytes_sent),
-            row(
-                "lost, repaired there",
-                stats.redundancy.packets_recovered_by_peer,
-                before.stats.redundancy.packets_recovered_by_peer,
-            ),
-            row("lost, repaired here", stats.redundancy.packets_recovered, before.stats.redundancy.packets_recovered),
-            row("addresses changed", stats.paths_changed, before.stats.paths_changed),
-            row("queue overflows", stats.queue_overflows, before.stats.queue_overflows),
-        ];
+        let counter = |(name, of): &Counter| row(name, of(&stats), of(&before.stats));
+        let (traffic, losses) = COUNTERS.split_at(6);
+        let up = seconds(self.began.elapsed());
+        let mut lines = vec![format!("clients {}, up {up} s, rates over the last {span:.1} s", self.guests())];
+        lines.push(row("lines in", self.lines, before.lines));
+        lines.extend(traffic.iter().map(counter));
+        lines.extend([shares("sent", &stats.sent), shares("received", &stats.received)]);
+        lines.extend(losses.iter().map(counter));
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
@@ -189,6 +189,12 @@ impl Game {
             u64::MAX => "none".into(),
             window => bytes(window),
         };
+        let losses = named(&[
+            ("lost", stats.packets_lost),
+            ("spurious", stats.packets_spurious),
+            ("resent", stats.resent),
+            ("probes", stats.probes),
+        ]);
         let lines = [
             format!("{peer} {} over {} from {}", visit.name(), seen.path.carrier.name, seen.path.remote),
             format!("connected for {} s, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
@@ -202,14 +208,7 @@ impl Game {
             ),
             shares("sent", &stats.sent),
             shares("received", &stats.received),
-            format!(
-                "loss {:.2}%, lost {}, spurious {}, resent {}, probes {}",
-                loss(&seen),
-                thousands(stats.packets_lost),
-                thousands(stats.packets_spurious),
-                thousands(stats.resent),
-                thousands(stats.probes)
-            ),
+            format!("loss {:.2}%, {losses}", loss(&seen)),
             format!(
                 "redundancy: {} repairs and {} copies sent ({}), {} packets saved there, {} repaired here",
                 thousands(stats.redundancy.repairs_sent),
@@ -254,22 +253,24 @@ impl Game {
 /// The last lines of `stats`: the driver's own counters.
 fn driver(driver: &DriverStats) -> [String; 2] {
     let half_open = &driver.half_open;
-    [
-        format!(
-            "other DTLS handshakes: begun {}, established {}, displaced {}, datagrams dropped {}",
-            thousands(half_open.begun),
-            thousands(half_open.established),
-            thousands(half_open.displaced),
-            thousands(half_open.dropped)
-        ),
-        format!(
-            "driver rounds {}, send calls {}, send errors {}, kernel receive drops {}",
-            thousands(driver.rounds),
-            thousands(driver.send_calls),
-            thousands(driver.send_errors),
-            thousands(driver.sockets.receive_drops)
-        ),
-    ]
+    let handshakes = named(&[
+        ("begun", half_open.begun),
+        ("established", half_open.established),
+        ("displaced", half_open.displaced),
+        ("datagrams dropped", half_open.dropped),
+    ]);
+    let calls = named(&[
+        ("rounds", driver.rounds),
+        ("send calls", driver.send_calls),
+        ("send errors", driver.send_errors),
+        ("kernel receive drops", driver.sockets.receive_drops),
+    ]);
+    [format!("other DTLS handshakes: {handshakes}"), format!("driver {calls}")]
+}
+
+fn named(counts: &[(&str, u64)]) -> String {
+    let all: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {}", thousands(*count))).collect();
+    all.join(", ")
 }
 
 fn shares(name: &str, flow: &skipstone::Flow) -> String {
@@ -287,25 +288,22 @@ fn shares(name: &str, flow: &skipstone::Flow) -> String {
 fn shards(all: &[ShardOverview]) -> Vec<String> {
     let line = |(number, shard): (usize, &ShardOverview)| {
         let of = Shard::from(shard);
-        format!(
-            "shard {number}: clients {}, datagrams sent {}, received {}, handed on to others {}, no room {}",
-            thousands(of.clients),
-            thousands(of.datagrams_sent),
-            thousands(of.datagrams_received),
-            thousands(of.handed_on),
-            thousands(of.hand_over_drops)
-        )
+        let counts = named(&[
+            ("clients", of.clients),
+            ("datagrams sent", of.datagrams_sent),
+            ("received", of.datagrams_received),
+            ("handed on to others", of.handed_on),
+            ("no room", of.hand_over_drops),
+        ]);
+        format!("shard {number}: {counts}")
     };
     if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
 }
 
 fn drops(stats: &Stats) -> String {
-    let drops: Vec<String> = DropReason::ALL
-        .into_iter()
-        .filter(|reason| stats.drops.of(*reason) > 0)
-        .map(|reason| format!("{} {}", reason.name(), thousands(stats.drops.of(reason))))
-        .collect();
-    format!("drops {}", if drops.is_empty() { "none".into() } else { drops.join(", ") })
+    let drops: Vec<_> = stats.drops.iter().filter(|(_, count)| *count > 0).collect();
+    let drops: Vec<_> = drops.into_iter().map(|(reason, count)| (reason.name(), count)).collect();
+    format!("drops {}", if drops.is_empty() { "none".into() } else { named(&drops) })
 }
 
 fn loss(seen: &Overview) -> f64 {

@@ -6,6 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
 
 impl Screen {
     /// Draws everything.
@@ -31,9 +32,10 @@ impl Screen {
 
     fn draw_input(&self, frame: &mut Frame<'_>, area: Rect) {
         let prompt_columns = (PROMPT.len() as u16).min(area.width);
-        // The last column is the cursor's.
-        let (text, column) = self.editor.window(area.width - prompt_columns);
-        frame.render_widget(Line::raw(format!("{PROMPT}{text}")), area);
+        let [prompt, input] = Layout::horizontal([Constraint::Length(prompt_columns), Constraint::Fill(1)]).areas(area);
+        let (text, scroll, column) = self.editor.window(input.width);
+        frame.render_widget(PROMPT, prompt);
+        frame.render_widget(Paragraph::new(text).scroll((0, scroll)), input);
         if area.width > 0 {
             let column = (prompt_columns + column).min(area.width - 1);
             frame.set_cursor_position(Position::new(area.x + column, area.y));

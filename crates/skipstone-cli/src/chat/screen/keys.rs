@@ -1,13 +1,18 @@
 //! The wishes that keys and the mouse express.
 
-use crate::chat::editor::Edit;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use tui_input::InputRequest;
+use tui_input::backend::crossterm::to_input_request;
 
 /// A wish of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// To change the line being entered.
-    Edit(Edit),
+    Edit(InputRequest),
+    /// To bring back the line entered before.
+    Older,
+    /// To bring back the line entered after.
+    Newer,
     /// To insert this text.
     Paste(String),
     /// To see older lines, by so many rows.
@@ -38,7 +43,9 @@ pub(super) enum Wish {
 pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
     match event {
         // Some systems tell when a key is released, too.
-        Event::Key(key) if key.kind != KeyEventKind::Release => of_key(key, is_line_empty),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            of_key(key, is_line_empty).or_else(|| to_input_request(event).map(Wish::Edit))
+        }
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::ScrollUp => Some(Wish::ScrollUp(WHEEL_ROWS)),
             MouseEventKind::ScrollDown => Some(Wish::ScrollDown(WHEEL_ROWS)),
@@ -50,12 +57,17 @@ pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
     }
 }
 
+/// The wishes of this screen; how a line is edited is known to the widget.
 fn of_key(key: &KeyEvent, is_line_empty: bool) -> Option<Wish> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
     let is_shift = key.modifiers.contains(KeyModifiers::SHIFT);
     Some(match key.code {
-        KeyCode::Char(letter) if is_control => return of_control(letter, is_line_empty),
-        KeyCode::Char(letter) => Wish::Edit(Edit::Insert(letter)),
+        KeyCode::Char('u') if is_control => Wish::Edit(InputRequest::DeleteFromStart),
+        KeyCode::Char('d') if is_control && is_line_empty => Wish::Quit,
+        KeyCode::Char('d') if is_control => Wish::Edit(InputRequest::DeleteNextChar),
+        KeyCode::Char('c') if is_control => Wish::Interrupt,
+        KeyCode::Char('l') if is_control => Wish::Redraw,
+        KeyCode::Char(letter) if !is_control => Wish::Edit(InputRequest::InsertChar(letter)),
         KeyCode::Enter => Wish::Enter,
         KeyCode::PageUp => Wish::PageUp,
         KeyCode::PageDown => Wish::PageDown,
@@ -63,30 +75,8 @@ fn of_key(key: &KeyEvent, is_line_empty: bool) -> Option<Wish> {
         KeyCode::End if is_control || is_line_empty => Wish::Newest,
         KeyCode::Up if is_shift => Wish::ScrollUp(1),
         KeyCode::Down if is_shift => Wish::ScrollDown(1),
-        KeyCode::Home => Wish::Edit(Edit::Start),
-        KeyCode::End => Wish::Edit(Edit::End),
-        KeyCode::Left => Wish::Edit(Edit::Left),
-        KeyCode::Right => Wish::Edit(Edit::Right),
-        KeyCode::Backspace => Wish::Edit(Edit::Backspace),
-        KeyCode::Delete => Wish::Edit(Edit::Delete),
-        KeyCode::Up => Wish::Edit(Edit::Older),
-        KeyCode::Down => Wish::Edit(Edit::Newer),
-        _ => return None,
-    })
-}
-
-fn of_control(letter: char, is_line_empty: bool) -> Option<Wish> {
-    Some(match letter {
-        'a' => Wish::Edit(Edit::Start),
-        'e' => Wish::Edit(Edit::End),
-        'u' => Wish::Edit(Edit::KillToStart),
-        'k' => Wish::Edit(Edit::KillToEnd),
-        'w' => Wish::Edit(Edit::KillWord),
-        'h' => Wish::Edit(Edit::Backspace),
-        'd' if is_line_empty => Wish::Quit,
-        'd' => Wish::Edit(Edit::Delete),
-        'c' => Wish::Interrupt,
-        'l' => Wish::Redraw,
+        KeyCode::Up => Wish::Older,
+        KeyCode::Down => Wish::Newer,
         _ => return None,
     })
 }
@@ -106,23 +96,41 @@ mod tests {
     fn home_and_end_scroll_while_the_line_is_empty() {
         let none = KeyModifiers::NONE;
         assert_eq!(of(KeyCode::Home, none, true), Some(Wish::Oldest));
-        assert_eq!(of(KeyCode::Home, none, false), Some(Wish::Edit(Edit::Start)));
-        assert_eq!(of(KeyCode::End, none, false), Some(Wish::Edit(Edit::End)));
+        assert_eq!(of(KeyCode::Home, none, false), Some(Wish::Edit(InputRequest::GoToStart)));
+        assert_eq!(of(KeyCode::End, none, false), Some(Wish::Edit(InputRequest::GoToEnd)));
         assert_eq!(of(KeyCode::End, KeyModifiers::CONTROL, false), Some(Wish::Newest));
+    }
+
+    #[test]
+    fn lines_are_edited_as_shells_have_it() {
+        let control = |letter| of(KeyCode::Char(letter), KeyModifiers::CONTROL, false);
+        let edits = ['a', 'e', 'u', 'k', 'w', 'h'].map(control);
+        let expected = [
+            InputRequest::GoToStart,
+            InputRequest::GoToEnd,
+            InputRequest::DeleteFromStart,
+            InputRequest::DeleteTillEnd,
+            InputRequest::DeletePrevWord,
+            InputRequest::DeletePrevChar,
+        ];
+        assert_eq!(edits, expected.map(|edit| Some(Wish::Edit(edit))));
     }
 
     #[test]
     fn control_d_leaves_only_an_empty_line() {
         assert_eq!(of(KeyCode::Char('d'), KeyModifiers::CONTROL, true), Some(Wish::Quit));
-        assert_eq!(of(KeyCode::Char('d'), KeyModifiers::CONTROL, false), Some(Wish::Edit(Edit::Delete)));
+        assert_eq!(
+            of(KeyCode::Char('d'), KeyModifiers::CONTROL, false),
+            Some(Wish::Edit(InputRequest::DeleteNextChar))
+        );
         assert_eq!(of(KeyCode::Char('c'), KeyModifiers::CONTROL, false), Some(Wish::Interrupt));
     }
 
     #[test]
     fn letters_of_every_keyboard_are_text() {
         let right_alt = KeyModifiers::CONTROL | KeyModifiers::ALT;
-        assert_eq!(of(KeyCode::Char('@'), right_alt, true), Some(Wish::Edit(Edit::Insert('@'))));
-        assert_eq!(of(KeyCode::Char('É'), KeyModifiers::SHIFT, true), Some(Wish::Edit(Edit::Insert('É'))));
+        assert_eq!(of(KeyCode::Char('@'), right_alt, true), Some(Wish::Edit(InputRequest::InsertChar('@'))));
+        assert_eq!(of(KeyCode::Char('É'), KeyModifiers::SHIFT, true), Some(Wish::Edit(InputRequest::InsertChar('É'))));
         assert_eq!(of(KeyCode::F(1), KeyModifiers::NONE, true), None);
     }
 

@@ -5,7 +5,7 @@ mod draw;
 mod keys;
 mod terminal;
 
-use crate::chat::editor::{Edit, Editor};
+use crate::chat::editor::Editor;
 use crate::chat::ending::Ending;
 use crate::chat::screen::keys::Wish;
 use crate::chat::screen::terminal::FullScreen;
@@ -16,6 +16,7 @@ use ratatui::crossterm::event::{self, Event};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tui_input::InputRequest;
 
 /// Chats until the user quits, the connection ends or `stop` is set. The terminal is then as it was before.
 pub(super) fn run(mut session: Session, stop: &AtomicBool) -> Ending {
@@ -116,8 +117,11 @@ impl Screen {
         match wish {
             Wish::Edit(edit) => self.editor.apply(edit),
             Wish::Paste(text) => {
-                crate::chat::text::clean(&text).chars().for_each(|letter| self.editor.apply(Edit::Insert(letter)));
+                let letters = crate::chat::text::clean(&text);
+                letters.chars().for_each(|letter| self.editor.apply(InputRequest::InsertChar(letter)));
             }
+            Wish::Older => self.editor.browse_older(),
+            Wish::Newer => self.editor.browse_newer(),
             Wish::ScrollUp(rows) => self.view.scroll_up(rows),
             Wish::ScrollDown(rows) => self.view.scroll_down(rows),
             Wish::PageUp => self.view.scroll_up(self.view.page()),
