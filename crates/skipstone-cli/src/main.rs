@@ -17,22 +17,11 @@ use std::process::ExitCode;
 ///
 /// Without a command: the demonstration, ten seconds of 100 clients against a server of its own.
 #[derive(Debug, Parser)]
-#[command(name = "skipstone", version, after_help = AFTER_HELP)]
+#[command(name = "skipstone", version, after_help = include_str!("help.txt"))]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<ToolCommand>,
 }
-
-const AFTER_HELP: &str = "\
-Exit codes: 0 pass, 99 lines lost or a threshold missed, 98 the run is invalid, 104 bad configuration, 105 interrupted.
-
-Try:
-  skipstone                                        the demonstration
-  skipstone stress -c 300 --mix udp=200,ws=100     300 clients, each line to everybody
-  skipstone serve                                  a server; `telnet 127.0.0.1 7778` is its console
-  skipstone chat URL                               talk to everybody on it, by the URL that serve prints
-  skipstone compare plans/spatialos-25.toml --simulated   against KCP, QUIC and renet, in virtual time
-  skipstone bench fanout --clients 200             what a line to everybody costs, beside ENet, QUIC, TCP and others";
 
 #[derive(Debug, Subcommand)]
 enum ToolCommand {

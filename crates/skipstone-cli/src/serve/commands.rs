@@ -16,16 +16,7 @@ use std::time::{Duration, Instant};
 /// Sessions whose last `stats` is remembered: more than there can be at once; older ones have ended.
 const RATES_MAX: usize = 64;
 
-const HELP: &[&str] = &[
-    "help                          this list",
-    "stats                         totals, rates since your last `stats`, payload and protocol, ticks",
-    "clients [KEY] [N]             the first N (20), sorted by id, name, rtt, loss, queue, sent, received",
-    "client ID                     everything about one client",
-    "say TEXT                      a word to everybody",
-    "kick ID REASON                end a connection, with a reason that the client hears",
-    "stress on [RATE] | off        let waiting stress clients begin (1/s) or stop",
-    "stop                          end the server",
-];
+const HELP: &str = include_str!("help.txt");
 const KEYS: &[&str] = &["id", "name", "rtt", "loss", "queue", "sent", "received"];
 
 /// A counter's name, and where it is.
@@ -57,8 +48,8 @@ impl Game {
         let rest = rest.trim();
         match (word, question.session) {
             ("help", _) => {
-                let lines = HELP.iter().chain(ENGINE_HELP);
-                Reply::Text(lines.copied().collect::<Vec<_>>().join("\n"))
+                let lines = HELP.lines().chain(ENGINE_HELP.iter().copied());
+                Reply::Text(lines.collect::<Vec<_>>().join("\n"))
             }
             ("stats", Some(_)) => self.stats_text(question, ticks),
             ("stats", None) => self.stats_json(ticks),

@@ -34,7 +34,7 @@ use crate::report::Exit;
 
 /// Flags of `bench`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = AFTER_HELP, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = include_str!("help.txt"), subcommand_required = true, arg_required_else_help = true)]
 pub struct BenchArguments {
     #[command(subcommand)]
     task: Task,
@@ -47,20 +47,6 @@ enum Task {
     /// What runs found as a picture: cost by clients, a line for each transport
     Plot(plot::PlotArguments),
 }
-
-const AFTER_HELP: &str = "\
-Server and load are processes of their own, each pinned to a core, in two network namespaces where the system allows it. Cost is the
-user and system time of the server's process over the lines that were delivered meanwhile. Passed is who delivered every
-line once, in order, 99% of them within 40 ms, dropped nobody and kept its ticks.
-
-Try:
-  skipstone bench fanout --clients 200 --transports skipstone-plain,skipstone,enet,tcp
-  skipstone bench fanout --clients 200,400,700 --against enet --json fanout.json
-  skipstone bench fanout --transports skipstone --find-limit
-  skipstone bench idle --clients 10000
-  skipstone bench plot fanout.json --output fanout.svg
-  skipstone bench channels --channels 64,4096
-  skipstone bench pingpong --transports skipstone,enet,renet";
 
 /// Runs as the flags say.
 pub fn run(arguments: &BenchArguments) -> Exit {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// Flags of `bench plot`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("plot-help.txt"))]
 pub(crate) struct PlotArguments {
     /// Results, as `--json` wrote them; all of one preset
     #[arg(required = true, value_name = "RESULT.json")]
@@ -18,14 +18,6 @@ pub(crate) struct PlotArguments {
     #[arg(short, long, value_name = "FILE.svg")]
     output: PathBuf,
 }
-
-const AFTER_HELP: &str = "\
-Each transport is a line through its runs: a disc for a run that passed, a cross for one that did not. What costs more than six
-times the median stands at the upper edge.
-
-Try:
-  skipstone bench fanout --clients 100,200,400,700,1000 --json fanout.json
-  skipstone bench plot fanout.json --output fanout.svg";
 
 /// The part of a result that is read.
 #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use crate::units::transport_name::Named;
 use crate::units::written::written_as_text;
 
 /// A transport of the bench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum BenchTransport {
     /// Native clients in clear.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skipstone::netsim::{LinkConfig, Loss, QueueLimit};
 
 use super::beside::Flow;
 use super::payload;
 use super::plan::{Beside, ComparePlan, Kind, LinkValues, Outage};
 use crate::peers::HEADER_BYTES;
-use crate::units::{BitRate, Burst, Percent, Span, chance, loss};
+use crate::units::{Span, chance, loss};
 
 /// Values other than the plan's, so that one plan can be swept.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -29,33 +29,8 @@ pub(crate) struct Flags {
     /// Bytes of an update
     #[arg(long, value_name = "BYTES")]
     payload: Option<usize>,
-    /// Datagrams lost at random, in each direction; in place of bursts too
-    #[arg(long, value_name = "PERCENT")]
-    loss: Option<Percent>,
-    /// Datagrams lost in bursts, and their mean length: 2%:3; in place of random loss
-    #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
-    burst: Option<Burst>,
-    /// Round trip of the path, half of it each way
-    #[arg(long, value_name = "TIME")]
-    rtt: Option<Span>,
-    /// Up to so much more delay each way, at random, in order
-    #[arg(long, value_name = "TIME")]
-    jitter: Option<Span>,
-    /// Datagrams held back for up to 20 ms, so that later ones overtake them
-    #[arg(long, value_name = "PERCENT")]
-    reorder: Option<Percent>,
-    /// Datagrams that arrive twice
-    #[arg(long, value_name = "PERCENT")]
-    duplicate: Option<Percent>,
-    /// What the link carries in each direction
-    #[arg(long, value_name = "BITRATE")]
-    link_rate: Option<BitRate>,
-    /// How long anything waits for that rate before it is dropped
-    #[arg(long, value_name = "TIME")]
-    queue: Option<Span>,
-    /// The largest IP packet
-    #[arg(long, value_name = "BYTES")]
-    mtu: Option<usize>,
+    #[command(flatten)]
+    link: LinkValues,
     /// The client's address changes so often
     #[arg(long, value_name = "TIME")]
     roam_every: Option<Span>,
@@ -105,7 +80,7 @@ impl Condition {
         within("entities", entities.into(), 1..=200)?;
         within("ticks a second", ticks_per_second.into(), 1..=1_000)?;
         within("bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
-        let given = overlaid(&plan.link, flags);
+        let given = overlaid(&plan.link, &flags.link);
         let link = given.config()?;
         let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
@@ -212,20 +187,20 @@ fn within(what: &str, value: u64, range: std::ops::RangeInclusive<u64>) -> Resul
 }
 
 /// The plan's link with the flags' values.
-fn overlaid(link: &LinkValues, flags: &Flags) -> LinkValues {
-    let mut link = link.clone();
+fn overlaid(link: &LinkValues, flags: &LinkValues) -> LinkValues {
+    let mut all = fields(link);
     // One kind of loss takes the place of the other.
     if flags.loss.is_some() || flags.burst.is_some() {
-        (link.loss, link.burst) = (flags.loss, flags.burst);
+        all.retain(|name, _| name != "loss" && name != "burst");
     }
-    link.rtt = flags.rtt.unwrap_or(link.rtt);
-    link.jitter = flags.jitter.or(link.jitter);
-    link.reorder = flags.reorder.or(link.reorder);
-    link.duplicate = flags.duplicate.or(link.duplicate);
-    link.rate = flags.link_rate.or(link.rate);
-    link.queue = flags.queue.or(link.queue);
-    link.mtu = flags.mtu.or(link.mtu).or(Some(MTU_DEFAULT));
-    link
+    all.extend(fields(flags).into_iter().filter(|(_, value)| !value.is_null()));
+    let overlaid: LinkValues = serde_json::from_value(Value::Object(all)).expect("it was read before");
+    LinkValues { mtu: overlaid.mtu.or(Some(MTU_DEFAULT)), outages: link.outages.clone(), ..overlaid }
+}
+
+fn fields(link: &LinkValues) -> Map<String, Value> {
+    let Ok(Value::Object(all)) = serde_json::to_value(link) else { unreachable!("a link is an object") };
+    all
 }
 
 impl LinkValues {
@@ -243,7 +218,7 @@ impl LinkValues {
         }
         let outage = |outage: &Outage| skipstone::netsim::Outage { start: outage.at.0, length: outage.length.0 };
         let config = LinkConfig {
-            delay: self.rtt.0 / 2,
+            delay: self.rtt.map_or(Duration::ZERO, |span| span.0) / 2,
             jitter: self.jitter.map_or(Duration::ZERO, |span| span.0),
             rate_bits_per_second: self.rate.map(|rate| rate.bits_per_second()),
             queue: self.queue.map_or(QueueLimit::Unlimited, |queue| QueueLimit::Time(queue.0)),
@@ -261,8 +236,7 @@ impl LinkValues {
 
     /// As a plan has them: those that say something.
     fn words(&self) -> BTreeMap<String, String> {
-        let Ok(Value::Object(all)) = serde_json::to_value(self) else { unreachable!("a link is an object") };
-        let written = all.into_iter().filter(|(_, value)| !value.is_null());
+        let written = fields(self).into_iter().filter(|(_, value)| !value.is_null());
         let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut words: BTreeMap<String, String> = written.map(|(name, value)| (name, text(value))).collect();
         let outages: Vec<_> = self.outages.iter().map(|outage| format!("{} at {}", outage.length, outage.at)).collect();

@@ -10,7 +10,7 @@ use crate::units::transport_name::Named;
 use crate::units::written::written_as_text;
 
 /// A transport of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum SimulatedTransport {
     /// Encrypted, or with the sizes of it.
@@ -57,7 +57,7 @@ impl FromStr for SimulatedTransport {
 written_as_text!(SimulatedTransport);
 
 /// A transport and, where it has them, its mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
     pub(crate) transport: SimulatedTransport,
     pub(crate) mode: Option<Mode>,

@@ -41,7 +41,7 @@ use row::{CompareRow, Summary};
 
 /// Flags of `compare`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 pub struct CompareArguments {
     /// The plan: a TOML file, such as plans/spatialos-25.toml
     plan: String,
@@ -74,17 +74,6 @@ pub struct CompareArguments {
     #[command(flatten)]
     values: condition::Flags,
 }
-
-const AFTER_HELP: &str = "\
-At each tick a client sends an update of every entity, reliable and in order with others of that entity; the server sends
-it back at once. Latency counts from the tick to the delivery of the echo. Columns are p50 to max in ms, and IP bytes of
-both directions per payload byte delivered. A name before a threshold's figure narrows it down: TRANSPORT, then MODE, then
-median, worst or best over the seeds.
-
-Try:
-  skipstone compare plans/spatialos-25.toml --simulated --seeds 1
-  skipstone compare plans/lossy-5.toml --simulated --transports skipstone,kcp-fec --modes lean,adaptive
-  skipstone compare plans/spatialos-25.toml --simulated --rtt 80ms --entities 100 --minutes 1";
 
 /// The modes that a plan does not name.
 const MODES: [Mode; 4] = [

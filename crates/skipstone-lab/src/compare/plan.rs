@@ -47,32 +47,44 @@ pub(crate) struct ComparePlan {
     pub(crate) beside: Vec<Beside>,
 }
 
-/// One direction of the path; the other is alike, with chances of its own.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// One direction of the path, in a plan or as flags; the other is alike, with chances of its own.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkValues {
-    /// There and back, without queue and jitter.
-    pub(crate) rtt: Span,
-    /// Datagrams lost, each by itself.
+    /// Round trip of the path, half of it each way
+    #[arg(long, value_name = "TIME")]
+    #[serde(deserialize_with = "given")]
+    pub(crate) rtt: Option<Span>,
+    /// Datagrams lost at random, in each direction; in place of bursts too
+    #[arg(long, value_name = "PERCENT")]
     pub(crate) loss: Option<Percent>,
-    /// Datagrams lost in a row: rate and mean length.
+    /// Datagrams lost in bursts, and their mean length: 2%:3; in place of random loss
+    #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
     pub(crate) burst: Option<Burst>,
-    /// Up to so much more delay, in order.
+    /// Up to so much more delay each way, at random, in order
+    #[arg(long, value_name = "TIME")]
     pub(crate) jitter: Option<Span>,
-    /// Datagrams held back, so that later ones overtake them.
+    /// Datagrams held back for up to 20 ms, so that later ones overtake them
+    #[arg(long, value_name = "PERCENT")]
     pub(crate) reorder: Option<Percent>,
-    /// Datagrams that arrive twice.
+    /// Datagrams that arrive twice
+    #[arg(long, value_name = "PERCENT")]
     pub(crate) duplicate: Option<Percent>,
-    /// The rate of the link.
+    /// What the link carries in each direction
+    #[arg(long = "link-rate", value_name = "BITRATE")]
     pub(crate) rate: Option<BitRate>,
     /// The rate back to the client, if it differs.
+    #[arg(skip)]
     pub(crate) rate_back: Option<BitRate>,
-    /// How long anything waits for the rate before it is dropped.
+    /// How long anything waits for that rate before it is dropped
+    #[arg(long, value_name = "TIME")]
     pub(crate) queue: Option<Span>,
     /// When nothing gets through.
+    #[arg(skip)]
     #[serde(default, skip_serializing)]
     pub(crate) outages: Vec<Outage>,
-    /// The largest IP packet.
+    /// The largest IP packet
+    #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<usize>,
 }
 
@@ -120,6 +132,11 @@ impl ComparePlan {
 
 fn five_minutes() -> f64 {
     5.0
+}
+
+/// No plan goes without it.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Span>, D::Error> {
+    Span::deserialize(deserializer).map(Some)
 }
 
 fn not_empty<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {

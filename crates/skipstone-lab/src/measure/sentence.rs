@@ -9,6 +9,8 @@
 //! The first 20 bytes are four 32-bit numbers, each five Z85 digits (ZeroMQ RFC 32): 128 bits exactly, which is why a
 //! line of 20 bytes still has a full CRC-32. The check covers every other byte of the line and its length.
 
+use std::sync::LazyLock;
+
 use crate::measure::sentence::z85::{decode, encode};
 use crate::measure::splitmix::splitmix;
 use crate::units::Size;
@@ -175,13 +177,7 @@ const CHECK_BYTES: usize = 5;
 const CLIENT_BITS: u32 = 16;
 const SCHEDULED_BITS: u32 = 40;
 
-const WORDS: [&str; 64] = [
-    "a", "again", "ago", "all", "and", "arrow", "at", "autumn", "bear", "beyond", "bridge", "by", "castle", "cloud",
-    "cold", "dragon", "drifts", "every", "falls", "fire", "five", "flat", "for", "forest", "gate", "gold", "hill",
-    "home", "in", "island", "jumps", "king", "lake", "light", "long", "moon", "never", "night", "north", "of", "old",
-    "on", "over", "quiet", "rain", "river", "runs", "seven", "shore", "skips", "sleeps", "snow", "south", "stone",
-    "storm", "sword", "the", "throws", "to", "tower", "under", "water", "wind", "with",
-];
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("sentence/words.txt").split_whitespace().collect());
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
 /// The verdict of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Everything was as it has to be, and every threshold was kept.
@@ -14,6 +14,7 @@ pub enum Verdict {
     /// Something was not as it has to be.
     Fail,
     /// The run proves nothing.
+    #[default]
     Invalid,
     /// Stopped before its end.
     Interrupted,

@@ -7,7 +7,7 @@ use crate::units::error::UnitError;
 use crate::units::number::{decimal, scaled, split_unit};
 
 /// Bits a second, above zero. Multiples are of 1,000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitRate {
     bits_per_second: u64,
 }

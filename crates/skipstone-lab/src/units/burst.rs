@@ -8,7 +8,7 @@ use crate::units::number::{decimal, scaled};
 use crate::units::percent::Percent;
 
 /// The two figures of a Gilbert-Elliott link that loses everything in its bad state and nothing in its good one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
     /// The share of packets lost in the long run; below 100%.
     pub rate: Percent,

@@ -10,20 +10,19 @@ use serde::{Deserialize, Serialize};
 use crate::units::error::UnitError;
 
 /// The carrier of a client's packets.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, strum::Display,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Carrier {
     /// The native protocol.
+    #[default]
     Udp,
     /// WebSocket, as browsers have it.
     Ws,
 }
 
 /// How the clients are shared out; each carrier at most once, and at most one without a number.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mix {
     parts: Vec<(Carrier, Option<u32>)>,
 }

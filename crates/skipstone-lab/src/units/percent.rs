@@ -7,7 +7,7 @@ use crate::units::error::UnitError;
 use crate::units::number::{decimal, scaled};
 
 /// From 0% to 100%, in steps of a millionth of a percent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percent {
     millionths: u64,
 }

@@ -9,7 +9,7 @@ use crate::units::number::{decimal, scaled};
 use crate::units::span::Span;
 
 /// So many times in each period. Above zero, and at most a million a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     count_millionths: u64,
     period: Duration,

@@ -9,7 +9,7 @@ use crate::units::error::UnitError;
 use crate::units::number::scaled;
 
 /// Skipstone's answer to loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode(pub RedundancyMode);
 
 impl fmt::Display for Mode {

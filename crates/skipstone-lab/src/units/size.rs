@@ -7,7 +7,7 @@ use crate::units::error::UnitError;
 use crate::units::number::{scaled, split_unit};
 
 /// The length of the lines of a run. Which lengths a line can have is for the line to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// Random sentences, of 20 to 115 bytes.
     Sentence,

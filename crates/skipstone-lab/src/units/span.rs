@@ -8,7 +8,7 @@ use crate::units::error::UnitError;
 use crate::units::number::{decimal, scaled, split_unit};
 
 /// A duration as a user writes it, to the nanosecond.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span(pub Duration);
 
 impl FromStr for Span {

@@ -9,7 +9,7 @@ use mio::net::TcpStream;
 
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
 use super::error::text;
-use super::watch::{Door, Watch};
+use super::watch::{self, Door, StreamServer, Watch};
 use crate::peers::framing::{Unframe, frame};
 
 /// The server.
@@ -46,14 +46,17 @@ impl TcpServer {
             buffer: vec![0; READ_BYTES],
         })
     }
+}
 
-    fn accept(&mut self) -> Result<(), String> {
-        while let Some(stream) = self.door.accept(self.clients.len())? {
-            let client = TcpClient { stream, unframe: Unframe::default(), waiting: Vec::new(), is_behind: false };
-            self.clients.push(Some(client));
-            self.count += 1;
-        }
-        Ok(())
+impl StreamServer for TcpServer {
+    fn door(&mut self) -> &mut Door {
+        &mut self.door
+    }
+
+    fn add(&mut self, stream: TcpStream) {
+        let client = TcpClient { stream, unframe: Unframe::default(), waiting: Vec::new(), is_behind: false };
+        self.clients.push(Some(client));
+        self.count += 1;
     }
 
     fn read(&mut self, number: usize, inbox: &mut Inbox) {
@@ -74,16 +77,7 @@ impl BenchServer for TcpServer {
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
-        loop {
-            let ready = self.door.look()?;
-            if ready.at_door {
-                self.accept()?;
-            }
-            ready.streams.into_iter().for_each(|number| self.read(number, inbox));
-            if !ready.is_full {
-                return Ok(());
-            }
-        }
+        watch::receive(self, inbox)
     }
 
     fn broadcast(&mut self, line: &Bytes) {

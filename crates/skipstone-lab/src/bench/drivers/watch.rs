@@ -7,6 +7,7 @@ use std::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Registry, Token};
 
+use super::driver::Inbox;
 use super::error::text;
 use super::listeners;
 
@@ -61,16 +62,18 @@ pub(super) struct Door {
     watch: Watch,
     listener: TcpListener,
     address: SocketAddr,
+    /// Streams that came through it.
+    count: usize,
 }
 
 /// The readiness of the sockets, as far as it was asked for.
-pub(super) struct Ready {
+struct Ready {
     /// Somebody is at the door.
-    pub(super) at_door: bool,
+    at_door: bool,
     /// Streams that can be read.
-    pub(super) streams: Vec<usize>,
+    streams: Vec<usize>,
     /// There may be more.
-    pub(super) is_full: bool,
+    is_full: bool,
 }
 
 const LISTENER: Token = Token(usize::MAX);
@@ -81,7 +84,7 @@ impl Door {
         let address = listener.local_addr().map_err(text("listen"))?;
         let (watch, mut listener) = (Watch::new()?, TcpListener::from_std(listener));
         watch.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
-        Ok(Door { watch, listener, address })
+        Ok(Door { watch, listener, address, count: 0 })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -89,7 +92,7 @@ impl Door {
     }
 
     /// The sockets that are ready by now.
-    pub(super) fn look(&mut self) -> Result<Ready, String> {
+    fn look(&mut self) -> Result<Ready, String> {
         let Watch { poll, events } = &mut self.watch;
         poll.poll(events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
         let (mut streams, mut at_door) = (Vec::new(), false);
@@ -104,8 +107,8 @@ impl Door {
         Ok(Ready { at_door, streams, is_full })
     }
 
-    /// The next stream from the door, which goes by this number.
-    pub(super) fn accept(&mut self, number: usize) -> Result<Option<TcpStream>, String> {
+    /// The next stream from the door.
+    fn accept(&mut self) -> Result<Option<TcpStream>, String> {
         let mut stream = match self.listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
@@ -113,8 +116,36 @@ impl Door {
         };
         let registered = stream
             .set_nodelay(true)
-            .and_then(|()| self.watch.registry().register(&mut stream, Token(number), Interest::READABLE));
+            .and_then(|()| self.watch.registry().register(&mut stream, Token(self.count), Interest::READABLE));
         registered.map_err(text("accept a client"))?;
+        self.count += 1;
         Ok(Some(stream))
+    }
+}
+
+/// A server of streams, each of which goes by its number from 0.
+pub(super) trait StreamServer {
+    fn door(&mut self) -> &mut Door;
+
+    /// The next stream.
+    fn add(&mut self, stream: TcpStream);
+
+    /// Takes what a stream has.
+    fn read(&mut self, number: usize, inbox: &mut Inbox);
+}
+
+/// Takes in who stands at the door, and what has come.
+pub(super) fn receive(server: &mut impl StreamServer, inbox: &mut Inbox) -> Result<(), String> {
+    loop {
+        let ready = server.door().look()?;
+        while ready.at_door
+            && let Some(stream) = server.door().accept()?
+        {
+            server.add(stream);
+        }
+        ready.streams.into_iter().for_each(|number| server.read(number, inbox));
+        if !ready.is_full {
+            return Ok(());
+        }
     }
 }

@@ -9,13 +9,13 @@ use mio::net::TcpStream;
 use tungstenite::client::client_with_config;
 use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::server::{NoCallback, ServerHandshake};
-use tungstenite::handshake::{HandshakeError, MidHandshake};
+use tungstenite::handshake::{HandshakeError, HandshakeRole, MidHandshake};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
 use super::error::text;
-use super::watch::{Door, Watch};
+use super::watch::{self, Door, StreamServer, Watch};
 
 /// As tungstenite advises for many connections; a tick's lines fit.
 fn config() -> WebSocketConfig {
@@ -35,6 +35,47 @@ fn read_all(socket: &mut WebSocket<TcpStream>, mut take: impl FnMut(Bytes)) -> b
     }
 }
 
+/// One end of a connection, in the role that it has in the handshake.
+#[expect(clippy::large_enum_variant, reason = "a handshake under way is as large")]
+enum Side<R: HandshakeRole> {
+    Shaking(MidHandshake<R>),
+    Open(WebSocket<TcpStream>),
+    Gone,
+}
+
+impl<R: HandshakeRole> Side<R> {
+    /// After a step of the handshake, whose result holds the socket.
+    fn after(
+        step: Result<R::FinalResult, HandshakeError<R>>,
+        socket: fn(R::FinalResult) -> WebSocket<TcpStream>,
+    ) -> Result<Self, Error> {
+        match step {
+            Ok(done) => Ok(Side::Open(socket(done))),
+            Err(HandshakeError::Interrupted(half)) => Ok(Side::Shaking(half)),
+            Err(HandshakeError::Failure(error)) => Err(error),
+        }
+    }
+
+    /// The handshake that is under way, taken out.
+    fn half(&mut self) -> Option<MidHandshake<R>> {
+        match std::mem::replace(self, Side::Gone) {
+            Side::Shaking(half) => Some(half),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    fn open(&mut self) -> Option<&mut WebSocket<TcpStream>> {
+        if let Side::Open(socket) = self { Some(socket) } else { None }
+    }
+}
+
+type ServerRole = ServerHandshake<TcpStream, NoCallback>;
+type ServerSide = Side<ServerRole>;
+type ClientSide = Side<ClientHandshake<TcpStream>>;
+
 /// The server.
 pub(super) struct WebSocketServer {
     door: Door,
@@ -42,12 +83,6 @@ pub(super) struct WebSocketServer {
     count: usize,
     tick: Vec<Bytes>,
     answered: Vec<u32>,
-}
-
-enum ServerSide {
-    Shaking(MidHandshake<ServerHandshake<TcpStream, NoCallback>>),
-    Open(WebSocket<TcpStream>),
-    Gone,
 }
 
 impl WebSocketServer {
@@ -61,40 +96,31 @@ impl WebSocketServer {
         })
     }
 
-    fn accept(&mut self) -> Result<(), String> {
-        while let Some(stream) = self.door.accept(self.clients.len())? {
-            let begun = tungstenite::accept_with_config(stream, Some(config()));
-            self.clients.push(ServerSide::Gone);
-            self.shake(self.clients.len() - 1, begun);
-        }
-        Ok(())
+    fn shake(&mut self, number: usize, step: Result<WebSocket<TcpStream>, HandshakeError<ServerRole>>) {
+        self.clients[number] = ServerSide::after(step, |socket| socket).unwrap_or(Side::Gone);
+        self.count += usize::from(self.clients[number].open().is_some());
+    }
+}
+
+impl StreamServer for WebSocketServer {
+    fn door(&mut self) -> &mut Door {
+        &mut self.door
     }
 
-    fn shake(
-        &mut self,
-        number: usize,
-        result: Result<WebSocket<TcpStream>, HandshakeError<ServerHandshake<TcpStream, NoCallback>>>,
-    ) {
-        self.clients[number] = match result {
-            Ok(socket) => {
-                self.count += 1;
-                ServerSide::Open(socket)
-            }
-            Err(HandshakeError::Interrupted(half)) => ServerSide::Shaking(half),
-            Err(HandshakeError::Failure(_)) => ServerSide::Gone,
-        };
+    fn add(&mut self, stream: TcpStream) {
+        let begun = tungstenite::accept_with_config(stream, Some(config()));
+        self.clients.push(Side::Gone);
+        self.shake(self.clients.len() - 1, begun);
     }
 
     fn read(&mut self, number: usize, inbox: &mut Inbox) {
-        if let ServerSide::Shaking(_) = self.clients[number]
-            && let ServerSide::Shaking(half) = std::mem::replace(&mut self.clients[number], ServerSide::Gone)
-        {
+        if let Some(half) = self.clients[number].half() {
             self.shake(number, half.handshake());
         }
-        let ServerSide::Open(socket) = &mut self.clients[number] else { return };
+        let Some(socket) = self.clients[number].open() else { return };
         if !read_all(socket, |line| inbox.0.push((number as u32, line))) {
             let _ = socket.flush();
-            self.clients[number] = ServerSide::Gone;
+            self.clients[number] = Side::Gone;
             self.count -= 1;
         }
     }
@@ -106,16 +132,7 @@ impl BenchServer for WebSocketServer {
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
-        loop {
-            let ready = self.door.look()?;
-            if ready.at_door {
-                self.accept()?;
-            }
-            ready.streams.into_iter().for_each(|number| self.read(number, inbox));
-            if !ready.is_full {
-                return Ok(());
-            }
-        }
+        watch::receive(self, inbox)
     }
 
     fn broadcast(&mut self, line: &Bytes) {
@@ -123,7 +140,7 @@ impl BenchServer for WebSocketServer {
     }
 
     fn answer(&mut self, client: u32, line: Bytes) {
-        if let ServerSide::Open(socket) = &mut self.clients[client as usize] {
+        if let Some(socket) = self.clients[client as usize].open() {
             let _ = socket.write(Message::Binary(line));
             self.answered.push(client);
         }
@@ -131,15 +148,12 @@ impl BenchServer for WebSocketServer {
 
     fn flush(&mut self) -> Result<(), String> {
         for client in self.answered.drain(..) {
-            if let ServerSide::Open(socket) = &mut self.clients[client as usize] {
-                let _ = socket.flush();
-            }
+            let _ = self.clients[client as usize].open().map(WebSocket::flush);
         }
         if self.tick.is_empty() {
             return Ok(());
         }
-        for client in &mut self.clients {
-            let ServerSide::Open(socket) = client else { continue };
+        for socket in self.clients.iter_mut().filter_map(Side::open) {
             for line in &self.tick {
                 // What the kernel does not take now stays in the buffer and leaves with the next tick.
                 let _ = socket.write(Message::Binary(line.clone()));
@@ -164,12 +178,6 @@ pub(super) struct WebSocketClients {
     fresh: Vec<u32>,
 }
 
-enum ClientSide {
-    Shaking(MidHandshake<ClientHandshake<TcpStream>>),
-    Open(WebSocket<TcpStream>),
-    Gone,
-}
-
 impl WebSocketClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
         Ok(WebSocketClients { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
@@ -180,44 +188,35 @@ impl BenchClients for WebSocketClients {
     fn connect(&mut self) -> Result<(), String> {
         let stream = self.watch.tcp_client(self.server, self.clients.len()).map_err(text("connect a client"))?;
         let begun = client_with_config(format!("ws://{}/", self.server), stream, Some(config()));
-        self.clients.push(match begun {
-            Ok((socket, _)) => {
-                self.fresh.push(self.clients.len() as u32);
-                ClientSide::Open(socket)
-            }
-            Err(HandshakeError::Interrupted(half)) => ClientSide::Shaking(half),
-            Err(HandshakeError::Failure(error)) => return Err(format!("cannot connect a client: {error}")),
-        });
+        let mut side = ClientSide::after(begun, |(socket, _)| socket)
+            .map_err(|error| format!("cannot connect a client: {error}"))?;
+        self.fresh.extend(side.open().map(|_| self.clients.len() as u32));
+        self.clients.push(side);
         Ok(())
     }
 
     fn send(&mut self, client: u32, line: &[u8]) -> bool {
-        let ClientSide::Open(socket) = &mut self.clients[client as usize] else { return false };
-        socket.send(Message::Binary(Bytes::copy_from_slice(line))).is_ok()
+        let line = Message::Binary(Bytes::copy_from_slice(line));
+        self.clients[client as usize].open().is_some_and(|socket| socket.send(line).is_ok())
     }
 
     fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
         self.fresh.drain(..).for_each(|client| on_event(ClientEvent::Connected(client)));
         self.watch.wait(wait_max)?;
         for number in self.watch.ready() {
-            let side = &mut self.clients[number];
-            if matches!(side, ClientSide::Shaking(_)) {
-                let ClientSide::Shaking(half) = std::mem::replace(side, ClientSide::Gone) else { continue };
-                match half.handshake() {
-                    Ok((socket, _)) => {
-                        *side = ClientSide::Open(socket);
-                        on_event(ClientEvent::Connected(number as u32));
-                    }
-                    Err(HandshakeError::Interrupted(half)) => *side = ClientSide::Shaking(half),
-                    Err(HandshakeError::Failure(error)) => {
-                        on_event(ClientEvent::Gone { client: number as u32, reason: error.to_string() });
-                    }
+            let (side, client) = (&mut self.clients[number], number as u32);
+            if let Some(half) = side.half() {
+                match ClientSide::after(half.handshake(), |(socket, _)| socket) {
+                    Ok(next) => *side = next,
+                    Err(error) => on_event(ClientEvent::Gone { client, reason: error.to_string() }),
+                }
+                if side.open().is_some() {
+                    on_event(ClientEvent::Connected(client));
                 }
             }
-            let client = number as u32;
-            let ClientSide::Open(socket) = side else { continue };
+            let Some(socket) = side.open() else { continue };
             if !read_all(socket, |line| on_event(ClientEvent::Line { client, line: &line, at_ns: None })) {
-                *side = ClientSide::Gone;
+                *side = Side::Gone;
                 on_event(ClientEvent::Gone { client, reason: "the stream ended".into() });
             }
         }
@@ -225,11 +224,9 @@ impl BenchClients for WebSocketClients {
     }
 
     fn close(&mut self) {
-        for client in &mut self.clients {
-            if let ClientSide::Open(socket) = client {
-                let _ = socket.close(None);
-                let _ = socket.flush();
-            }
+        for socket in self.clients.iter_mut().filter_map(Side::open) {
+            let _ = socket.close(None);
+            let _ = socket.flush();
         }
     }
 }

@@ -23,7 +23,7 @@ pub mod protocol;
 pub mod shard;
 
 /// Everything that a stress run found, and what is needed to run it again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StressResult {
     /// Raised when a field changes its meaning.
@@ -77,10 +77,11 @@ pub struct StressResult {
 }
 
 /// The transport of the clients' packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StressTransport {
     /// More than one carrier.
+    #[default]
     Mixed,
     /// The native protocol alone, encrypted by TLS 1.3 and packets of its own.
     UdpTls,
@@ -176,7 +177,7 @@ pub struct Generator {
 }
 
 /// The findings of one carrier's clients. They receive lines of all clients; a line counts where it was received.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CarrierResult {
     /// Which.

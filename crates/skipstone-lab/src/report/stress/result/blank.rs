@@ -9,28 +9,16 @@ impl StressResult {
     pub fn blank(carriers: &[Carrier]) -> StressResult {
         StressResult {
             schema_version: SCHEMA_VERSION,
-            verdict: Verdict::Invalid,
-            reasons: Vec::new(),
-            seed: 0,
             transport: StressTransport::of(carriers.iter().copied()),
-            command: Vec::new(),
-            started: String::new(),
-            duration_s: 0.0,
-            plan: StressPlan::default(),
-            machine: Machine::default(),
-            clients: ClientCounts::default(),
-            messages: Messages::default(),
             latency_ms: Some(LatencyMs::default()),
-            wire: Wire::default(),
             server: Some(ServerResult::default()),
-            generator: Generator::default(),
             carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
             timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
             impairment: Some(Impairment::default()),
             protocol: Protocol { clients: none(), server: Some(none()) },
             roaming: Some(Roaming::default()),
             stalls: Some(Stalls::default()),
-            thresholds: Vec::new(),
+            ..StressResult::default()
         }
     }
 }
@@ -42,13 +30,7 @@ fn none() -> Side {
 
 impl CarrierResult {
     fn blank(carrier: Carrier) -> CarrierResult {
-        CarrierResult {
-            carrier,
-            clients: ClientCounts::default(),
-            messages: Messages::default(),
-            latency_ms: Some(LatencyMs::default()),
-            wire: Wire::default(),
-            connect_ms: Some(SpreadMs::default()),
-        }
+        let (latency_ms, connect_ms) = (Some(LatencyMs::default()), Some(SpreadMs::default()));
+        CarrierResult { carrier, latency_ms, connect_ms, ..CarrierResult::default() }
     }
 }
