@@ -54,7 +54,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["bench", "compare"],
             &["report"],
             &["measure", "resilience"],
-            &["child", "peers", "signals", "units", "workload"],
+            &["child", "open_files", "peers", "signals", "units", "workload"],
         ],
     ),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "stress"], &["console", "sharing", "trust"]]),

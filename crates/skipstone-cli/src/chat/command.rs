@@ -41,14 +41,7 @@ pub(super) fn parse(line: &str) -> Input<'_> {
 }
 
 /// The answer to `/help`.
-pub(super) const HELP: [&str; 6] = [
-    "/ping  how long a round trip to the server takes",
-    "/who   who is there",
-    "/quit  leave (Ctrl-D does too)",
-    "//text says /text; everything else goes to everybody",
-    "PgUp, PgDn, Ctrl-Home, Ctrl-End and the wheel scroll; so do Home and End while the line is empty",
-    "Up and Down bring entered lines back; Ctrl-A, E, U, K, W edit; with Shift the mouse selects text",
-];
+pub(super) const HELP: &str = include_str!("help.txt");
 
 #[cfg(test)]
 mod tests {

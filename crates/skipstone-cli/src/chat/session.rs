@@ -124,7 +124,7 @@ impl Session {
                 let answer = self.ping();
                 heard.push(here(answer));
             }
-            Input::Help => heard.extend(HELP.map(|line| here(line.into()))),
+            Input::Help => heard.extend(HELP.lines().map(|line| here(line.into()))),
             Input::Unknown(word) => {
                 heard.push(here(format!("there is no command /{}; /help lists them", text::clean(word))));
             }

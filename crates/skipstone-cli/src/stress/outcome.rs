@@ -1,7 +1,7 @@
 //! From what the clients, the server's process and the machine have shown to the result.
 
 use super::child::ServerFigures;
-use super::generator::{ClientState, Generator};
+use super::generator::{Client, ClientState, Generator};
 use super::plan::Plan;
 use skipstone::{Scheme, Stats, Suite};
 use skipstone_lab::measure::machine::this_machine;
@@ -13,6 +13,7 @@ use skipstone_lab::report::stress::result::{
     CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Roaming, ServerResult, SpreadMs, Stalls,
     StressResult, StressTransport, Timing, Wire,
 };
+use skipstone_lab::units::Carrier;
 use std::time::{Duration, SystemTime};
 
 /// The measurements beside the lines.
@@ -42,29 +43,26 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
             Some(Suite::Dtls13 | Suite::Dtls12) => StressTransport::UdpDtls,
         };
     }
-    let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
-    let tally = generator.proof.tally_all(&generator.sent);
-    let stats = sum(&measured.stats);
+    let all = findings(generator, measured, None);
     result.seed = plan.seed;
     result.command = std::env::args().collect();
     result.started = rfc3339(measured.started);
     result.duration_s = measured.sending.as_secs_f64();
     result.plan = plan.words.clone();
     result.machine = this_machine();
-    result.clients = clients(generator, None);
-    result.clients.drops_by_reason = generator.drops.clone();
-    result.messages = Messages::from_tally(&tally, sent, measured.elapsed);
-    result.latency_ms = generator.proof.latency_all().figures();
-    result.wire = wire(&stats);
+    result.clients = ClientCounts { drops_by_reason: generator.drops.clone(), ..all.clients };
+    (result.messages, result.latency_ms, result.wire) = (all.messages, all.latency_ms, all.wire);
     let figures = measured.server.as_ref().and_then(|(_, figures)| figures.as_ref());
-    result.server = measured.server.as_ref().map(|(usage, _)| server(*usage, figures, tally.delivered));
-    result.protocol = Protocol { clients: Side::from(&stats), server: figures.map(|figures| figures.protocol.clone()) };
+    result.server = measured.server.as_ref().map(|(usage, _)| server(*usage, figures, all.messages.delivered));
+    result.protocol = Protocol {
+        clients: Side::from(&sum(&measured.stats)),
+        server: figures.map(|figures| figures.protocol.clone()),
+    };
     result.generator = generator_figures(generator, measured);
     for (carrier, one) in result.carriers.iter_mut().enumerate() {
-        fill_carrier(one, generator, measured, carrier);
+        *one = CarrierResult { carrier: one.carrier, ..findings(generator, measured, Some(carrier)) };
     }
-    result.timing =
-        Timing { connect_ms: spread(generator, None), ramp_ms: ms(measured.ramp), close_ms: ms(measured.close) };
+    result.timing = Timing { connect_ms: all.connect_ms, ramp_ms: ms(measured.ramp), close_ms: ms(measured.close) };
     let (up, down) = generator.pool.link_stats();
     result.impairment = plan.impairments.as_ref().map(|impairments| impairments.result(&up, &down));
     result.roaming = plan.roam.map(|span| Roaming {
@@ -99,31 +97,35 @@ pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> 
 
 const EXPLANATIONS_MAX: usize = 3;
 
-/// The counters of all carriers' clients.
-pub(crate) fn sum(stats: &[Stats]) -> Stats {
+/// The counters of several carriers' clients.
+pub(crate) fn sum<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
     let mut sum = Stats::default();
-    stats.iter().for_each(|one| sum.add(one));
+    stats.into_iter().for_each(|one| sum.add(one));
     sum
 }
 
-fn fill_carrier(one: &mut CarrierResult, generator: &Generator<'_>, measured: &Measured, carrier: usize) {
-    let own = |number: &usize| generator.clients[*number].carrier == carrier;
-    let sent: u64 = (0..generator.sent.len()).filter(own).map(|number| u64::from(generator.sent[number])).sum();
-    let tally = generator.proof.tally(carrier, &generator.sent);
-    one.clients = clients(generator, Some(carrier));
-    one.messages = Messages::from_tally(&tally, sent, measured.elapsed);
-    one.latency_ms = generator.proof.latency(carrier).figures();
-    one.wire = measured.stats.get(carrier).map(wire).unwrap_or_default();
-    one.connect_ms = spread(generator, Some(carrier));
+/// The findings of one carrier's clients, or of all.
+fn findings(generator: &Generator<'_>, measured: &Measured, carrier: Option<usize>) -> CarrierResult {
+    let is_own = |of: usize| carrier.is_none_or(|carrier| of == carrier);
+    let own: Vec<&Client> = generator.clients.iter().filter(|client| is_own(client.carrier)).collect();
+    let all_sent = generator.clients.iter().zip(&generator.sent);
+    let sent = all_sent.filter(|(client, _)| is_own(client.carrier)).map(|(_, sent)| u64::from(*sent)).sum();
+    let stats = (0..).zip(&measured.stats).filter(|(of, _)| is_own(*of));
+    CarrierResult {
+        carrier: Carrier::default(),
+        clients: clients(&own),
+        messages: Messages::from_tally(&generator.proof.tally(carrier, &generator.sent), sent, measured.elapsed),
+        latency_ms: generator.proof.latency(carrier).figures(),
+        wire: wire(&sum(stats.map(|(_, stats)| stats))),
+        connect_ms: spread(&own),
+    }
 }
 
-fn clients(generator: &Generator<'_>, carrier: Option<usize>) -> ClientCounts {
-    let own = generator.clients.iter().filter(|client| carrier.is_none_or(|carrier| client.carrier == carrier));
-    let mut clients = ClientCounts::default();
-    for client in own {
-        clients.asked += 1;
-        clients.connected += u64::from(client.connected_in.is_some());
-        clients.dropped += u64::from(client.connected_in.is_some() && client.was_dropped);
+fn clients(own: &[&Client]) -> ClientCounts {
+    let mut clients = ClientCounts { asked: own.len() as u64, ..ClientCounts::default() };
+    for client in own.iter().filter(|client| client.connected_in.is_some()) {
+        clients.connected += 1;
+        clients.dropped += u64::from(client.was_dropped);
     }
     clients
 }
@@ -170,9 +172,8 @@ fn generator_figures(generator: &Generator<'_>, measured: &Measured) -> Generato
     }
 }
 
-fn spread(generator: &Generator<'_>, carrier: Option<usize>) -> Option<SpreadMs> {
-    let own = generator.clients.iter().filter(|client| carrier.is_none_or(|carrier| client.carrier == carrier));
-    let mut took: Vec<Duration> = own.filter_map(|client| client.connected_in).collect();
+fn spread(own: &[&Client]) -> Option<SpreadMs> {
+    let mut took: Vec<Duration> = own.iter().filter_map(|client| client.connected_in).collect();
     took.sort_unstable();
     let at = |share: f64| took.get(((took.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().map(ms);
     Some(SpreadMs { p50: at(0.5)?, p99: at(0.99)?, max: at(1.0)? })

@@ -12,11 +12,7 @@ use std::time::Duration;
 /// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
 pub(crate) fn demonstrate() -> Exit {
     let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
-    output::say(
-        "\nTry next:\n  skipstone stress -c 300 --mix udp=300 --loss 2% --delay 20ms   a bad network around each client\n  \
-         skipstone serve                                                a server; its console: telnet 127.0.0.1 7778\n  \
-         skipstone chat URL                                             talk to everybody on it, by the URL that serve prints",
-    );
+    output::print(include_str!("try-next.txt"));
     exit
 }
 

@@ -53,15 +53,10 @@ impl Proof {
         self.carriers.iter_mut().for_each(|evidence| evidence.ledger.exclude_sender(sender));
     }
 
-    /// The tally of one carrier's clients, given how many lines were sent.
-    pub(crate) fn tally(&self, carrier: usize, sent: &[u32]) -> Tally {
-        self.carriers[carrier].ledger.finish(sent)
-    }
-
-    /// The tally of all clients, given how many lines were sent.
-    pub(crate) fn tally_all(&self, sent: &[u32]) -> Tally {
+    /// The tally of one carrier's clients, or of all, given how many lines were sent.
+    pub(crate) fn tally(&self, carrier: Option<usize>, sent: &[u32]) -> Tally {
         let mut sum = Tally::default();
-        (0..self.carriers.len()).for_each(|carrier| sum += self.tally(carrier, sent));
+        self.of(carrier).for_each(|evidence| sum += evidence.ledger.finish(sent));
         sum
     }
 
@@ -70,15 +65,15 @@ impl Proof {
         self.carriers.iter().map(|evidence| evidence.ledger.overtaken()).sum()
     }
 
-    /// Latencies at one carrier's clients.
-    pub(crate) fn latency(&self, carrier: usize) -> &Latency {
-        &self.carriers[carrier].latency
+    /// Latencies at one carrier's clients, or at all.
+    pub(crate) fn latency(&self, carrier: Option<usize>) -> Latency {
+        let mut sum = Latency::default();
+        self.of(carrier).for_each(|evidence| sum.merge(&evidence.latency));
+        sum
     }
 
-    /// Latencies at all clients.
-    pub(crate) fn latency_all(&self) -> Latency {
-        let mut sum = Latency::default();
-        self.carriers.iter().for_each(|evidence| sum.merge(&evidence.latency));
-        sum
+    fn of(&self, carrier: Option<usize>) -> impl Iterator<Item = &Evidence> {
+        let all = (0..).zip(&self.carriers);
+        all.filter(move |(of, _)| carrier.is_none_or(|carrier| *of == carrier)).map(|(_, evidence)| evidence)
     }
 }

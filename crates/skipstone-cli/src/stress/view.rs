@@ -140,7 +140,7 @@ impl LiveView {
         });
         recent.clear();
         let missing = match self.phase {
-            Phase::Draining | Phase::Closing => generator.proof.tally_all(&generator.sent).lost,
+            Phase::Draining | Phase::Closing => generator.proof.tally(None, &generator.sent).lost,
             Phase::Connecting | Phase::Running => generator.proof.overtaken(),
         };
         let clients = Side::from(&outcome::sum(&generator.stats_by_carrier()));

@@ -10,18 +10,15 @@ use crate::units::transport_name::Named;
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
 pub(crate) fn check(thresholds: &[Threshold], contenders: &[Contender]) -> Result<(), String> {
-    let none = CompareFigures::default();
-    let subjects: Vec<Subject> = contenders
-        .iter()
-        .flat_map(|contender| {
-            let (transport, mode) = (contender.transport.name(), contender.mode.map(|mode| mode.to_string()));
-            [None, Some("median"), Some("worst"), Some("best")]
-                .map(|over| subject(transport, mode.as_deref(), over, &none))
-        })
-        .collect();
-    let rows = subjects.iter().filter(|subject| subject.over.is_none());
-    let names: Vec<String> = rows.map(|subject| subject.labels.join(".")).collect();
-    rows::check(thresholds, &subjects, &names, &by_name(&none), &TIMES)
+    let row = |contender: &Contender| CompareRow {
+        transport: contender.transport.name(),
+        mode: contender.mode.map(|mode| mode.to_string()),
+        ..CompareRow::default()
+    };
+    let rows: Vec<CompareRow> = contenders.iter().map(row).collect();
+    let names: Vec<String> = contenders.iter().map(|contender| contender.to_string().replace(' ', ".")).collect();
+    let figures = by_name(&CompareFigures::default());
+    rows::check(thresholds, &subjects(&rows, &Summary::of(&rows)), &names, &figures, &TIMES)
 }
 
 /// How every row and summary did, and why one did not.
@@ -30,6 +27,10 @@ pub(crate) fn judge(
     rows: &[CompareRow],
     summaries: &[Summary],
 ) -> (Vec<ThresholdResult>, Vec<String>) {
+    rows::judge(thresholds, &subjects(rows, summaries), &TIMES)
+}
+
+fn subjects(rows: &[CompareRow], summaries: &[Summary]) -> Vec<Subject> {
     let of_row = |row: &CompareRow| {
         let subject = subject(row.transport, row.mode.as_deref(), None, &row.figures);
         Subject { of: format!("{} seed {}", subject.of, row.seed), ..subject }
@@ -38,8 +39,7 @@ pub(crate) fn judge(
         let all = [("median", &summary.median), ("worst", &summary.worst), ("best", &summary.best)];
         all.map(|(over, figures)| subject(summary.transport, summary.mode.as_deref(), Some(over), figures))
     };
-    let subjects: Vec<Subject> = rows.iter().map(of_row).chain(summaries.iter().flat_map(of_summary)).collect();
-    rows::judge(thresholds, &subjects, &TIMES)
+    rows.iter().map(of_row).chain(summaries.iter().flat_map(of_summary)).collect()
 }
 
 fn subject(transport: &str, mode: Option<&str>, over: Option<&'static str>, figures: &CompareFigures) -> Subject {

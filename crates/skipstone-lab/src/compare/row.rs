@@ -11,7 +11,7 @@ use crate::report::figures::figures;
 use crate::units::transport_name::Named;
 
 /// The findings of one run. Times in ms.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct CompareRow {
     pub(crate) transport: &'static str,

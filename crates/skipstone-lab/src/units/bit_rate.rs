@@ -1,9 +1,8 @@
 //! The rate of a link: `2Mbit/s`, `500kbit/s`.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::{decimal, scaled, split_unit};
 
 /// Bits a second, above zero. Multiples are of 1,000.
@@ -19,13 +18,7 @@ impl BitRate {
     }
 }
 
-impl FromStr for BitRate {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<BitRate, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a bit rate", text, cause, "2Mbit/s or 500kbit/s"))
-    }
-}
+read_by!(parse => BitRate, "a bit rate", "2Mbit/s or 500kbit/s");
 
 fn parse(text: &str) -> Result<BitRate, String> {
     let (number, unit) = split_unit(text);

@@ -1,9 +1,8 @@
 //! Loss that comes in bursts: `2%:3` is 2% of all packets, three in a row on average.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::units::error::UnitError;
+use crate::units::error::{UnitError, read_by};
 use crate::units::number::{decimal, scaled};
 use crate::units::percent::Percent;
 
@@ -22,14 +21,7 @@ impl Burst {
     }
 }
 
-impl FromStr for Burst {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Burst, UnitError> {
-        parse(text.trim())
-            .map_err(|cause| UnitError::new("a burst loss", text, cause, "2%:3, which is rate:mean length"))
-    }
-}
+read_by!(parse => Burst, "a burst loss", "2%:3, which is rate:mean length");
 
 fn parse(text: &str) -> Result<Burst, String> {
     let Some((rate, length)) = text.split_once(':') else {

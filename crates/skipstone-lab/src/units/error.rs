@@ -16,3 +16,18 @@ impl UnitError {
         UnitError { kind, given: given.to_owned(), cause: cause.into(), examples }
     }
 }
+
+/// Reads a unit by a function whose error is the cause.
+macro_rules! read_by {
+    ($parse:ident => $unit:ty, $kind:literal, $examples:expr) => {
+        impl std::str::FromStr for $unit {
+            type Err = $crate::units::error::UnitError;
+
+            fn from_str(text: &str) -> Result<$unit, Self::Err> {
+                $parse(text.trim()).map_err(|cause| Self::Err::new($kind, text, cause, $examples))
+            }
+        }
+    };
+}
+
+pub(super) use read_by;

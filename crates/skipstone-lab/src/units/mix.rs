@@ -2,12 +2,11 @@
 //! rest.
 
 use std::fmt;
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::error::UnitError;
+use crate::units::error::{UnitError, read_by};
 
 /// The carrier of a client's packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
@@ -57,13 +56,7 @@ impl Mix {
     }
 }
 
-impl FromStr for Mix {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Mix, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a mix", text, cause, EXAMPLES))
-    }
-}
+read_by!(parse => Mix, "a mix", EXAMPLES);
 
 fn parse(text: &str) -> Result<Mix, String> {
     let mut parts: Vec<(Carrier, Option<u32>)> = Vec::new();

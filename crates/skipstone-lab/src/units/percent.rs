@@ -1,9 +1,8 @@
 //! A share of a hundred: `2%`, `0.5%`.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::{decimal, scaled};
 
 /// From 0% to 100%, in steps of a millionth of a percent.
@@ -19,13 +18,7 @@ impl Percent {
     }
 }
 
-impl FromStr for Percent {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Percent, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a percentage", text, cause, "2% or 0.5%"))
-    }
-}
+read_by!(parse => Percent, "a percentage", "2% or 0.5%");
 
 fn parse(text: &str) -> Result<Percent, String> {
     let Some(number) = text.strip_suffix('%') else {

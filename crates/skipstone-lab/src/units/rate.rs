@@ -1,10 +1,9 @@
 //! How often something happens: `1/s`, `1/10s`, `30/min`, `2.5/s`.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::{decimal, scaled};
 use crate::units::span::Span;
 
@@ -41,13 +40,7 @@ impl Rate {
     }
 }
 
-impl FromStr for Rate {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Rate, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a rate", text, cause, "1/s, 30/min or 1/10s"))
-    }
-}
+read_by!(parse => Rate, "a rate", "1/s, 30/min or 1/10s");
 
 fn parse(text: &str) -> Result<Rate, String> {
     let Some((count, period)) = text.split_once('/') else {

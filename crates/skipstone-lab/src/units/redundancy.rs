@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use skipstone::RedundancyMode;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::scaled;
 
 /// Skipstone's answer to loss.
@@ -55,18 +55,12 @@ fn repeats(text: &str) -> Option<RedundancyMode> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget(pub u16);
 
-impl FromStr for Budget {
-    type Err = UnitError;
+read_by!(parse_budget => Budget, "a budget", "40% or 150%");
 
-    fn from_str(text: &str) -> Result<Budget, UnitError> {
-        let number = text.trim();
-        let whole = scaled(number.strip_suffix('%').unwrap_or(number).trim_end(), 1);
-        let budget = whole.and_then(|percent| match u16::try_from(percent) {
-            Ok(percent) if percent <= BUDGET_MAX => Ok(Budget(percent)),
-            _ => Err(format!("it is more than {BUDGET_MAX}%")),
-        });
-        budget.map_err(|cause| UnitError::new("a budget", text, cause, "40% or 150%"))
-    }
+fn parse_budget(text: &str) -> Result<Budget, String> {
+    let percent = scaled(text.strip_suffix('%').unwrap_or(text).trim_end(), 1)?;
+    let fits = u16::try_from(percent).ok().filter(|percent| *percent <= BUDGET_MAX);
+    fits.map(Budget).ok_or_else(|| format!("it is more than {BUDGET_MAX}%"))
 }
 
 impl fmt::Display for Budget {

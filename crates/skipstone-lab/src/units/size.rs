@@ -1,9 +1,8 @@
 //! How long a line is: `sentence` for random sentences, or a number of bytes: `100`, `1KiB`.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::{scaled, split_unit};
 
 /// The length of the lines of a run. Which lengths a line can have is for the line to say.
@@ -15,13 +14,7 @@ pub enum Size {
     Bytes(usize),
 }
 
-impl FromStr for Size {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Size, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a size", text, cause, "sentence, 100 or 1KiB"))
-    }
-}
+read_by!(parse => Size, "a size", "sentence, 100 or 1KiB");
 
 fn parse(text: &str) -> Result<Size, String> {
     if text == "sentence" {

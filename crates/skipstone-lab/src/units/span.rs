@@ -1,23 +1,16 @@
 //! A span of time: `10s`, `250ms`, `1m30s`, `500us`.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::{decimal, scaled, split_unit};
 
 /// A duration as a user writes it, to the nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span(pub Duration);
 
-impl FromStr for Span {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Span, UnitError> {
-        parse(text.trim()).map_err(|cause| UnitError::new("a span of time", text, cause, "10s, 250ms or 1m30s"))
-    }
-}
+read_by!(parse => Span, "a span of time", "10s, 250ms or 1m30s");
 
 fn parse(text: &str) -> Result<Span, String> {
     let mut rest = text;

@@ -2,11 +2,10 @@
 //! The path names a number of the JSON result; `latency` stands for `latency_ms`.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::units::error::UnitError;
+use crate::units::error::read_by;
 use crate::units::number::split_unit;
 use crate::units::threshold::path::{Found, find, nearest};
 
@@ -109,14 +108,7 @@ impl FigureUnit {
     }
 }
 
-impl FromStr for Threshold {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Threshold, UnitError> {
-        let examples = "latency.p99<50ms or messages.lost==0";
-        parse(text.trim()).map_err(|cause| UnitError::new("a threshold", text, cause, examples))
-    }
-}
+read_by!(parse => Threshold, "a threshold", "latency.p99<50ms or messages.lost==0");
 
 fn parse(text: &str) -> Result<Threshold, String> {
     let Some(at) = text.find(['<', '>', '=', '!']) else {
