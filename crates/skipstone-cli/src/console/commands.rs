@@ -37,8 +37,7 @@ pub(super) fn parse(line: &str) -> Option<EngineCommand> {
 }
 
 /// One line of help for each command of the engine, for the help of whoever has the others.
-pub(crate) const ENGINE_HELP: &[&str] =
-    &["log [on|off]  show log lines as they come, or stop", "quit, exit    end this session; the server goes on"];
+pub(crate) const ENGINE_HELP: &str = include_str!("help.txt");
 
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,7 @@ use super::ticks::Ticks;
 use crate::console::{ENGINE_HELP, Reply};
 use skipstone::{DriverStats, Overview, PeerId, ShardOverview, Stats, code};
 use skipstone_lab::report::format::{bytes, milliseconds, seconds, thousands};
-use skipstone_lab::report::stress::result::protocol::Side;
-use skipstone_lab::report::stress::result::shard::Shard;
+use skipstone_lab::report::stress::result::{Shard, Side};
 use skipstone_lab::units::Rate;
 use skipstone_lab::workload::{Guest, Word};
 use std::time::{Duration, Instant};
@@ -47,10 +46,7 @@ impl Game {
         let (word, rest) = question.line.split_once(' ').unwrap_or((&question.line, ""));
         let rest = rest.trim();
         match (word, question.session) {
-            ("help", _) => {
-                let lines = HELP.lines().chain(ENGINE_HELP.iter().copied());
-                Reply::Text(lines.collect::<Vec<_>>().join("\n"))
-            }
+            ("help", _) => Reply::Text(format!("{HELP}{}", ENGINE_HELP.trim_end())),
             ("stats", Some(_)) => self.stats_text(question, ticks),
             ("stats", None) => self.stats_json(ticks),
             ("reset", None) => {
@@ -292,8 +288,8 @@ fn shards(all: &[ShardOverview]) -> Vec<String> {
 }
 
 fn drops(stats: &Stats) -> String {
-    let drops: Vec<_> = stats.drops.iter().filter(|(_, count)| *count > 0).collect();
-    let drops: Vec<_> = drops.into_iter().map(|(reason, count)| (reason.name(), count)).collect();
+    let all = stats.drops.iter().map(|(reason, count)| (reason.name(), count));
+    let drops: Vec<_> = all.filter(|(_, count)| *count > 0).collect();
     format!("drops {}", if drops.is_empty() { "none".into() } else { named(&drops) })
 }
 

@@ -27,11 +27,7 @@ impl ProtectionFlags {
     pub(crate) fn security(&self) -> Result<Security, String> {
         let identity = self.own().map_err(|error| error.to_string())?;
         if identity.unshown() > 0 {
-            output::complain(format_args!(
-                "warning: of the certificates in --cert only the first is shown to clients that use DTLS, so that they cannot \
-                 check it by an authority that did not sign it directly. Remedy: they use TLS, which is what clients do unless \
-                 they are told otherwise, the URL with the fingerprint, or --ca with the second certificate of that file"
-            ));
+            output::complain(include_str!("unshown-certificates.txt").trim_ascii_end());
         }
         let security = Security::with(identity);
         Ok(if self.allow_plain { security.allowing_plain() } else { security })

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use skipstone_lab::child::Child;
 use skipstone_lab::measure::process::Probe;
-use skipstone_lab::report::stress::result::protocol::Side;
-use skipstone_lab::report::stress::result::shard::Shard;
+use skipstone_lab::report::stress::result::{Shard, Side};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::process::Command;

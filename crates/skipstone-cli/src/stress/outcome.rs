@@ -8,10 +8,9 @@ use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
 use skipstone_lab::report::format::{counted, rfc3339, seconds};
-use skipstone_lab::report::stress::result::protocol::{Protocol, Side};
 use skipstone_lab::report::stress::result::{
-    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Roaming, ServerResult, SpreadMs, Stalls,
-    StressResult, StressTransport, Timing, Wire,
+    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Protocol, Roaming, ServerResult, Side,
+    SpreadMs, Stalls, StressResult, StressTransport, Timing, Wire,
 };
 use skipstone_lab::units::Carrier;
 use std::time::{Duration, SystemTime};

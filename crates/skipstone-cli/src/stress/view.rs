@@ -7,7 +7,7 @@ use skipstone_lab::measure::process::{Probe, Sample};
 use skipstone_lab::report::output;
 use skipstone_lab::report::paint::{Style, style};
 use skipstone_lab::report::stress::live::{Draw, Phase, RecentLatency, RecentServer, Snapshot, block, progress_line};
-use skipstone_lab::report::stress::result::protocol::{Protocol, Side};
+use skipstone_lab::report::stress::result::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 

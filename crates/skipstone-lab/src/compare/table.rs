@@ -72,9 +72,7 @@ const COLUMNS: [CompareColumn; 14] = [
 const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
-const SHARES: &str = "Shares are of what the link carries towards the server while all flows share it: link, all IP \
-    bytes; useful, first copies of payload with their headers that the rate took in (by what each sender's counters say \
-    of each datagram); goodput, payload that came back; beside, IP bytes of the flows beside.";
+const SHARES: &str = include_str!("shares.txt").trim_ascii_end();
 const NAME_COLUMNS: usize = 27;
 const CELL_COLUMNS: usize = 10;
 const TEXT_COLUMNS: usize = 100;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::units::error::read_by;
-use crate::units::number::{decimal, scaled, split_unit};
+use super::error::read_by;
+use super::number::{decimal, scaled, split_unit};
 
 /// Bits a second, above zero. Multiples are of 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::units::error::{UnitError, read_by};
-use crate::units::number::{decimal, scaled};
-use crate::units::percent::Percent;
+use super::error::{UnitError, read_by};
+use super::number::{decimal, scaled};
+use super::percent::Percent;
 
 /// The two figures of a Gilbert-Elliott link that loses everything in its bad state and nothing in its good one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use skipstone::netsim::Loss;
 
-use crate::units::burst::Burst;
-use crate::units::percent::Percent;
+use super::burst::Burst;
+use super::percent::Percent;
 
 /// Bursts go before loss at random.
 pub fn loss(random: Option<Percent>, burst: Option<Burst>) -> Loss {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::units::error::read_by;
-use crate::units::number::{decimal, scaled};
+use super::error::read_by;
+use super::number::{decimal, scaled};
 
 /// From 0% to 100%, in steps of a millionth of a percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

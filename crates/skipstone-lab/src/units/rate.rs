@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::units::error::read_by;
-use crate::units::number::{decimal, scaled};
-use crate::units::span::Span;
+use super::error::read_by;
+use super::number::{decimal, scaled};
+use super::span::Span;
 
 /// So many times in each period. Above zero, and at most a million a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use skipstone::RedundancyMode;
 
-use crate::units::error::read_by;
-use crate::units::number::scaled;
+use super::error::read_by;
+use super::number::scaled;
 
 /// Skipstone's answer to loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::units::error::read_by;
-use crate::units::number::{scaled, split_unit};
+use super::error::read_by;
+use super::number::{scaled, split_unit};
 
 /// The length of the lines of a run. Which lengths a line can have is for the line to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::units::error::read_by;
-use crate::units::number::{decimal, scaled, split_unit};
+use super::error::read_by;
+use super::number::{decimal, scaled, split_unit};
 
 /// A duration as a user writes it, to the nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::units::error::read_by;
-use crate::units::number::split_unit;
-use crate::units::threshold::path::{Found, find, nearest};
+use self::path::{Found, find, nearest};
+use super::error::read_by;
+use super::number::split_unit;
 
 mod path;
 

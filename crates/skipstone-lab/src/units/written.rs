@@ -20,11 +20,11 @@ macro_rules! written_as_text {
 
 pub(crate) use written_as_text;
 
-use crate::units::bit_rate::BitRate;
-use crate::units::burst::Burst;
-use crate::units::percent::Percent;
-use crate::units::rate::Rate;
-use crate::units::redundancy::{Budget, Mode};
-use crate::units::span::Span;
+use super::bit_rate::BitRate;
+use super::burst::Burst;
+use super::percent::Percent;
+use super::rate::Rate;
+use super::redundancy::{Budget, Mode};
+use super::span::Span;
 
 written_as_text!(BitRate, Burst, Budget, Mode, Percent, Rate, Span);

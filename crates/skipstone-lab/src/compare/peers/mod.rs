@@ -15,7 +15,7 @@ use self::ends::{Ends, EndsSetup};
 use super::contender::{Contender, Mode, SimulatedTransport};
 
 /// How rows are encrypted.
-pub(crate) const SEALING: &str = "skipstone is sealed by a stand-in of DTLS 1.3's sizes, skipstone-plain is not; quinn and renet encrypt, KCP does not.";
+pub(crate) const SEALING: &str = include_str!("sealing.txt").trim_ascii_end();
 
 /// Both ends of this contender's connection.
 pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {

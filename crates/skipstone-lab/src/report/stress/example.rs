@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::stress::result::protocol::{Protocol, Redundancy, Side};
-use crate::report::stress::result::shard::Shard;
+use crate::report::stress::result::protocol::Redundancy;
 use crate::report::stress::result::*;
 use crate::units::Carrier;
 

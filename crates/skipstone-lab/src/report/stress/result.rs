@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 use skipstone::netsim::LinkStats;
 
 use crate::report::figures::copied;
-use crate::report::stress::result::shard::Shard;
 use crate::units::Carrier;
 
+pub use self::figures::{Messages, Wire};
+pub use self::protocol::{Protocol, Side};
+pub use self::shard::Shard;
 pub use crate::measure::latency::{LatencyMs, SpreadMs};
 pub use crate::measure::machine::Machine;
-pub use crate::report::stress::result::figures::{Messages, Wire};
 pub use crate::report::thresholds::ThresholdResult;
 pub use crate::report::verdict::Verdict;
 
 mod blank;
 mod figures;
 pub mod protocol;
-pub mod shard;
+mod shard;
 
 /// Everything that a stress run found, and what is needed to run it again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +68,7 @@ pub struct StressResult {
     /// The simulated link; `None` when there was none.
     pub impairment: Option<Impairment>,
     /// Counters of the protocol beneath the lines.
-    pub protocol: protocol::Protocol,
+    pub protocol: Protocol,
     /// Clients that changed their ports; `None` when none was to.
     pub roaming: Option<Roaming>,
     /// When nothing on the machine was punctual; `None` when it was not watched.

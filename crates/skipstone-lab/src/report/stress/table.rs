@@ -3,8 +3,7 @@
 
 use crate::report::format::{bytes, counted, milliseconds, percent, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
-use crate::report::stress::result::protocol::Side;
-use crate::report::stress::result::{ClientCounts, LatencyMs, Messages, StressResult, Wire};
+use crate::report::stress::result::{ClientCounts, LatencyMs, Messages, Side, StressResult, Wire};
 use crate::report::{Cell, Page, Verdict};
 
 /// The final table; ends with a line feed.

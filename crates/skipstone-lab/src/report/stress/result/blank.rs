@@ -1,6 +1,5 @@
 //! A result before there is one: every section is there, every count zero, no figure measured.
 
-use crate::report::stress::result::protocol::{Protocol, Side};
 use crate::report::stress::result::*;
 use skipstone::Stats;
 
