@@ -68,6 +68,39 @@ def nearest(number, reference, wraps=False):
     return {**number, "resolved": found % (1 << 32) if wraps else found}
 
 
+# SipHash-2-4 with 64 bits, of which the plain suite makes its tags
+
+
+def siphash(key, data):
+    mask = (1 << 64) - 1
+    k = [int.from_bytes(key[at : at + 8], "little") for at in (0, 8)]
+    v = [k[at % 2] ^ word for at, word in enumerate((0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573))]
+
+    def rotate(x, bits):
+        return (x << bits | x >> 64 - bits) & mask
+
+    def rounds(count):
+        for _ in range(count):
+            v[0] = v[0] + v[1] & mask
+            v[2] = v[2] + v[3] & mask
+            v[1], v[3] = rotate(v[1], 13) ^ v[0], rotate(v[3], 16) ^ v[2]
+            v[0] = rotate(v[0], 32)
+            v[2] = v[2] + v[1] & mask
+            v[0] = v[0] + v[3] & mask
+            v[1], v[3] = rotate(v[1], 17) ^ v[2], rotate(v[3], 21) ^ v[0]
+            v[2] = rotate(v[2], 32)
+
+    padded = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 0xFF])
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
 # 2. Datagrams
 
 SUITES = {1: "plain", 2: "DTLS 1.2", 4: "DTLS 1.3", 8: "TLS 1.3"}
@@ -98,6 +131,13 @@ def suite(reader):
     return value
 
 
+def offer(reader):
+    """What a client offers: its bytes, its suites and its versions."""
+    whole = reader.take(reader.uint(1))
+    inner = Reader(whole)
+    return whole, inner.uint(1), versions(inner)
+
+
 def decode(data, key, references):
     if data[:1] != b"\x80":
         require(len(data) >= 4 and zlib.crc32(data[:-4]).to_bytes(4, "big") == data[-4:])
@@ -108,13 +148,8 @@ def decode(data, key, references):
         return {"kind": "PACKET", "to": to.hex(), **packet(data, 4, key, references)}
     if kind == 0x81:
         require(not any(to) and len(data) >= 60 and r.take(4) == b"SKIP")
-        return {
-            "kind": "HELLO",
-            "source": own_id(r),
-            "nonce": r.take(8).hex(),
-            "suites": r.uint(1),
-            "versions": versions(r),
-        }
+        source, nonce, (_, suites, offered) = own_id(r), r.take(8), offer(r)
+        return {"kind": "HELLO", "source": source, "nonce": nonce.hex(), "suites": suites, "versions": offered}
     if kind == 0x83:
         require(not any(to))
         source, nonce, version, chosen, cookie = own_id(r), r.take(8), r.uint(2), suite(r), r.take(20)
@@ -125,10 +160,10 @@ def decode(data, key, references):
             "version": version,
             "suite": chosen,
             "cookie": cookie.hex(),
+            "offer": offer(r)[0].hex(),
         }
         if SUITES[chosen] == "plain":
-            key = zlib.crc32(nonce + cookie).to_bytes(4, "big")
-            return {**result, **packet(data, r.at, key, references)}
+            return {**result, **packet(data, r.at, cookie[4:], references)}
         return {**result, "bytes": r.rest().hex()}
     if kind == 0x84:
         return {"kind": "CRYPTO", "to": to.hex(), "from": own_id(r), "bytes": r.rest().hex()}
@@ -156,11 +191,12 @@ def decode(data, key, references):
 
 
 def packet(data, start, key, references):
-    require(len(data) >= start + 3)
-    untagged, tag = data[:-3], data[-3:]
-    require(zlib.crc32(key + untagged) & 0xFFFFFF == int.from_bytes(tag, "big"))
+    require(len(data) >= start + 8)
+    untagged, tag = data[:-8], data[-8:]
     r = Reader(untagged[start:])
     number = nearest(truncated(r), references.get("packet", 0))
+    covered = number["resolved"].to_bytes(8, "big") + zlib.crc32(untagged).to_bytes(4, "big")
+    require(siphash(key, covered).to_bytes(8, "big") == tag)
     return {"number": number, "frames": frames(r, number["resolved"], references)}
 
 
@@ -181,7 +217,8 @@ def frames(r, number, references):
         elif kind in (0x02, 0x03):
             found.append(ack(r, kind == 0x03, references.get("ack", 0)))
         elif kind == 0x04:
-            found.append({"frame": "CONNECT", "token": r.prefixed(1024).hex()})
+            token, stated = r.prefixed(1024), limits(Reader(r.prefixed()))
+            found.append({"frame": "CONNECT", "token": token.hex(), "limits": stated})
         elif kind == 0x05:
             found.append({"frame": "ACCEPT", "source": own_id(r), "settings": settings(Reader(r.prefixed()))})
         elif kind == 0x06:
@@ -202,6 +239,8 @@ def frames(r, number, references):
             found.append({"frame": "TIME_REQUEST", "sent_us": r.varint()})
         elif kind == 0x0E:
             found.append({"frame": "TIME_RESPONSE", "sent_us": r.varint(), "server_us": r.varint(), "held_us": r.varint()})
+        elif 0x40 <= kind < 0x80:
+            found.append({"frame": "EXTENSION", "type": kind, "body": r.prefixed().hex()})
         else:
             require(kind >= 0x80)
             found.append(message(r, kind, channel, sequence, length, references.get("sequence", 0)))
@@ -282,7 +321,7 @@ def message(r, flags, channel, before, length_before, reference):
 
 def content(data, start):
     """The frames of a PACKET that a REPAIR covers."""
-    r = Reader(data[start:-3])
+    r = Reader(data[start:-8])
     truncated(r)
     while r.left() and r.data[r.at] in (0x02, 0x03, 0x08):
         kind = r.uint(1)
@@ -333,17 +372,35 @@ NUMBERS = {
 }
 
 
+def entries(r):
+    last = -1
+    while r.left():
+        number, value = r.varint(), Reader(r.prefixed())
+        require(number > last)
+        last = number
+        yield number, value
+        require(value.left() == 0)
+
+
+def limits(r):
+    """What a client states in its CONNECT."""
+    most = (1 << 32) - 1
+    result = {"message_bytes_max": most, "window_bytes": most, "datagram_bytes_max": 65_507}
+    for number, value in entries(r):
+        if number in (4, 5, 6):
+            result[NUMBERS[number][0]] = value.varint(1 << (16 if number == 6 else 32))
+        else:
+            value.rest()
+    require(result["window_bytes"] >= 1_024 and 256 <= result["datagram_bytes_max"] <= 65_507)
+    return result
+
+
 def settings(r):
     result = {name: default for name, _, _, default in NUMBERS.values()}
     result["merging"] = "immediate"
     result["redundancy"] = {"mode": "adaptive", "budget_percent": 125}
     result["channels"] = [rule(Reader(bytes.fromhex("00 8000ffff 02 01 01 02 00 80004000 80800000")))]
-    last = -1
-    while r.left():
-        number = r.varint()
-        value = Reader(r.prefixed())
-        require(number > last)
-        last = number
+    for number, value in entries(r):
         if number in NUMBERS:
             name, least, most, _ = NUMBERS[number]
             result[name] = value.varint()
@@ -361,7 +418,6 @@ def settings(r):
             result["redundancy"] = {"mode": redundancy_mode(value), "budget_percent": value.varint(1 << 16)}
         else:
             value.rest()
-        require(value.left() == 0)
     most = result["message_bytes_max"]
     require(result["window_bytes"] >= most + most // 16 + 64)
     return result

@@ -6,8 +6,9 @@ use crate::parsing;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use skipstone_proto::MessageId;
+use skipstone_proto::Plain;
 use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::datagram::{self, Datagram, Offer, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::encode_repair_header;
@@ -15,7 +16,6 @@ use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Overflow, Settings};
 use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Plain, Session};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::collections::BTreeSet;
 
@@ -37,8 +37,20 @@ struct Client {
     to: u32,
     plain: Plain,
     number: u64,
+    /// One more than the greatest packet number of the server's.
+    heard: u64,
     /// What the last PATH_CHALLENGE asked.
     challenge: u64,
+}
+
+impl Client {
+    /// The frames of a packet of the server's.
+    fn open<'a>(&mut self, datagram: &'a [u8]) -> Option<&'a [u8]> {
+        let opened = self.plain.open(datagram, datagram::HEADER_BYTES, self.heard)?;
+        let mut reader = Reader::new(&datagram[opened]);
+        self.heard = self.heard.max(1 + reader.truncated().ok()?.resolve(self.heard));
+        Some(reader.rest())
+    }
 }
 
 /// Drives an endpoint; panics if it does, or if it keeps what it should not.
@@ -140,25 +152,27 @@ impl World {
     /// HELLO, CHALLENGE, OPEN with any frames behind CONNECT.
     fn let_client_in(&mut self, path: Path, frames: &[u8]) {
         let nonce = 0x0102_0304_0506_0708;
-        let mut hello = vec![0; datagram::hello_len(1)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), SOURCE, nonce, SUITE_PLAIN, &[1]);
+        let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
+        let mut hello = vec![0; datagram::hello_len(&offer)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), SOURCE, nonce, &offer);
         self.endpoint.handle_datagram(self.now, path, &mut hello);
         let Some(transmit) = self.endpoint.poll_transmit(self.now, &mut self.buffer) else { return };
         let answer = self.buffer[..transmit.bytes].to_vec();
         let Ok(Datagram::Challenge(challenge)) = datagram::decode(&answer) else { return };
-        let mut plain = Plain::new(nonce, challenge.cookie);
-        let mut open = vec![0; OPEN_HEADER_BYTES + 600];
+        let plain = Plain::new(challenge.cookie);
+        let Ok(offer) = Offer::decode(&offer) else { return };
+        let mut open = vec![0; 700];
         let mut writer = Writer::new(&mut open);
-        let header = Open { source: SOURCE, nonce, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        let header = Open { source: SOURCE, nonce, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie, offer };
         datagram::encode_open_header(&mut writer, &header);
         writer.truncated(Truncated::new(0, 1));
-        frame::encode_connect(&mut writer, b"token");
+        frame::encode_connect(&mut writer, b"token", b"");
         writer.bytes(frames);
         let end = writer.len();
-        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = plain.seal(&mut open, header.header_bytes()..end, 0);
         let end = datagram::append_check(&mut open, end);
         self.endpoint.handle_datagram(self.now, path, &mut open[..end]);
-        self.client = Some(Client { path, to: 0, plain, number: 1, challenge: 0 });
+        self.client = Some(Client { path, to: 0, plain, number: 1, heard: 0, challenge: 0 });
         self.poll_events(10);
         for peer in self.peers.clone() {
             self.endpoint.accept(self.now, peer);
@@ -267,7 +281,7 @@ impl World {
         writer.truncated(Truncated::new(client.number, 1 << 20));
         frames(client, &mut writer);
         let end = writer.len();
-        let end = client.plain.seal(&mut packet, datagram::HEADER_BYTES..end);
+        let end = client.plain.seal(&mut packet, datagram::HEADER_BYTES..end, client.number);
         self.endpoint.handle_datagram(self.now, path.unwrap_or(client.path), &mut packet[..end]);
     }
 
@@ -323,7 +337,7 @@ impl World {
             if let Some(client) = &mut self.client
                 && client.to == 0
             {
-                client.to = server_id(&mut self.last.clone(), client).unwrap_or(0);
+                client.to = server_id(&self.last.clone(), client).unwrap_or(0);
             }
         }
     }
@@ -331,13 +345,8 @@ impl World {
     /// A packet with a PATH_CHALLENGE is opened, so that the client can answer.
     fn note_challenge(&mut self, bytes: usize) {
         let Some(client) = &mut self.client else { return };
-        let mut packet = self.buffer[..bytes].to_vec();
-        let Some(opened) = client.plain.open(&mut packet, datagram::HEADER_BYTES) else { return };
-        let mut reader = Reader::new(&packet[opened]);
-        if reader.truncated().is_err() {
-            return;
-        }
-        for frame in Frames::new(reader.rest()).flatten() {
+        let Some(frames) = client.open(&self.buffer[..bytes]) else { return };
+        for frame in Frames::new(frames).flatten() {
             if let Frame::PathChallenge { token } = frame {
                 client.challenge = token;
             }
@@ -377,11 +386,8 @@ impl World {
 }
 
 /// The id in an ACCEPT of the server's.
-fn server_id(datagram: &mut [u8], client: &mut Client) -> Option<u32> {
-    let plaintext = client.plain.open(datagram, datagram::HEADER_BYTES)?;
-    let mut reader = skipstone_proto::wire::cursor::Reader::new(&datagram[plaintext]);
-    reader.truncated().ok()?;
-    frame::Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
+fn server_id(datagram: &[u8], client: &mut Client) -> Option<u32> {
+    Frames::new(client.open(datagram)?).flatten().find_map(|frame| match frame {
         frame::Frame::Accept { source, .. } => Some(source),
         _ => None,
     })

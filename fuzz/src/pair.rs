@@ -3,6 +3,7 @@
 use crate::input::Input;
 use core::net::SocketAddr;
 use skipstone_proto::MessageId;
+use skipstone_proto::Plain;
 use skipstone_proto::wire::cursor::Reader;
 use skipstone_proto::wire::datagram::{self, Datagram};
 use skipstone_proto::wire::frame::{Frame, Frames};
@@ -10,7 +11,6 @@ use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Settings};
 use skipstone_proto::{Config, Endpoint, Event, PeerId};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Plain, Session};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ pub fn pair(bytes: &[u8]) {
         exchange(&mut now, &mut ends, Duration::from_millis(20));
         plain = plain.or_else(|| ends[0].inbox.iter().find_map(|datagram| key(datagram)));
     }
-    let mut plain = plain.expect("the server has sent a CHALLENGE");
+    let plain = plain.expect("the server has sent a CHALLENGE");
     let mut buffer = vec![0; 1 << 16];
     let mut budget = BUDGET;
     for _ in 0..STEPS_MAX {
@@ -73,7 +73,8 @@ pub fn pair(bytes: &[u8]) {
             105 => ends[at].inbox.clear(),
             106..110 => {
                 let (byte, flip) = (usize::from(input.u16()), input.u8().max(1));
-                let _ = ends[at].inbox.iter_mut().any(|datagram| lie(&mut plain, datagram, byte, flip));
+                let End { inbox, coming, .. } = &mut ends[at];
+                let _ = inbox.iter_mut().any(|datagram| lie(&plain, datagram, *coming as u64, byte, flip));
             }
             // Of so many datagrams to this end, one is lost from now on.
             110..114 => ends[at].loses_one_of = 2 + usize::from(input.u8() % 32),
@@ -172,25 +173,24 @@ fn transmit(now: Time, at: usize, ends: &mut [End; 2], buffer: &mut [u8]) {
 /// The suite that a CHALLENGE leads to.
 fn key(datagram: &[u8]) -> Option<Plain> {
     match datagram::decode(datagram) {
-        Ok(Datagram::Challenge(challenge)) => Some(Plain::new(challenge.nonce, challenge.cookie)),
+        Ok(Datagram::Challenge(challenge)) => Some(Plain::new(challenge.cookie)),
         _ => None,
     }
 }
 
-/// A packet with a REPAIR becomes another, authentic one: a byte of the frame is changed. False if it has none.
-fn lie(plain: &mut Plain, datagram: &mut [u8], byte: usize, flip: u8) -> bool {
-    let Some(opened) = plain.open(datagram, datagram::HEADER_BYTES) else { return false };
+/// A packet with a REPAIR, whose number is near this one, becomes another, authentic one: a byte of the frame is changed.
+/// False if it has none.
+fn lie(plain: &Plain, datagram: &mut [u8], near: u64, byte: usize, flip: u8) -> bool {
+    let Some(opened) = plain.open(datagram, datagram::HEADER_BYTES, near) else { return false };
     let mut reader = Reader::new(&datagram[opened.clone()]);
-    if reader.truncated().is_err() {
-        return false;
-    }
+    let Ok(number) = reader.truncated() else { return false };
     let mut frames = Frames::new(reader.rest());
     let mut before = frames.remaining();
     while let Some(frame) = frames.next() {
         if let Ok(Frame::Repair(_)) = frame {
             // It reaches to the end; its type stays.
             datagram[opened.end - before + 1 + byte % (before - 1)] ^= flip;
-            plain.seal(datagram, opened);
+            plain.seal(datagram, opened, number.resolve(near));
             return true;
         }
         before = frames.remaining();

@@ -74,8 +74,7 @@ fn encode_datagram(buffer: &mut [u8], datagram: &Datagram<'_>) -> usize {
     match *datagram {
         Datagram::Packet { to } => datagram::encode_packet_header(writer, to),
         Datagram::Hello(hello) => {
-            let versions: Vec<u16> = hello.versions.collect();
-            datagram::encode_hello(writer, hello.source, hello.nonce, hello.suites, &versions);
+            datagram::encode_hello(writer, hello.source, hello.nonce, hello.offer.bytes);
         }
         Datagram::Challenge(challenge) => datagram::encode_challenge(writer, &challenge),
         Datagram::Open(open) => {
@@ -174,7 +173,8 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
         match item {
             Item::Plain(Frame::Padding) => writer.zeros(1),
             Item::Plain(Frame::Ping) => frame::encode_ping(writer),
-            Item::Plain(Frame::Connect { token }) => frame::encode_connect(writer, token),
+            Item::Plain(Frame::Connect { token, limits }) => frame::encode_connect(writer, token, limits),
+            Item::Plain(Frame::Extension { kind, body }) => frame::encode_extension(writer, *kind, body),
             Item::Plain(Frame::Accept { source, settings }) => frame::encode_accept(writer, *source, settings),
             Item::Plain(Frame::Close { code, reason }) => frame::encode_close(writer, *code, reason),
             Item::Plain(Frame::Closed) => frame::encode_closed(writer),

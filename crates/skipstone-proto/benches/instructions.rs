@@ -21,6 +21,7 @@
 
 use bytes::Bytes;
 use skipstone_proto::MessageId;
+use skipstone_proto::Plain;
 use skipstone_proto::redundancy::fec::{Decoder, Encoder};
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::frame::{Frame, Frames};
@@ -28,7 +29,6 @@ use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Merging, Settings};
-use skipstone_proto::{Plain, Session};
 use std::hint::black_box;
 use std::net::SocketAddr;
 
@@ -281,13 +281,15 @@ fn fanout(measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64
 /// Packets.
 fn seal(bytes: usize, count: usize) -> u64 {
     const HEADER_BYTES: usize = 4;
-    let (mut ours, mut theirs) = (Plain::with_key(7), Plain::with_key(7));
+    let (ours, theirs) = (Plain::with_key(&[7; 16]), Plain::with_key(&[7; 16]));
     let mut datagram = vec![0; HEADER_BYTES + bytes + ours.overhead()];
     for number in 0..count {
-        datagram[HEADER_BYTES] = number as u8;
+        // A truncated number of 14 bits.
+        datagram[HEADER_BYTES..HEADER_BYTES + 2].copy_from_slice(&(0x8000 | number as u16 & 0x3FFF).to_be_bytes());
+        let number = number as u64;
         let opened = measured_side(&mut datagram, |datagram| {
-            let length = ours.seal(datagram, HEADER_BYTES..HEADER_BYTES + bytes);
-            theirs.open(&mut datagram[..length], HEADER_BYTES)
+            let length = ours.seal(datagram, HEADER_BYTES..HEADER_BYTES + bytes, number);
+            theirs.open(&datagram[..length], HEADER_BYTES, number)
         });
         assert_eq!(opened.map(|range| range.len()), Some(bytes));
     }

@@ -130,6 +130,7 @@ pub use channel::{GivenUp, MessageId, Submission};
 /// Settings: the server chooses them, its clients keep to them.
 pub use congestion::Congestion;
 pub use wire::frame::TOKEN_BYTES_MAX;
+pub use wire::limits::Limits;
 pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
 pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 
@@ -144,10 +145,11 @@ pub use wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_
 /// Kinds of datagrams, for embedders that sort them before an endpoint sees them.
 pub use wire::datagram::{KIND_OPEN, KIND_PACKET};
 
-/// Reading and writing integers as WIRE.md section 1 has them, for suites with messages of their own.
+/// Reading and writing as WIRE.md has it, for suites with messages of their own.
 pub mod coding {
     pub use crate::wire::Malformed;
     pub use crate::wire::cursor::{Reader, Writer};
+    pub use crate::wire::grease::Grease;
     pub use crate::wire::number::Truncated;
     pub use crate::wire::varint;
 }

@@ -3,9 +3,10 @@
 //! aws-lc,self-signed`.
 
 use skipstone::{Security, Trust};
+use skipstone_proto::Plain;
 use skipstone_proto::SUITE_TLS_1_3;
 use skipstone_proto::Time;
-use skipstone_proto::{Plain, Session};
+use skipstone_proto::security::Security as Seal;
 #[cfg(feature = "dtls")]
 use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::time::Instant;
@@ -14,13 +15,13 @@ const NOW: Time = Time::from_micros(1_000_000);
 const PACKETS: u32 = 100_000;
 const HANDSHAKES: u32 = 200;
 
-type Pair = (Box<dyn Session>, Box<dyn Session>);
+type Pair = (Seal, Seal);
 
 /// Bytes of a packet's content.
 const LENGTHS: [usize; 3] = [64, 400, 1_400];
 
 fn main() {
-    let plain = || -> Pair { (Box::new(Plain::new(1, b"cookie")), Box::new(Plain::new(1, b"cookie"))) };
+    let plain = || -> Pair { (Seal::Plain(Plain::with_key(&[1; 16])), Seal::Plain(Plain::with_key(&[1; 16]))) };
     let columns = LENGTHS.map(|length| format!("{:>23}", format!("seal + open {length} B")));
     println!("ns, medians{}{:>12}{:>26}", columns.concat(), "overhead B", "handshake us, both sides");
     report("plain", plain);
@@ -50,14 +51,16 @@ fn report(name: &str, mut pair: impl FnMut() -> Pair) {
 
 /// Nanoseconds to seal and to open a packet of so many bytes, the medians. One after the other, since what is too late is
 /// dropped.
-fn measure(client: &mut Box<dyn Session>, server: &mut Box<dyn Session>, bytes: usize) -> (u64, u64) {
+fn measure(client: &mut Seal, server: &mut Seal, bytes: usize) -> (u64, u64) {
     let (mut sealing, mut opening) = (Vec::new(), Vec::new());
     let mut datagram = vec![7; 4 + bytes + client.overhead()];
-    for _ in 0..PACKETS {
+    for number in 0..u64::from(PACKETS) {
+        // A truncated number of 28 bits.
+        datagram[4..8].copy_from_slice(&(0xE000_0000 | number as u32).to_be_bytes());
         let began = Instant::now();
-        client.seal(&mut datagram, 4..4 + bytes);
+        client.seal(&mut datagram, 4..4 + bytes, number);
         let sealed = Instant::now();
-        server.open(&mut datagram, 4).expect("it is genuine");
+        server.open(&mut datagram, 4, number).expect("it is genuine");
         opening.push(sealed.elapsed().as_nanos() as u64);
         sealing.push((sealed - began).as_nanos() as u64);
     }
@@ -75,8 +78,8 @@ fn shake_hands(suite: u8) -> Pair {
     }
     let security = SECURITY.with(Clone::clone);
     let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, suite, 1);
-    let server = security.suites().expect("it encrypts").server(NOW, suite, 1);
+    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, suite, b"transcript");
+    let server = security.suites().expect("it encrypts").server(NOW, suite, b"transcript");
     let (mut client, mut server) = (client.expect("it is offered"), server.expect("it is offered"));
     let mut buffer = [0; 2_000];
     while !(client.is_established() && server.is_established()) {
@@ -87,5 +90,5 @@ fn shake_hands(suite: u8) -> Pair {
             client.handle_handshake(NOW, &buffer[..length]);
         }
     }
-    (client, server)
+    (Seal::Session(client), Seal::Session(server))
 }

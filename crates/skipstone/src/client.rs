@@ -15,6 +15,7 @@ use crate::url::{self, Resolve, Scheme, Target, UrlError};
 use bytes::Bytes;
 use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
+use skipstone_proto::Limits;
 use skipstone_proto::Merging;
 use skipstone_proto::Protection;
 use skipstone_proto::Transfers;
@@ -40,6 +41,9 @@ pub struct ClientConfig {
     pub congestion: Congestion,
     /// Bytes per second that this client sends at most, IP headers included; at least 1,000, `None` without a limit.
     pub bandwidth_max: Option<u64>,
+    /// What this client takes at most, whatever the server's settings say: messages of 64 MiB and 72 MiB of reliable messages
+    /// that wait. The server is told, and refuses longer messages to this client at its call.
+    pub limits: Limits,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
     /// The one suite to offer; `None` for all.
@@ -64,6 +68,7 @@ impl Default for ClientConfig {
             impairment: None,
             congestion: Congestion::default(),
             bandwidth_max: None,
+            limits: Config::client().limits,
             trust: Trust::default(),
             suite: None,
             queue_bytes_max: QUEUE_BYTES_MAX,
@@ -81,6 +86,7 @@ impl ClientConfig {
             congestion: self.congestion,
             bandwidth_max_per_peer: self.bandwidth_max,
             follows_server_time: self.follows_server_time,
+            limits: self.limits,
             ..Config::client()
         }
     }

@@ -23,8 +23,8 @@ fn talk(from: &mut dyn Session, to: &mut dyn Session) {
 fn in_both_directions() {
     let security = Security::self_signed().expect("it is made").only(Suite::Tls13);
     let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, SUITE_TLS_1_3, 7);
-    let server = security.suites().expect("it encrypts").server(NOW, SUITE_TLS_1_3, 7);
+    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, SUITE_TLS_1_3, b"transcript");
+    let server = security.suites().expect("it encrypts").server(NOW, SUITE_TLS_1_3, b"transcript");
     let (mut client, mut server) = (client.expect("it is offered"), server.expect("it is offered"));
     for _ in 0..2 {
         talk(&mut *client, &mut *server);

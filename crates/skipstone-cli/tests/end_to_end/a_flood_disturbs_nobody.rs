@@ -110,7 +110,9 @@ fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
             let mut bytes = vec![0x83, 0, 0, 0];
             bytes.extend(dice.garbage(3 + 8));
             bytes.extend([0, 1, 4]);
-            bytes.extend(dice.garbage(20 + 400));
+            bytes.extend(dice.garbage(20));
+            bytes.extend([4, 0b110, 1, 0, 1]);
+            bytes.extend(dice.garbage(400));
             checked_again(bytes)
         }
     }
@@ -122,7 +124,7 @@ const KINDS: u64 = 8;
 fn hello(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = b"\x81\0\0\0SKIP".to_vec();
     bytes.extend(dice.garbage(3 + 8));
-    bytes.extend([0b110, 1, 0, 1]);
+    bytes.extend([4, 0b110, 1, 0, 1]);
     bytes.resize(64 + dice.below(200), 0);
     checked_again(bytes)
 }

@@ -1,8 +1,12 @@
 //! What a client keeps until it is let in: what it asks with, and what it says again until it is answered.
 
+use super::stats::DropReason;
 use crate::security::Protection;
 use crate::time::{Duration, Time};
-use crate::wire::datagram::SUITE_PLAIN;
+use crate::wire::cursor::Writer;
+use crate::wire::datagram::{self, Challenge, Offer, Open, SUITE_PLAIN};
+use crate::wire::grease::Grease;
+use crate::wire::limits::Limits;
 use bytes::Bytes;
 
 /// The protocol versions that this implementation speaks, best first.
@@ -14,6 +18,7 @@ pub(crate) struct Request {
     pub(crate) nonce: u64,
     pub(crate) token: Bytes,
     pub(crate) protection: Protection,
+    pub(crate) limits: Limits,
     pub(crate) timeout: Duration,
 }
 
@@ -23,6 +28,11 @@ pub(super) struct ClientHandshake {
     pub(super) nonce: u64,
     pub(super) token: Bytes,
     pub(super) protection: Protection,
+    /// The offer of the HELLO.
+    pub(super) offer: Box<[u8]>,
+    /// What this client takes, which CONNECT tells.
+    pub(super) limits: Limits,
+    pub(super) encoded_limits: Box<[u8]>,
     /// What is sent again until it is answered: HELLO, then OPEN; of an encrypted one the header.
     pub(super) datagram: Vec<u8>,
     pub(super) resend_at: Time,
@@ -46,9 +56,27 @@ impl ClientHandshake {
         &self.token
     }
 
+    pub(super) fn limits(&self) -> &[u8] {
+        &self.encoded_limits
+    }
+
+    pub(super) fn grease(&self) -> Grease {
+        Grease::new(self.nonce)
+    }
+
     /// OPEN up to the handshake bytes.
     pub(super) fn open_header(&self) -> &[u8] {
         &self.datagram
+    }
+
+    /// The OPEN that answers a challenge, up to what is sealed.
+    pub(super) fn open_for(&self, source: u32, challenge: &Challenge<'_>) -> Result<Vec<u8>, DropReason> {
+        let Challenge { nonce, version, suite, cookie, .. } = *challenge;
+        let offer = Offer::decode(&self.offer).map_err(|_| DropReason::BadFrame)?;
+        let open = Open { source, nonce, version, suite, cookie, offer };
+        let mut header = vec![0; open.header_bytes()];
+        datagram::encode_open_header(&mut Writer::new(&mut header), &open);
+        Ok(header)
     }
 
     /// The suites of the HELLO.
@@ -57,8 +85,14 @@ impl ClientHandshake {
     }
 }
 
+/// Suites and versions, and some that nobody knows: a server that cannot skip them would never be told of new ones.
+pub(super) fn offer_of(protection: &Protection, grease: Grease) -> Vec<u8> {
+    let versions: Vec<u16> = VERSIONS.into_iter().chain([grease.version()]).collect();
+    datagram::encode_offer(offered(protection) | grease.suites(), &versions)
+}
+
 /// The suites that a HELLO names.
-pub(super) fn offered(protection: &Protection) -> u8 {
+fn offered(protection: &Protection) -> u8 {
     match protection {
         Protection::Plain => SUITE_PLAIN,
         Protection::Encrypted(suites) => suites.offered() & !SUITE_PLAIN,

@@ -78,10 +78,11 @@ impl Connection {
         let end = buffer.len().checked_sub(self.security.overhead())?;
         let mut writer = Writer::new(&mut buffer[..end]);
         datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
-        writer.truncated(Truncated::new(self.sending.ledger.next(), self.sending.ledger.distance() + OVERTAKING_MAX));
+        let number = self.sending.ledger.next();
+        writer.truncated(Truncated::new(number, self.sending.ledger.distance() + OVERTAKING_MAX));
         fill(&mut writer);
         let length = writer.len();
-        let length = self.security.seal(buffer, HEADER_BYTES..length);
+        let length = self.security.seal(buffer, HEADER_BYTES..length, number);
         if let Tracking::Recorded(control) = fate {
             self.sending.ledger.record(Record::Control(control));
         }

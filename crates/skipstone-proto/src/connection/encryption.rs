@@ -6,7 +6,7 @@ use super::stats::DropReason;
 use super::{Connection, ConnectionState, Context, Side};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
-use crate::wire::datagram::{self, CHECK_BYTES, CRYPTO_HEADER_BYTES, OPEN_HEADER_BYTES};
+use crate::wire::datagram::{self, CHECK_BYTES, CRYPTO_HEADER_BYTES};
 
 impl Connection {
     /// Takes handshake bytes, which came in a CRYPTO from the peer that calls itself `from`, or behind an OPEN.
@@ -64,7 +64,7 @@ impl Connection {
         let session = self.security.session()?;
         let is_established = session.is_established();
         let open = self.handshake.as_ref().filter(|_| self.identity.ids.remote == 0);
-        let header = if open.is_some() { OPEN_HEADER_BYTES } else { CRYPTO_HEADER_BYTES };
+        let header = open.map_or(CRYPTO_HEADER_BYTES, |handshake| handshake.open_header().len());
         let room = header..buffer.len().saturating_sub(CHECK_BYTES);
         let length = header + session.poll_handshake(buffer.get_mut(room)?)?;
         match open {

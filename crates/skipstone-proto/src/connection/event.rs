@@ -40,7 +40,8 @@ pub enum Event {
     Connected {
         /// The peer.
         peer: PeerId,
-        /// The server's settings, to which both sides keep.
+        /// The server's settings, to which both sides keep; a server's side has the client's own limits in them, where those
+        /// are lower.
         settings: Arc<Settings>,
     },
     /// A message arrived.

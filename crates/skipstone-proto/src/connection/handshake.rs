@@ -1,6 +1,6 @@
 //! How a connection begins. WIRE.md section 6.
 
-use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, offered};
+use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, offer_of};
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
@@ -13,11 +13,14 @@ use crate::channel::classes::Classes;
 use crate::channel::packet::Packet;
 use crate::path::Path;
 use crate::recovery::{Control, Record};
-use crate::security::{Plain, Protection, Security, Session};
+use crate::security::plain::KEY_BYTES;
+use crate::security::{Plain, Protection, Security};
 use crate::time::{Duration, Time};
 use crate::wire::cursor::Writer;
-use crate::wire::datagram::{self, CHECK_BYTES, Challenge, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use crate::wire::datagram::{self, CHECK_BYTES, Challenge, Open, SUITE_PLAIN};
 use crate::wire::frame;
+use crate::wire::grease::Grease;
+use crate::wire::limits::Limits;
 use crate::wire::number::Truncated;
 use crate::wire::settings::Settings;
 use bytes::Bytes;
@@ -26,12 +29,13 @@ use std::sync::Arc;
 impl Connection {
     /// A client that will say HELLO at once.
     pub(crate) fn new_client(now: Time, peer: PeerId, path: Path, local: u32, request: Request) -> Self {
-        let Request { nonce, token, protection, timeout } = request;
-        let mut hello = vec![0; datagram::hello_len(VERSIONS.len())];
-        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, offered(&protection), &VERSIONS);
+        let Request { nonce, token, protection, limits, timeout } = request;
+        let offer = offer_of(&protection, Grease::new(nonce));
+        let mut hello = vec![0; datagram::hello_len(&offer)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, &offer);
         let identity = Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 } };
         // Nothing is sealed before the server's challenge has come.
-        let security = Security::Plain(Plain::with_key(0));
+        let security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
         let timers = Timers::new(now, now + timeout);
         let settings = Arc::new(Settings::default());
         let mut client = Connection::new(identity, ConnectionState::Hello, path, security, settings, timers);
@@ -39,6 +43,9 @@ impl Connection {
             nonce,
             token,
             protection,
+            offer: offer.into(),
+            limits,
+            encoded_limits: Grease::new(nonce).append_entry(limits.encode()).into(),
             datagram: hello,
             resend_at: now,
             interval: RESEND_FIRST,
@@ -70,7 +77,7 @@ impl Connection {
         self.state = ConnectionState::Established;
         self.sending.pending.accept = true;
         self.timers.last_received = cx.now;
-        cx.events.push(Event::Connected { peer: self.identity.peer, settings: Arc::clone(&self.terms.settings) });
+        cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
         true
     }
 
@@ -106,31 +113,40 @@ impl Connection {
         handshake.challenge_from = now + OPEN_PATIENCE;
         handshake.interval = RESEND_FIRST;
         match handshake.protection.clone() {
-            Protection::Plain => self.open_plain(now, challenge),
+            Protection::Plain => self.open_plain(now, challenge)?,
             Protection::Encrypted(suites) => {
-                let session = suites.client(now, challenge.suite, challenge.nonce).ok_or(DropReason::WrongSuite)?;
-                self.open_encrypted(challenge, Security::Session(session));
+                let header = handshake.open_for(self.identity.ids.local, challenge)?;
+                let transcript = datagram::transcript(&header);
+                let session = suites.client(now, challenge.suite, transcript).ok_or(DropReason::WrongSuite)?;
+                handshake.datagram = header;
+                handshake.resend_at = Time::NEVER;
+                self.security = Security::Session(session);
             }
         }
         self.state = ConnectionState::Opening;
         Ok(())
     }
 
-    fn open_plain(&mut self, now: Time, challenge: &Challenge<'_>) {
-        let Some(handshake) = &mut self.handshake else { return };
-        let mut plain = Plain::new(handshake.nonce, challenge.cookie);
-        let capacity = OPEN_HEADER_BYTES + 5 + frame::connect_len(&handshake.token) + plain.overhead() + CHECK_BYTES;
-        handshake.datagram.resize(capacity, 0);
-        let open = open_of(self.identity.ids.local, challenge);
-        datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
+    fn open_plain(&mut self, now: Time, challenge: &Challenge<'_>) -> Result<(), DropReason> {
+        let Some(handshake) = &mut self.handshake else { return Ok(()) };
+        let plain = Plain::new(challenge.cookie);
+        handshake.datagram = handshake.open_for(self.identity.ids.local, challenge)?;
+        let header = handshake.datagram.len();
+        let room = 5
+            + frame::connect_len(&handshake.token, &handshake.encoded_limits)
+            + Grease::FRAME_BYTES_MAX
+            + plain.overhead()
+            + CHECK_BYTES;
+        handshake.datagram.resize(header + room, 0);
         // A second challenge (the first cookie expired) seals packet 0 anew: under another key it is another packet.
         let number = 0;
         let is_first = self.sending.ledger.next() == number;
-        let mut writer = Writer::new(&mut handshake.datagram[OPEN_HEADER_BYTES..]);
+        let mut writer = Writer::new(&mut handshake.datagram[header..]);
         writer.truncated(Truncated::with_bits_at_least(number, 1, NUMBER_BITS_MIN));
-        frame::encode_connect(&mut writer, &handshake.token);
-        let length = OPEN_HEADER_BYTES + writer.len();
-        let length = plain.seal(&mut handshake.datagram, OPEN_HEADER_BYTES..length);
+        frame::encode_connect(&mut writer, &handshake.token, &handshake.encoded_limits);
+        Grease::new(handshake.nonce).write_frame(&mut writer);
+        let length = header + writer.len();
+        let length = plain.seal(&mut handshake.datagram, header..length, number);
         let length = datagram::append_check(&mut handshake.datagram, length);
         handshake.datagram.truncate(length);
         handshake.resend_at = now;
@@ -140,16 +156,7 @@ impl Connection {
             self.commit(now, length, true, 0);
         }
         self.security = Security::Plain(plain);
-    }
-
-    /// From here on the session says when what is sent again.
-    fn open_encrypted(&mut self, challenge: &Challenge<'_>, security: Security) {
-        let Some(handshake) = &mut self.handshake else { return };
-        handshake.datagram.resize(OPEN_HEADER_BYTES, 0);
-        let open = open_of(self.identity.ids.local, challenge);
-        datagram::encode_open_header(&mut Writer::new(&mut handshake.datagram), &open);
-        handshake.resend_at = Time::NEVER;
-        self.security = security;
+        Ok(())
     }
 
     /// The session stands: CONNECT is sent now, sealed, and again until ACCEPT comes.
@@ -184,9 +191,11 @@ impl Connection {
     }
 
     /// The client's token has come.
-    pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8]) {
+    pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8], limits: Limits) {
         if self.state == ConnectionState::Requested && !self.timers.is_requested {
             self.timers.is_requested = true;
+            self.terms.on_limits(limits);
+            self.channels.on_window(self.terms.sends.window_bytes.into());
             let (token, remote) = (Bytes::copy_from_slice(token), self.path.current.remote);
             cx.events.push(Event::Requested { peer: self.identity.peer, token, remote });
         }
@@ -206,14 +215,15 @@ impl Connection {
             return;
         }
         self.identity.ids.remote = source;
-        self.terms.on_settings(settings);
+        let limits = self.handshake.as_ref().map_or(Limits::NONE, |handshake| handshake.limits);
+        self.terms.on_settings(settings, limits);
         self.channels = Channels::new(settings.window_bytes, Classes::new(settings));
         self.redundancy = Redundant::new(settings);
         self.handshake = None;
         self.state = ConnectionState::Established;
         self.time.on_established(cx.now);
         self.timers.is_confirmed = true;
-        cx.events.push(Event::Connected { peer: self.identity.peer, settings: Arc::clone(&self.terms.settings) });
+        cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
     }
 
     /// Whether the client's token was seen.
@@ -233,7 +243,7 @@ impl Connection {
         open: &Open<'_>,
         bytes: &mut [u8],
     ) -> Result<(), DropReason> {
-        let rest = OPEN_HEADER_BYTES..bytes.len() - CHECK_BYTES;
+        let rest = open.header_bytes()..bytes.len() - CHECK_BYTES;
         match (&self.security, open.suite) {
             (Security::Plain(_), SUITE_PLAIN) => {
                 self.handle_packet(cx, bytes, rest);
@@ -267,9 +277,4 @@ impl Connection {
         }
         Some(length)
     }
-}
-
-fn open_of<'a>(local: u32, challenge: &Challenge<'a>) -> Open<'a> {
-    let Challenge { nonce, version, suite, cookie, .. } = *challenge;
-    Open { source: local, nonce, version, suite, cookie }
 }

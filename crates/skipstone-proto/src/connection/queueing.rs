@@ -32,7 +32,7 @@ impl Connection {
     ) -> Result<Leaves, SendError> {
         self.begin_queueing(channel)?;
         let rule = self.terms.settings.rule(channel).ok_or(SendError::NoSuchChannel)?;
-        let bytes_max = self.terms.settings.message_bytes_max.min(rule.queue_bytes_max) as usize;
+        let bytes_max = self.terms.sends.message_bytes_max.min(rule.queue_bytes_max) as usize;
         if message.payload.len() > bytes_max {
             return Err(SendError::TooLong { bytes_max });
         }
@@ -65,7 +65,7 @@ impl Connection {
         channel: u16,
         batch: &Arc<EncodedBatch>,
     ) -> Result<(Leaves, u32), SendError> {
-        if batch.payload_bytes_max() > self.terms.settings.message_bytes_max as usize {
+        if batch.payload_bytes_max() > self.terms.sends.message_bytes_max as usize {
             return self.send_all(cx, channel, batch.submissions());
         }
         self.begin_queueing(channel)?;

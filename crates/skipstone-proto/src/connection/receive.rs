@@ -16,8 +16,9 @@ use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 use crate::wire::ack::{Ack, Repaired};
 use crate::wire::cursor::Reader;
-use crate::wire::datagram::OPEN_HEADER_BYTES;
+use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::frame::{Frame, Frames};
+use crate::wire::limits::Limits;
 use crate::wire::message::{Message, Sequence};
 use crate::wire::settings::{DeliveryMode, Settings};
 use bytes::Bytes;
@@ -55,7 +56,7 @@ impl Connection {
             }
             Err(reason) => {
                 self.stats.drops.count(reason);
-                if reason == DropReason::Replay && header == OPEN_HEADER_BYTES {
+                if reason == DropReason::Replay && header > HEADER_BYTES {
                     self.on_open_again(cx.now);
                 }
                 None
@@ -70,9 +71,10 @@ impl Connection {
         if !self.security.is_established() {
             return Err(DropReason::TooEarly);
         }
-        let plaintext = self.security.open(datagram, header).ok_or(DropReason::NotAuthentic)?;
+        let reference = self.receiving.received.next();
+        let plaintext = self.security.open(datagram, header, reference).ok_or(DropReason::NotAuthentic)?;
         let mut reader = Reader::new(&datagram[plaintext]);
-        let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(self.receiving.received.next());
+        let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(reference);
         if !self.receiving.received.is_new(number) {
             return Err(DropReason::Replay);
         }
@@ -150,6 +152,9 @@ impl Connection {
                     Settings::decode(settings).map_err(|_| DropReason::BadFrame)?;
                     summary.is_accept = true;
                 }
+                Frame::Connect { limits, .. } => {
+                    Limits::decode(limits).map_err(|_| DropReason::BadFrame)?;
+                }
                 // Nobody has asked to be let in yet, so there is nothing to end.
                 Frame::Close { .. } | Frame::Closed if self.is_unasked() => return Err(DropReason::BadFrame),
                 // Their rules come with ACCEPT; what overtook it is sent again.
@@ -159,7 +164,7 @@ impl Connection {
                 Frame::Message(message) if self.state != ConnectionState::Opening => {
                     self.check_message(&message)?;
                     let run = frames.run();
-                    if run.payload_bytes_max > self.terms.settings.message_bytes_max as usize {
+                    if run.payload_bytes_max > self.terms.receives.message_bytes_max as usize {
                         return Err(DropReason::BadFrame);
                     }
                     frames.skip_run(&run);
@@ -185,7 +190,7 @@ impl Connection {
     fn check_message(&self, message: &Message<'_>) -> Result<(), DropReason> {
         let length = message.fragment.map_or(message.payload.len(), |fragment| fragment.total as usize);
         let rule = self.terms.settings.rule(message.channel).ok_or(DropReason::BadFrame)?;
-        let is_allowed = length <= self.terms.settings.message_bytes_max as usize
+        let is_allowed = length <= self.terms.receives.message_bytes_max as usize
             && (message.sequence != Sequence::None || rule.mode == DeliveryMode::Unreliable)
             && self.state != ConnectionState::Requested;
         if !is_allowed {
@@ -200,7 +205,7 @@ impl Connection {
     /// messages know no window.
     fn receive_room(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
-        (3 * u64::from(self.terms.settings.window_bytes) + 1).saturating_sub(taken)
+        (3 * u64::from(self.terms.receives.window_bytes) + 1).saturating_sub(taken)
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
@@ -231,7 +236,7 @@ impl Connection {
     /// Everything but messages.
     fn apply_control(&mut self, cx: &mut Context<'_>, number: u64, frame: Frame<'_>) -> ControlFlow<()> {
         match frame {
-            Frame::Padding | Frame::Ping | Frame::Late { .. } | Frame::Message(_) => {}
+            Frame::Padding | Frame::Ping | Frame::Late { .. } | Frame::Extension { .. } | Frame::Message(_) => {}
             Frame::Repaired(repaired) => self.on_repaired(cx, &repaired),
             Frame::Repair(repair) if self.is_open() && !self.path.current.carrier.is_reliable => {
                 self.receiving.received.on_repair(cx.now);
@@ -239,7 +244,11 @@ impl Connection {
             }
             Frame::Repair(_) => {}
             Frame::Ack(ack) => self.on_ack(cx, number, &ack),
-            Frame::Connect { token } => self.on_connect(cx, token),
+            Frame::Connect { token, limits } => {
+                if let Ok(limits) = Limits::decode(limits) {
+                    self.on_connect(cx, token, limits);
+                }
+            }
             Frame::Accept { source, settings } => {
                 if let Ok(settings) = Settings::decode(settings) {
                     self.on_accept(cx, source, &settings);
@@ -353,7 +362,7 @@ impl Connection {
         }
         if number >= self.sending.window_from {
             self.sending.window_from = number;
-            self.channels.on_window(ack.window.unwrap_or(u64::from(self.terms.settings.window_bytes)));
+            self.channels.on_window(ack.window.unwrap_or(u64::from(self.terms.sends.window_bytes)));
         }
         if let Some((sent_at, stamp)) = acked.latest {
             self.path.congestion.on_ack(&AckSample {

@@ -14,7 +14,7 @@ impl Connection {
 
     /// After room was made outside of a packet's handling.
     pub(super) fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
-        let window = u64::from(self.terms.settings.window_bytes);
+        let window = u64::from(self.terms.receives.window_bytes);
         let Some(told) = self.receiving.window.told else { return false };
         // In steps, so that not every message that is taken costs a packet.
         let (free, step) = (self.receive_window_free(), (window / 4).max(1));
@@ -37,6 +37,6 @@ impl Connection {
     /// of which little is held.
     pub(super) fn receive_window_free(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
-        (2 * u64::from(self.terms.settings.window_bytes)).saturating_sub(taken)
+        (2 * u64::from(self.terms.receives.window_bytes)).saturating_sub(taken)
     }
 }

@@ -12,11 +12,7 @@ impl Connection {
     /// Bytes of a packet that settings and carrier allow. The settings mean datagrams, and do not apply to a stream.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
         let carried = self.path.current.carrier.packet_bytes_max;
-        if self.path.current.carrier.is_reliable {
-            carried
-        } else {
-            carried.min(self.terms.settings.datagram_bytes_max)
-        }
+        if self.path.current.carrier.is_reliable { carried } else { carried.min(self.terms.sends.datagram_bytes_max) }
     }
 
     /// Bytes of a datagram that the peer may send. What is longer is not even opened, for a session keeps room for what it
@@ -25,7 +21,7 @@ impl Connection {
         if self.path.current.carrier.is_reliable {
             return usize::from(self.path.current.carrier.datagram_bytes_max);
         }
-        usize::from(self.terms.settings.datagram_bytes_max).max(ACCEPTED_BYTES_MIN)
+        usize::from(self.terms.receives.datagram_bytes_max).max(ACCEPTED_BYTES_MIN)
     }
 
     /// Bytes of a datagram that may leave now.

@@ -1,7 +1,8 @@
-//! What a connection keeps to: the server's settings, and how long its own messages wait for company.
+//! What a connection keeps to: the server's settings, what each side takes, and how long its own messages wait for company.
 
 use super::identity::Side;
 use crate::time::Duration;
+use crate::wire::limits::Limits;
 use crate::wire::settings::{Merging, Settings};
 use std::sync::Arc;
 
@@ -12,6 +13,9 @@ pub(super) struct Terms {
     pub(super) settings: Arc<Settings>,
     /// After so long a silence this side asks the peer for a sign of life.
     pub(super) keepalive: Duration,
+    /// What this side takes, and what the peer does: the settings, and in the direction of a client its own limits.
+    pub(super) receives: Limits,
+    pub(super) sends: Limits,
     pub(super) merging: Merging,
     /// The merging is this side's choice, not that of the settings.
     pub(super) is_merging_own: bool,
@@ -19,14 +23,38 @@ pub(super) struct Terms {
 
 impl Terms {
     pub(super) fn new(settings: Arc<Settings>, side: Side) -> Self {
-        Terms { keepalive: keepalive(&settings, side), merging: settings.merging, is_merging_own: false, settings }
+        let limits = Limits::of(&settings);
+        Terms {
+            keepalive: keepalive(&settings, side),
+            receives: limits,
+            sends: limits,
+            merging: settings.merging,
+            is_merging_own: false,
+            settings,
+        }
     }
 
-    /// A client hears the server's settings.
-    pub(super) fn on_settings(&mut self, settings: &Settings) {
+    /// A client with these limits hears the server's settings.
+    pub(super) fn on_settings(&mut self, settings: &Settings, limits: Limits) {
         let merging = if self.is_merging_own { self.merging } else { settings.merging };
         let is_merging_own = self.is_merging_own;
         *self = Terms { merging, is_merging_own, ..Terms::new(Arc::new(settings.clone()), Side::Client) };
+        self.receives = self.receives.and(limits);
+    }
+
+    /// A server hears a client's limits.
+    pub(super) fn on_limits(&mut self, limits: Limits) {
+        self.sends = self.sends.and(limits);
+    }
+
+    /// The settings as they hold for what this side sends.
+    pub(super) fn for_sending(&self) -> Arc<Settings> {
+        let Limits { message_bytes_max, window_bytes, datagram_bytes_max } = self.sends;
+        if self.sends == Limits::of(&self.settings) {
+            return Arc::clone(&self.settings);
+        }
+        let settings = Settings::clone(&self.settings);
+        Arc::new(Settings { message_bytes_max, window_bytes, datagram_bytes_max, ..settings })
     }
 }
 

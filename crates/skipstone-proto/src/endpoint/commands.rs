@@ -76,7 +76,8 @@ impl Endpoint {
         let id = self.directory.ids.assign(&mut self.secrets.rng, peer.index);
         let nonce = self.secrets.rng.number();
         let token = Bytes::copy_from_slice(token);
-        let request = Request { nonce, token, protection, timeout: self.config.handshake_timeout };
+        let request =
+            Request { nonce, token, protection, limits: self.config.limits, timeout: self.config.handshake_timeout };
         let mut connection = Connection::new_client(now, peer, path, id, request);
         connection.set_congestion(self.config.congestion);
         if self.config.follows_server_time {

@@ -5,6 +5,7 @@ use crate::channel::inbound::InboundRule;
 use crate::congestion::Congestion;
 use crate::security::Suites;
 use crate::time::Duration;
+use crate::wire::limits::Limits;
 use crate::wire::settings::{Merging, Settings};
 use std::sync::Arc;
 
@@ -38,9 +39,16 @@ pub struct Config {
     pub bandwidth_max_per_peer: Option<u64>,
     /// The same for all peers of this endpoint together. Those with messages take turns.
     pub bandwidth_max: Option<u64>,
+    /// What a client takes, which it tells its server; that sends no more, whatever its settings say.
+    pub limits: Limits,
     /// A server's limits of what clients may send, per channel.
     pub inbound: Arc<[InboundRule]>,
 }
+
+/// So much memory a server may ask a client to hold unless the client says otherwise: enough for every default, and no
+/// danger to a player's machine.
+const CLIENT_LIMITS: Limits =
+    Limits { message_bytes_max: 64 << 20, window_bytes: 72 << 20, datagram_bytes_max: Limits::NONE.datagram_bytes_max };
 
 /// How peers become members of [`Group::EVERYONE`](super::Group::EVERYONE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -74,6 +82,7 @@ impl Config {
             follows_server_time: false,
             bandwidth_max_per_peer: None,
             bandwidth_max: None,
+            limits: CLIENT_LIMITS,
             inbound: Arc::default(),
         }
     }

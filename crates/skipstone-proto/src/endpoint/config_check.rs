@@ -7,6 +7,7 @@ use crate::channel::inbound::{InboundRule, Violation};
 use crate::mtu::BASE_BYTES;
 use crate::time::Duration;
 use crate::wire::frame;
+use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
 use crate::wire::redundancy::{BLOCK_MAX, BURSTS_MAX, RedundancyMode};
 use crate::wire::settings::{
     CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, Settings, TIME_MAX, TIME_MIN, window_cost,
@@ -42,6 +43,7 @@ impl Config {
             }
         }
         check_size(&self.settings)?;
+        check_limits(&self.limits)?;
         check_inbound(&self.inbound, &self.settings)
     }
 }
@@ -163,6 +165,19 @@ fn check_inbound(rules: &[InboundRule], settings: &Settings) -> Result<(), Confi
             let channels = table.first.max(rule.first)..=table.last.min(rule.last);
             return Err(ConfigError::CannotDrop { rule: at, channels });
         }
+    }
+    Ok(())
+}
+
+/// Whether a client takes anything at all.
+fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
+    if limits.window_bytes < WINDOW_BYTES_MIN {
+        let range = "1,024 bytes or more";
+        return Err(ConfigError::out_of_range("limits.window_bytes", limits.window_bytes, range));
+    }
+    if !DATAGRAM_BYTES.contains(&limits.datagram_bytes_max) {
+        let range = format!("{} to {} bytes", DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
+        return Err(ConfigError::out_of_range("limits.datagram_bytes_max", limits.datagram_bytes_max, range));
     }
     Ok(())
 }

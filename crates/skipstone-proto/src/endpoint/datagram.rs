@@ -8,7 +8,7 @@ use crate::connection::event::{PeerId, code};
 use crate::connection::stats::DropReason;
 use crate::connection::{Connection, ConnectionIds, Context};
 use crate::path::Path;
-use crate::security::cookie::Claim;
+use crate::security::cookie::{Claim, CookieKey};
 use crate::security::{Plain, Security};
 use crate::time::Time;
 use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
@@ -44,7 +44,9 @@ impl Endpoint {
             Datagram::Query { nonce } => return self.handle_query(path, nonce, length),
             Datagram::Answer { .. } => return Err(DropReason::BadFrame),
             Datagram::Open(open) => {
-                let open = Open { cookie: &open.cookie.clone(), ..open };
+                // The packet is opened in place, behind the header.
+                let header = bytes[..open.header_bytes()].to_vec();
+                let open = datagram::decode_open(&header).map_err(|_| DropReason::Malformed)?;
                 return self.handle_open(now, path, &open, bytes);
             }
             _ => {}
@@ -96,20 +98,21 @@ impl Endpoint {
         if !self.config.is_server {
             return Err(DropReason::BadFrame);
         }
-        let common = VERSIONS.into_iter().find(|ours| hello.versions.clone().any(|theirs| theirs == *ours));
+        let common = VERSIONS.into_iter().find(|ours| hello.offer.versions.clone().any(|theirs| theirs == *ours));
         let Some(version) = common else {
             self.reply(path, length, datagram::versions_len(VERSIONS.len()), |writer| {
                 datagram::encode_versions(writer, hello.source, hello.nonce, &VERSIONS);
             });
             return Err(DropReason::NoCommonVersion);
         };
-        let Some(suite) = best_of(hello.suites & self.suites_on(&path)) else {
+        let Some(suite) = best_of(hello.offer.suites & self.suites_on(&path)) else {
             let reason =
                 if self.config.allows_plain { "this server does not encrypt" } else { "encrypted clients only" };
             self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
             return Err(DropReason::WrongSuite);
         };
-        let claim = Claim { remote: path.remote, source: hello.source, nonce: hello.nonce, version, suite };
+        let Hello { source, nonce, offer } = *hello;
+        let claim = Claim { remote: path.remote, source, nonce, version, suite, offer: offer.bytes };
         self.challenge(now, path, length, &claim);
         Ok(())
     }
@@ -123,7 +126,7 @@ impl Endpoint {
         encrypted | if self.config.allows_plain { SUITE_PLAIN } else { 0 }
     }
 
-    fn challenge(&mut self, now: Time, path: Path, length: usize, claim: &Claim) {
+    fn challenge(&mut self, now: Time, path: Path, length: usize, claim: &Claim<'_>) {
         let cookie = self.secrets.cookie_key.bake(now, claim);
         let Claim { source: to, nonce, version, suite, .. } = *claim;
         self.reply(path, length, datagram::CHALLENGE_BYTES, |writer| {
@@ -163,6 +166,7 @@ impl Endpoint {
             nonce: open.nonce,
             version: open.version,
             suite: open.suite,
+            offer: open.offer.bytes,
         };
         // First of all: a new challenge would make the client change the key of a connection that it has.
         if let Some(opened) = self.directory.opened.get(&(path.remote, open.source)).copied() {
@@ -175,8 +179,16 @@ impl Endpoint {
             let id = local.ok_or(DropReason::UnknownConnection)?;
             return self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?;
         }
-        if !self.secrets.cookie_key.is_good(now, &claim, open.cookie) {
-            self.challenge(now, path, bytes.len(), &claim);
+        let is_good = self.secrets.cookie_key.is_good(now, &claim, open.cookie);
+        if is_good && self.directory.spent.holds(open.cookie) {
+            return Err(DropReason::BadCookie);
+        }
+        if !is_good || !CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
+            // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for an offer
+            // that was changed on its way.
+            if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
+                self.challenge(now, path, bytes.len(), &Claim { suite, ..claim });
+            }
             return Err(DropReason::BadCookie);
         }
         if self.is_taken(&path) {
@@ -221,15 +233,20 @@ impl Endpoint {
     /// The application has not heard of it, and the client will find that nobody knows its id.
     fn forget_pending_handshake(&mut self, peer: PeerId) {
         self.totals.past.drops.count(DropReason::TooManyHandshakes);
+        let opened = self.slots.connection(peer).map(|connection| (connection.opened_from(), connection.ids().remote));
+        if let Some(opened) = opened.and_then(|from| self.directory.opened.get(&from)) {
+            self.directory.spent.forgive(&opened.cookie);
+        }
         self.remove(peer.index);
     }
 
     /// A client whose address is proven. If its first packet makes no sense, it was never here.
     fn let_in(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), DropReason> {
+        let transcript = datagram::transcript(&bytes[..open.header_bytes()]);
         let security = match (&self.config.suites, open.suite) {
-            (_, SUITE_PLAIN) => Security::Plain(Plain::new(open.nonce, open.cookie)),
+            (_, SUITE_PLAIN) => Security::Plain(Plain::new(open.cookie)),
             (Some(suites), suite) => {
-                Security::Session(suites.server(now, suite, open.nonce).ok_or(DropReason::WrongSuite)?)
+                Security::Session(suites.server(now, suite, transcript).ok_or(DropReason::WrongSuite)?)
             }
             (None, _) => return Err(DropReason::WrongSuite),
         };
@@ -249,7 +266,9 @@ impl Endpoint {
             return opened;
         }
         let is_pending = connection.is_unasked();
-        self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce: open.nonce });
+        let (nonce, cookie) = (open.nonce, *open.cookie);
+        self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce, cookie });
+        self.directory.spent.insert(now, &cookie);
         self.insert(connection);
         if is_pending {
             self.pending_handshakes.push(now, peer, &path.remote);

@@ -1,6 +1,8 @@
 //! Where a datagram's connection is found: by id, by the OPEN that it came of, by its stream.
 
 use super::ids::IdTable;
+use super::spent_cookies::SpentCookies;
+use crate::wire::datagram::COOKIE_BYTES;
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
 
@@ -10,6 +12,8 @@ pub(super) struct Directory {
     pub(super) ids: IdTable,
     /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
     pub(super) opened: BTreeMap<(SocketAddr, u32), Opened>,
+    /// So that what is repeated after its end finds none.
+    pub(super) spent: SpentCookies,
     /// Connections on reliable carriers, by socket.
     pub(super) by_socket: BTreeMap<u32, u32>,
 }
@@ -19,10 +23,11 @@ pub(super) struct Directory {
 pub(super) struct Opened {
     pub(super) index: u32,
     pub(super) nonce: u64,
+    pub(super) cookie: [u8; COOKIE_BYTES],
 }
 
 impl Directory {
     pub(super) fn new(ids: IdTable) -> Self {
-        Directory { ids, opened: BTreeMap::new(), by_socket: BTreeMap::new() }
+        Directory { ids, opened: BTreeMap::new(), spent: SpentCookies::default(), by_socket: BTreeMap::new() }
     }
 }

@@ -31,6 +31,7 @@ mod roaming;
 mod secrets;
 mod share;
 mod slots;
+mod spent_cookies;
 mod state;
 mod totals;
 mod transmit;

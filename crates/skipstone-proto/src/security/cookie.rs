@@ -15,7 +15,7 @@ pub struct CookieKey {
 
 /// What a cookie vouches for.
 #[derive(Clone, Copy, Debug)]
-pub struct Claim {
+pub struct Claim<'a> {
     /// Where the client says it is.
     pub remote: SocketAddr,
     /// The client's own connection id.
@@ -26,6 +26,8 @@ pub struct Claim {
     pub version: u16,
     /// Suite agreed on.
     pub suite: u8,
+    /// What the client offered, as the server read it: nobody on the way took anything from it.
+    pub offer: &'a [u8],
 }
 
 /// How long a cookie is honoured.
@@ -38,7 +40,7 @@ impl CookieKey {
     }
 
     /// A cookie for this claim.
-    pub fn bake(&self, now: Time, claim: &Claim) -> [u8; COOKIE_BYTES] {
+    pub fn bake(&self, now: Time, claim: &Claim<'_>) -> [u8; COOKIE_BYTES] {
         let issued = seconds(now);
         let mut cookie = [0; COOKIE_BYTES];
         cookie[..4].copy_from_slice(&issued.to_be_bytes());
@@ -47,20 +49,25 @@ impl CookieKey {
     }
 
     /// Whether the cookie was made for this claim and is fresh.
-    pub fn is_good(&self, now: Time, claim: &Claim, cookie: &[u8; COOKIE_BYTES]) -> bool {
+    pub fn is_good(&self, now: Time, claim: &Claim<'_>, cookie: &[u8; COOKIE_BYTES]) -> bool {
         let age = seconds(now).wrapping_sub(issued(cookie));
         u64::from(age) <= LIFETIME.as_secs() && self.is_own(claim, cookie)
     }
 
     /// Whether the cookie was made for this claim, however long ago.
-    pub fn is_own(&self, claim: &Claim, cookie: &[u8; COOKIE_BYTES]) -> bool {
+    pub fn is_own(&self, claim: &Claim<'_>, cookie: &[u8; COOKIE_BYTES]) -> bool {
         let mac = self.mac(issued(cookie), claim);
         // Without an early exit, so that the time it takes says nothing.
         let difference = mac.iter().zip(&cookie[4..]).fold(0, |sum, (a, b)| sum | (a ^ b));
         difference == 0
     }
 
-    fn mac(&self, issued: u32, claim: &Claim) -> [u8; 16] {
+    /// Whether the cookie was issued after this moment, in whole seconds.
+    pub fn is_after(cookie: &[u8; COOKIE_BYTES], moment: Time) -> bool {
+        moment == Time::ZERO || issued(cookie) > seconds(moment)
+    }
+
+    fn mac(&self, issued: u32, claim: &Claim<'_>) -> [u8; 16] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write_u32(issued);
         write_address(&mut hasher, &claim.remote);
@@ -68,6 +75,7 @@ impl CookieKey {
         hasher.write_u64(claim.nonce);
         hasher.write_u16(claim.version);
         hasher.write_u8(claim.suite);
+        hasher.write(claim.offer);
         hasher.finish128().as_bytes()
     }
 }
@@ -94,7 +102,7 @@ mod tests {
     fn a_cookie_is_good_for_its_own_claim_and_for_ten_seconds() {
         let cookie_key = CookieKey::new([7; 16]);
         let remote = "192.0.2.1:5000".parse().expect("an address");
-        let claim = Claim { remote, source: 5, nonce: 9, version: 1, suite: 1 };
+        let claim = Claim { remote, source: 5, nonce: 9, version: 1, suite: 1, offer: &[9, 1, 0, 1] };
         let now = Time::from_micros(50_000_000);
         let cookie = cookie_key.bake(now, &claim);
         assert!(cookie_key.is_good(now + LIFETIME, &claim, &cookie));
@@ -103,6 +111,7 @@ mod tests {
         let elsewhere = "192.0.2.1:5001".parse().expect("an address");
         assert!(!cookie_key.is_good(now, &Claim { remote: elsewhere, ..claim }, &cookie));
         assert!(!cookie_key.is_good(now, &Claim { nonce: 10, ..claim }, &cookie));
+        assert!(!cookie_key.is_good(now, &Claim { offer: &[1, 1, 0, 1], ..claim }, &cookie));
         assert!(!CookieKey::new([8; 16]).is_good(now, &claim, &cookie));
         let mut forged = cookie;
         forged[19] ^= 1;

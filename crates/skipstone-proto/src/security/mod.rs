@@ -65,18 +65,18 @@ impl Security {
         }
     }
 
-    /// See [`Session::seal`].
-    pub fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
+    /// Seals packet `number`, see [`Session::seal`].
+    pub fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>, number: u64) -> usize {
         match self {
-            Security::Plain(plain) => plain.seal(datagram, plaintext),
+            Security::Plain(plain) => plain.seal(datagram, plaintext, number),
             Security::Session(session) => session.seal(datagram, plaintext),
         }
     }
 
-    /// See [`Session::open`].
-    pub fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+    /// Opens the packet whose number is the one nearest to `reference`, see [`Session::open`].
+    pub fn open(&mut self, datagram: &mut [u8], header: usize, reference: u64) -> Option<Range<usize>> {
         match self {
-            Security::Plain(plain) => plain.open(datagram, header),
+            Security::Plain(plain) => plain.open(datagram, header, reference),
             Security::Session(session) => session.open(datagram, header),
         }
     }

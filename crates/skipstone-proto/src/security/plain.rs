@@ -1,77 +1,69 @@
-//! The plain suite: a keyed CRC-32 of 24 bits against damage and blind forgery. WIRE.md section 3.
+//! The plain suite: a keyed checksum of 64 bits against damage, late copies and blind forgery. WIRE.md section 3.
 
-use super::session::Session;
-use crate::time::Time;
+use crate::wire::cursor::Reader;
+use crate::wire::datagram::COOKIE_BYTES;
 use core::ops::Range;
+use siphasher::sip::SipHasher24;
 
 /// Bytes of the tag.
-pub const TAG_BYTES: usize = 3;
+pub const TAG_BYTES: usize = 8;
+/// Bytes of the key.
+pub const KEY_BYTES: usize = 16;
 
 /// Seals in clear. Both directions use one key; the receiver's connection id in the header tells them apart.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Plain {
-    /// CRC-32 state after the key.
-    keyed: u32,
+    keyed: SipHasher24,
 }
 
 impl Plain {
-    /// The suite for a connection whose handshake had this nonce and this cookie.
-    pub fn new(nonce: u64, cookie: &[u8]) -> Self {
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&nonce.to_be_bytes());
-        hasher.update(cookie);
-        Self::with_key(hasher.finalize())
+    /// The suite for a connection that was opened with this cookie: its last 16 bytes are the key.
+    pub fn new(cookie: &[u8; COOKIE_BYTES]) -> Self {
+        let [_, _, _, _, key @ ..] = cookie;
+        Self::with_key(key)
     }
 
     /// The suite with this key.
-    pub fn with_key(key: u32) -> Self {
-        Plain { keyed: crc32fast::hash(&key.to_be_bytes()) }
+    pub fn with_key(key: &[u8; KEY_BYTES]) -> Self {
+        Plain { keyed: SipHasher24::new_with_key(key) }
     }
 
-    fn tag(&self, datagram: &[u8]) -> [u8; TAG_BYTES] {
-        let mut hasher = crc32fast::Hasher::new_with_initial(self.keyed);
-        hasher.update(datagram);
-        let [_, tag @ ..] = hasher.finalize().to_be_bytes();
-        tag
-    }
-}
-
-impl Session for Plain {
-    fn is_established(&self) -> bool {
-        true
-    }
-
-    fn failure(&self) -> Option<&str> {
-        None
-    }
-
-    fn handle_handshake(&mut self, _: Time, _: &[u8]) -> bool {
-        false
-    }
-
-    fn handle_timeout(&mut self, _: Time) {}
-
-    fn poll_handshake(&mut self, _: &mut [u8]) -> Option<usize> {
-        None
-    }
-
-    fn poll_timeout(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn overhead(&self) -> usize {
+    /// Bytes by which sealing makes a packet longer.
+    pub const fn overhead(&self) -> usize {
         TAG_BYTES
     }
 
-    fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
-        let tag = self.tag(&datagram[..plaintext.end]);
+    /// Seals packet `number`, which lies at `plaintext` of `datagram` behind its header; returns the datagram's length.
+    ///
+    /// # Panics
+    /// If there is no room for the tag behind the plaintext.
+    pub fn seal(&self, datagram: &mut [u8], plaintext: Range<usize>, number: u64) -> usize {
+        let tag = self.tag(&datagram[..plaintext.end], number);
         datagram[plaintext.end..plaintext.end + TAG_BYTES].copy_from_slice(&tag);
         plaintext.end + TAG_BYTES
     }
 
-    fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+    /// Where the plaintext of a datagram lies whose header ends at `header`; `None` if it was not sealed by the peer, was
+    /// damaged, or is so old that its truncated number, taken as the one nearest to `reference`, is another number.
+    pub fn open(&self, datagram: &[u8], header: usize, reference: u64) -> Option<Range<usize>> {
         let end = datagram.len().checked_sub(TAG_BYTES).filter(|end| *end >= header)?;
-        (self.tag(&datagram[..end]) == datagram[end..]).then_some(header..end)
+        let number = Reader::new(&datagram[header..end]).truncated().ok()?.resolve(reference);
+        (self.tag(&datagram[..end], number) == datagram[end..]).then_some(header..end)
+    }
+
+    /// A CRC notices damage, at a tenth of the cost of a hash of everything; the hash of it and of the whole number
+    /// cannot be guessed by somebody who does not see the packets.
+    fn tag(&self, datagram: &[u8], number: u64) -> [u8; TAG_BYTES] {
+        let mut covered = [0; 12];
+        covered[..8].copy_from_slice(&number.to_be_bytes());
+        covered[8..].copy_from_slice(&crc32fast::hash(datagram).to_be_bytes());
+        self.keyed.hash(&covered).to_be_bytes()
+    }
+}
+
+impl core::fmt::Debug for Plain {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Plain")
     }
 }
 
@@ -79,19 +71,39 @@ impl Session for Plain {
 mod tests {
     use super::*;
 
+    const KEY: [u8; KEY_BYTES] = *b"a key of 16 byte";
+
+    fn sealed(number: u64) -> Vec<u8> {
+        let mut datagram = *b"\x80abc\x80\x07frames and more frames________";
+        let end = datagram.len() - TAG_BYTES;
+        assert_eq!(Plain::with_key(&KEY).seal(&mut datagram, 4..end, number), datagram.len());
+        datagram.to_vec()
+    }
+
     #[test]
     fn every_single_flipped_bit_is_noticed() {
-        let mut plain = Plain::new(7, b"cookie");
-        let mut datagram = *b"\x80abcframes and more frames___";
-        let length = datagram.len();
-        assert_eq!(plain.seal(&mut datagram, 4..length - TAG_BYTES), length);
-        assert_eq!(plain.open(&mut datagram, 4), Some(4..length - TAG_BYTES));
-        for bit in 0..length * 8 {
+        let plain = Plain::with_key(&KEY);
+        let mut datagram = sealed(7);
+        let end = datagram.len() - TAG_BYTES;
+        assert_eq!(plain.open(&datagram, 4, 7), Some(4..end));
+        for bit in 0..datagram.len() * 8 {
             datagram[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(plain.open(&mut datagram, 4), None, "bit {bit}");
+            assert_eq!(plain.open(&datagram, 4, 7), None, "bit {bit}");
             datagram[bit / 8] ^= 1 << (bit % 8);
         }
-        assert_eq!(Plain::new(8, b"cookie").open(&mut datagram, 4), None, "another key");
-        assert_eq!(plain.open(&mut datagram[..5], 4), None, "too short for a tag");
+        assert_eq!(Plain::with_key(&[0; KEY_BYTES]).open(&datagram, 4, 7), None, "another key");
+        assert_eq!(plain.open(&datagram[..5], 4, 7), None, "too short for a tag");
+    }
+
+    #[test]
+    fn a_copy_that_is_so_late_that_its_number_is_taken_for_another_is_noticed() {
+        let plain = Plain::with_key(&KEY);
+        let datagram = sealed(7);
+        for reference in [0, 7, 8_000] {
+            assert!(plain.open(&datagram, 4, reference).is_some(), "{reference}");
+        }
+        for reference in [8_200, 16_384, 16_391, 32_775, 1 << 40] {
+            assert_eq!(plain.open(&datagram, 4, reference), None, "{reference}");
+        }
     }
 }

@@ -8,15 +8,16 @@ pub trait Suites: Send + Sync + core::fmt::Debug {
     /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_TLS_1_3`] and the like).
     fn offered(&self) -> u8;
 
-    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The nonce is
-    /// that of the HELLO.
-    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The transcript is
+    /// everything in HELLO and CHALLENGE that decided something (WIRE.md section 2.3); the session fails
+    /// if the peer has seen another.
+    fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
 
     /// A server's session of this suite, for a client whose address is proven.
-    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>>;
+    fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
 }
 
-/// One end of an encrypted (or plain) session between two peers.
+/// One end of an encrypted session between two peers.
 ///
 /// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room behind the plaintext and has none of
 /// its own in front of it but the datagram's header.

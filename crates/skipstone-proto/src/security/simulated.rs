@@ -32,14 +32,16 @@ impl SimulatedSuites {
         SimulatedSuites { offered, ..self }
     }
 
-    fn session(&self, now: Time, suite: u8, nonce: u64, role: Role) -> Option<Box<dyn Session>> {
+    fn session(&self, now: Time, suite: u8, transcript: &[u8], role: Role) -> Option<Box<dyn Session>> {
         let sizes = sizes_of(suite & self.offered)?;
-        let mut rng = Rng::new(self.seed ^ nonce.rotate_left(17) ^ role as u64);
+        let covered = SipHasher13::new_with_keys(0, 0).hash(transcript).h1;
+        let mut rng = Rng::new(self.seed ^ covered.rotate_left(17) ^ role as u64);
         let share = rng.next_u64();
         let mut session = SimulatedSession {
             sizes,
             role,
             share,
+            covered,
             stage: Stage::Waiting,
             came: 0,
             key: 0,
@@ -61,12 +63,12 @@ impl Suites for SimulatedSuites {
         self.offered
     }
 
-    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
-        self.session(now, suite, nonce, Role::Client)
+    fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
+        self.session(now, suite, transcript, Role::Client)
     }
 
-    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
-        self.session(now, suite, nonce, Role::Server)
+    fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
+        self.session(now, suite, transcript, Role::Server)
     }
 }
 
@@ -95,7 +97,7 @@ pub const DTLS_1_3: Sizes =
     Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
 /// TLS 1.3 with packets of this protocol's own; in reality they have counters of 32 bits, and a window of 128.
 pub const TLS_1_3: Sizes =
-    Sizes { hello: 800, answer: &[615], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
+    Sizes { hello: 800, answer: &[657], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
 
 fn sizes_of(suite: u8) -> Option<&'static Sizes> {
     match suite {
@@ -137,6 +139,8 @@ struct SimulatedSession {
     role: Role,
     /// What this side adds to the key.
     share: u64,
+    /// What the transcript adds to the key.
+    covered: u64,
     stage: Stage,
     /// Which datagrams of the answer have come, a bit each.
     came: u32,
@@ -176,7 +180,7 @@ impl SimulatedSession {
         let (role, stage) = (self.role, self.stage);
         match (role, kind) {
             (Role::Server, 1) if stage == Stage::Waiting => {
-                self.key = share ^ self.share;
+                self.key = share ^ self.share ^ self.covered;
                 self.stage = Stage::Answered;
                 self.say(now, HandshakeFlight::Answer);
             }
@@ -188,7 +192,7 @@ impl SimulatedSession {
             (Role::Client, 2) if stage == Stage::Waiting && usize::from(number) < self.sizes.answer.len() => {
                 self.came |= 1 << number;
                 if self.came.count_ones() as usize == self.sizes.answer.len() {
-                    self.key = share ^ self.share;
+                    self.key = share ^ self.share ^ self.covered;
                     self.stage = Stage::Answered;
                     self.say(now, HandshakeFlight::Finish);
                 }
@@ -339,8 +343,8 @@ mod tests {
 
     fn pair(suite: u8) -> (Box<dyn Session>, Box<dyn Session>) {
         let suites = SimulatedSuites::new(3);
-        let mut client = suites.client(Time::ZERO, suite, 9).expect("it is offered");
-        let mut server = suites.server(Time::ZERO, suite, 9).expect("it is offered");
+        let mut client = suites.client(Time::ZERO, suite, b"transcript").expect("it is offered");
+        let mut server = suites.server(Time::ZERO, suite, b"transcript").expect("it is offered");
         let mut buffer = [0; 2_000];
         for _ in 0..4 {
             while let Some(length) = client.poll_handshake(&mut buffer) {

@@ -117,7 +117,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a varint-prefixed run of bytes, `bytes_max` at most.
-    pub(super) fn prefixed(&mut self, bytes_max: usize) -> Result<&'a [u8], Malformed> {
+    ///
+    /// # Errors
+    /// It is longer, or cut short.
+    pub fn prefixed(&mut self, bytes_max: usize) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(self.varint()?).map_err(|_| Malformed)?;
         if length > bytes_max {
             return Err(Malformed);
@@ -278,7 +281,10 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the length of `bytes` as a varint, then the bytes.
-    pub(super) fn prefixed(&mut self, bytes: &[u8]) {
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub fn prefixed(&mut self, bytes: &[u8]) {
         self.varint(bytes.len() as u64);
         self.bytes(bytes);
     }

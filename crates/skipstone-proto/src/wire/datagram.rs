@@ -1,6 +1,8 @@
 //! Datagrams and everything in them that is not sealed (WIRE.md section 2).
 
 mod encode;
+mod offer;
+mod versions;
 
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
@@ -8,6 +10,8 @@ pub use encode::{
     append_check, encode_answer, encode_challenge, encode_crypto_header, encode_hello, encode_open_header,
     encode_packet_header, encode_query, encode_refuse, encode_versions, hello_len, refuse_len, versions_len,
 };
+pub use offer::{Offer, encode_offer};
+pub use versions::Versions;
 
 /// A datagram, decoded as far as it can be without a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +79,8 @@ pub struct Hello<'a> {
     pub source: u32,
     /// Random; every answer repeats it.
     pub nonce: u64,
-    /// The suites offered, a bit set of [`SUITE_PLAIN`] and the others; bits without a meaning are to be ignored.
-    pub suites: u8,
-    /// The versions offered, best first, at least one.
-    pub versions: Versions<'a>,
+    /// What the server may choose from.
+    pub offer: Offer<'a>,
 }
 
 /// CHALLENGE (WIRE.md section 2.2).
@@ -97,7 +99,7 @@ pub struct Challenge<'a> {
     pub cookie: &'a [u8; COOKIE_BYTES],
 }
 
-/// OPEN up to [`OPEN_HEADER_BYTES`] (WIRE.md section 2.3).
+/// OPEN up to what is sealed in it (WIRE.md section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open<'a> {
     /// The client's own connection id, not 0.
@@ -110,31 +112,22 @@ pub struct Open<'a> {
     pub suite: u8,
     /// The cookie of the CHALLENGE.
     pub cookie: &'a [u8; COOKIE_BYTES],
+    /// The offer of the HELLO.
+    pub offer: Offer<'a>,
 }
 
-/// A list of versions, which is its own iterator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Versions<'a> {
-    pairs: &'a [[u8; 2]],
-}
-
-impl Iterator for Versions<'_> {
-    type Item = u16;
-
-    fn next(&mut self) -> Option<u16> {
-        let (&first, rest) = self.pairs.split_first()?;
-        self.pairs = rest;
-        Some(u16::from_be_bytes(first))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.pairs.len(), Some(self.pairs.len()))
+impl Open<'_> {
+    /// Bytes before the sealed rest.
+    pub fn header_bytes(&self) -> usize {
+        OPEN_FIXED_BYTES + 1 + self.offer.bytes.len()
     }
 }
 
-impl ExactSizeIterator for Versions<'_> {}
-
-impl std::iter::FusedIterator for Versions<'_> {}
+/// What a handshake covers of an OPEN up to its sealed rest: everything of HELLO and CHALLENGE that decides something, as
+/// this side knows it (section 2.3).
+pub fn transcript(open_header: &[u8]) -> &[u8] {
+    &open_header[HEADER_BYTES..]
+}
 
 /// Decodes everything but what is sealed: of PACKET the header, of OPEN what lies before the sealed rest.
 ///
@@ -154,7 +147,7 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
         KIND_PACKET => Ok(Datagram::Packet { to }),
         KIND_HELLO if to == 0 && datagram.len() >= HELLO_BYTES_MIN => decode_hello(reader),
         KIND_CHALLENGE => decode_challenge(to, reader),
-        KIND_OPEN if to == 0 => decode_open(reader),
+        KIND_OPEN if to == 0 => open(reader).map(Datagram::Open),
         KIND_CRYPTO => {
             let from = source(&mut reader)?;
             Ok(Datagram::Crypto { to, from, bytes: reader.rest() })
@@ -182,13 +175,8 @@ fn decode_hello(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
     if reader.array_ref()? != MAGIC {
         return Err(Malformed);
     }
-    // What follows the versions is padding, and for later versions to use.
-    Ok(Datagram::Hello(Hello {
-        source: source(&mut reader)?,
-        nonce: reader.u64()?,
-        suites: reader.u8()?,
-        versions: versions(&mut reader)?,
-    }))
+    // What follows the offer is padding.
+    Ok(Datagram::Hello(Hello { source: source(&mut reader)?, nonce: reader.u64()?, offer: Offer::read(&mut reader)? }))
 }
 
 fn decode_challenge(to: u32, mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
@@ -203,19 +191,32 @@ fn decode_challenge(to: u32, mut reader: Reader<'_>) -> Result<Datagram<'_>, Mal
     Ok(Datagram::Challenge(challenge))
 }
 
-fn decode_open(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
-    Ok(Datagram::Open(Open {
+/// Decodes an OPEN of which the sealed rest and the check may be missing.
+///
+/// # Errors
+/// It is none, or its header is cut short.
+pub fn decode_open(header: &[u8]) -> Result<Open<'_>, Malformed> {
+    let mut reader = Reader::new(header);
+    match (reader.u8()?, reader.u24()?) {
+        (KIND_OPEN, 0) => open(reader),
+        _ => Err(Malformed),
+    }
+}
+
+fn open(mut reader: Reader<'_>) -> Result<Open<'_>, Malformed> {
+    Ok(Open {
         source: source(&mut reader)?,
         nonce: reader.u64()?,
         version: reader.u16()?,
         suite: suite(&mut reader)?,
         cookie: reader.array_ref()?,
-    }))
+        offer: Offer::read(&mut reader)?,
+    })
 }
 
 fn decode_versions(to: u32, mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
     let nonce = reader.u64()?;
-    let versions = versions(&mut reader)?;
+    let versions = Versions::read(&mut reader)?;
     reader.end()?;
     Ok(Datagram::Versions { to, nonce, versions })
 }
@@ -238,7 +239,7 @@ fn decode_query(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
 
 fn decode_answer(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
     let nonce = reader.u64()?;
-    Ok(Datagram::Answer { nonce, versions: versions(&mut reader)?, payload: reader.rest() })
+    Ok(Datagram::Answer { nonce, versions: Versions::read(&mut reader)?, payload: reader.rest() })
 }
 
 fn source(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
@@ -255,12 +256,6 @@ fn suite(reader: &mut Reader<'_>) -> Result<u8, Malformed> {
 
 const fn is_suite(suite: u8) -> bool {
     matches!(suite, SUITE_PLAIN | SUITE_DTLS_1_2 | SUITE_DTLS_1_3 | SUITE_TLS_1_3)
-}
-
-fn versions<'a>(reader: &mut Reader<'a>) -> Result<Versions<'a>, Malformed> {
-    let count = usize::from(reader.u8()?);
-    let (pairs, _) = reader.take(2 * count)?.as_chunks();
-    if pairs.is_empty() { Err(Malformed) } else { Ok(Versions { pairs }) }
 }
 
 /// First byte of a PACKET.
@@ -305,8 +300,8 @@ pub const CHECK_BYTES: usize = 4;
 pub const COOKIE_BYTES: usize = 20;
 /// Bytes of a CHALLENGE.
 pub const CHALLENGE_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 2 + 1 + COOKIE_BYTES + CHECK_BYTES;
-/// Bytes of an OPEN before its sealed rest.
-pub const OPEN_HEADER_BYTES: usize = HEADER_BYTES + 3 + NONCE_BYTES + 2 + 1 + COOKIE_BYTES;
+/// Bytes of an OPEN before its offer.
+const OPEN_FIXED_BYTES: usize = HEADER_BYTES + 3 + NONCE_BYTES + 2 + 1 + COOKIE_BYTES;
 /// Bytes of a CRYPTO before its handshake bytes.
 pub const CRYPTO_HEADER_BYTES: usize = HEADER_BYTES + 3;
 /// Bytes of the reason in a REFUSE, at most.
@@ -315,7 +310,7 @@ pub const REFUSE_REASON_BYTES_MAX: usize = 512;
 /// In datagrams by which a stranger begins.
 const MAGIC: &[u8; 4] = b"SKIP";
 const NONCE_BYTES: usize = 8;
-const HELLO_FIXED_BYTES: usize = HEADER_BYTES + MAGIC.len() + 3 + NONCE_BYTES + 1 + 1;
+const HELLO_FIXED_BYTES: usize = HEADER_BYTES + MAGIC.len() + 3 + NONCE_BYTES;
 
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,8 @@ pub enum Frame<'a> {
     Connect {
         /// The application's, [`TOKEN_BYTES_MAX`] at most.
         token: &'a [u8],
+        /// What the client takes, still encoded (section 5).
+        limits: &'a [u8],
     },
     /// A server's application agreed.
     Accept {
@@ -72,6 +74,13 @@ pub enum Frame<'a> {
         /// How long the server had the request by then, in µs.
         held_us: u64,
     },
+    /// One of the extension range that this version does not know (section 4.7).
+    Extension {
+        /// [`TYPE_EXTENSION`] to 0x7F.
+        kind: u8,
+        /// Its own.
+        body: &'a [u8],
+    },
     /// A message or a fragment of one (section 4.2).
     Message(Message<'a>),
 }
@@ -92,6 +101,7 @@ impl Frame<'_> {
             | Frame::TimeRequest { .. }
             | Frame::TimeResponse { .. } => false,
             Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
+            Frame::Extension { kind, .. } => *kind >= TYPE_EXTENSION_ELICITING,
         }
     }
 }
@@ -135,7 +145,9 @@ impl<'a> Frames<'a> {
             }
             TYPE_PING => Ok(Frame::Ping),
             ack @ (ack::TYPE_ACK | ack::TYPE_ACK_WINDOW) => ack::decode(reader, ack).map(Frame::Ack),
-            TYPE_CONNECT => Ok(Frame::Connect { token: reader.prefixed(TOKEN_BYTES_MAX)? }),
+            TYPE_CONNECT => {
+                Ok(Frame::Connect { token: reader.prefixed(TOKEN_BYTES_MAX)?, limits: reader.prefixed(usize::MAX)? })
+            }
             TYPE_ACCEPT => decode_accept(reader),
             TYPE_CLOSE => Ok(Frame::Close { code: reader.varint()?, reason: reader.prefixed_str(REASON_BYTES_MAX)? }),
             TYPE_CLOSED => Ok(Frame::Closed),
@@ -151,7 +163,8 @@ impl<'a> Frames<'a> {
                 held_us: reader.varint()?,
             }),
             flags @ TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
-            0x0F..TYPE_MESSAGE => Err(Malformed),
+            kind @ TYPE_EXTENSION..TYPE_MESSAGE => Ok(Frame::Extension { kind, body: reader.prefixed(usize::MAX)? }),
+            0x0F..TYPE_EXTENSION => Err(Malformed),
         }
     }
 }
@@ -192,19 +205,20 @@ pub fn encode_ping(writer: &mut Writer<'_>) {
     writer.u8(TYPE_PING);
 }
 
-/// Writes a CONNECT; `token` has [`TOKEN_BYTES_MAX`] at most.
+/// Writes a CONNECT; `token` has [`TOKEN_BYTES_MAX`] at most, and the limits are encoded.
 ///
 /// # Panics
 /// If the token is longer than [`TOKEN_BYTES_MAX`], or there is no room.
-pub fn encode_connect(writer: &mut Writer<'_>, token: &[u8]) {
+pub fn encode_connect(writer: &mut Writer<'_>, token: &[u8], limits: &[u8]) {
     assert!(token.len() <= TOKEN_BYTES_MAX, "a token has a limit");
     writer.u8(TYPE_CONNECT);
     writer.prefixed(token);
+    writer.prefixed(limits);
 }
 
 /// Bytes of a CONNECT.
-pub const fn connect_len(token: &[u8]) -> usize {
-    1 + cursor::prefixed_len(token.len())
+pub const fn connect_len(token: &[u8], limits: &[u8]) -> usize {
+    1 + cursor::prefixed_len(token.len()) + cursor::prefixed_len(limits.len())
 }
 
 /// Writes an ACCEPT with encoded settings; `source` is the server's id, not 0.
@@ -237,6 +251,16 @@ pub fn encode_close(writer: &mut Writer<'_>, code: u64, reason: &str) {
 /// Writes a CLOSED, 1 byte.
 pub fn encode_closed(writer: &mut Writer<'_>) {
     writer.u8(TYPE_CLOSED);
+}
+
+/// Writes a frame of the extension range.
+///
+/// # Panics
+/// If `kind` is not of that range, or there is no room.
+pub fn encode_extension(writer: &mut Writer<'_>, kind: u8, body: &[u8]) {
+    assert!((TYPE_EXTENSION..TYPE_MESSAGE).contains(&kind), "a type of the extension range");
+    writer.u8(kind);
+    writer.prefixed(body);
 }
 
 /// Writes a LATE, [`LATE_BYTES_MAX`] at most.
@@ -301,6 +325,10 @@ const TYPE_PATH_CHALLENGE: u8 = 0x0B;
 const TYPE_PATH_RESPONSE: u8 = 0x0C;
 const TYPE_TIME_REQUEST: u8 = 0x0D;
 const TYPE_TIME_RESPONSE: u8 = 0x0E;
+/// The first type of the extension range, whose frames have a length and ask for no acknowledgement.
+pub const TYPE_EXTENSION: u8 = 0x40;
+/// The first of those that ask for an acknowledgement.
+pub const TYPE_EXTENSION_ELICITING: u8 = 0x60;
 
 #[cfg(test)]
 mod run_tests;
@@ -323,7 +351,7 @@ mod tests {
 
     fn one_of_each() -> Vec<u8> {
         written(|w| {
-            encode_connect(w, b"token");
+            encode_connect(w, b"token", b"limits");
             encode_accept(w, 0x01_0203, b"settings");
             assert!(ack::encode_ack(w, [3..=9].into_iter(), 0, 25, None));
             encode_close(w, 1002, "kicked");
@@ -343,7 +371,7 @@ mod tests {
         let bytes = one_of_each();
         let decoded = frames(&bytes).unwrap();
         assert_eq!(decoded.len(), 11);
-        assert_eq!(decoded[0], Frame::Connect { token: b"token" });
+        assert_eq!(decoded[0], Frame::Connect { token: b"token", limits: b"limits" });
         assert_eq!(decoded[1], Frame::Accept { source: 0x01_0203, settings: b"settings" });
         let Frame::Ack(ack) = decoded[2] else { panic!("not an ACK") };
         assert_eq!((ack.delay_us, ack.window), (25, None));
@@ -366,7 +394,7 @@ mod tests {
         for length in [0, 63, 64, 512] {
             let bytes = vec![b'x'; length];
             let text = "x".repeat(length);
-            assert_eq!(written(|w| encode_connect(w, &bytes)).len(), connect_len(&bytes));
+            assert_eq!(written(|w| encode_connect(w, &bytes, b"limits")).len(), connect_len(&bytes, b"limits"));
             assert_eq!(written(|w| encode_accept(w, 1, &bytes)).len(), accept_len(&bytes));
             assert_eq!(written(|w| encode_close(w, 1000, &text)).len(), close_len(1000, &text));
         }
@@ -400,14 +428,14 @@ mod tests {
 
     #[test]
     fn reserved_types_are_malformed() {
-        for reserved in 0x0F..0x80 {
+        for reserved in 0x0F..0x40 {
             assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
         }
     }
 
     #[test]
     fn after_an_error_there_is_nothing() {
-        let mut frames = Frames::new(&[1, 0x7F, 1, 1]);
+        let mut frames = Frames::new(&[1, 0x3F, 1, 1]);
         assert_eq!(frames.next(), Some(Ok(Frame::Ping)));
         assert_eq!(frames.next(), Some(Err(Malformed)));
         assert_eq!(frames.next(), None);
@@ -416,7 +444,8 @@ mod tests {
 
     #[test]
     fn tokens_and_reasons_above_their_limits_are_malformed() {
-        let connect = |length: usize| [&[4, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length]].concat();
+        let connect =
+            |length: usize| [&[4, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length + 1]].concat();
         let close = |length: usize| [&[6, 0, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length]].concat();
         assert!(frames(&connect(TOKEN_BYTES_MAX)).is_ok());
         assert_eq!(frames(&connect(TOKEN_BYTES_MAX + 1)), Err(Malformed));
@@ -437,7 +466,7 @@ mod tests {
 
     #[test]
     fn every_cut_within_a_frame_is_malformed() {
-        let connect = written(|w| encode_connect(w, b"token"));
+        let connect = written(|w| encode_connect(w, b"token", b"limits"));
         let accept = written(|w| encode_accept(w, 1, b"settings"));
         let close = written(|w| encode_close(w, 1000, "reason"));
         let challenge = written(|w| encode_path_challenge(w, 1));

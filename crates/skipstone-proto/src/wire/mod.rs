@@ -6,6 +6,8 @@ pub mod ack;
 pub mod cursor;
 pub mod datagram;
 pub mod frame;
+pub mod grease;
+pub mod limits;
 pub mod message;
 mod message_flags;
 pub mod message_run;

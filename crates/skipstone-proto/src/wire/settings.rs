@@ -194,12 +194,12 @@ impl Merging {
 
 /// Encoded settings, to which entries are added with rising ids.
 #[derive(Default)]
-struct Entries {
-    encoded: Vec<u8>,
+pub(super) struct Entries {
+    pub(super) encoded: Vec<u8>,
 }
 
 impl Entries {
-    fn number(&mut self, id: u64, value: u64) {
+    pub(super) fn number(&mut self, id: u64, value: u64) {
         let mut buffer = [0; 8];
         let mut writer = Writer::new(&mut buffer);
         writer.varint(value);
@@ -219,9 +219,9 @@ impl Entries {
 const ID_IDLE_TIMEOUT: u64 = 1;
 const ID_KEEPALIVE: u64 = 2;
 const ID_ACK_DELAY: u64 = 3;
-const ID_MESSAGE_BYTES_MAX: u64 = 4;
-const ID_WINDOW_BYTES: u64 = 5;
-const ID_DATAGRAM_BYTES_MAX: u64 = 6;
+pub(super) const ID_MESSAGE_BYTES_MAX: u64 = 4;
+pub(super) const ID_WINDOW_BYTES: u64 = 5;
+pub(super) const ID_DATAGRAM_BYTES_MAX: u64 = 6;
 const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;

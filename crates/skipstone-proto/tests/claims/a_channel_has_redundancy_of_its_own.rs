@@ -31,10 +31,9 @@ fn world(seed: u64, link: LinkConfig, mut is_lost: impl FnMut(&Opened) -> bool +
     ];
     let mut world = World::new(seed, Config::server(Settings { channels, ..Settings::default() }), &[link]);
     let sent = Sent::default();
-    let (mut eavesdropper, seen, mut near) = (Eavesdropper::default(), sent.clone(), 0);
+    let (mut eavesdropper, seen) = (Eavesdropper::default(), sent.clone());
     world.tap = Some(Box::new(move |now, _, is_up, bytes| {
-        let Some(opened) = eavesdropper.look(bytes, near).filter(|_| is_up) else { return };
-        near = opened.number;
+        let Some(opened) = eavesdropper.look(bytes).filter(|_| is_up) else { return };
         if is_lost(&opened) {
             bytes.clear();
         }
@@ -146,7 +145,7 @@ fn what_is_late_is_copied_by_the_mode_of_its_channel() {
     let (mut eavesdropper, counts) = (Eavesdropper::default(), Rc::new(RefCell::new([0; 2])));
     let times = counts.clone();
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
-        let Some(opened) = eavesdropper.look(bytes, 0).filter(|_| is_up) else { return };
+        let Some(opened) = eavesdropper.look(bytes).filter(|_| is_up) else { return };
         for (channel, _) in opened.messages.iter().filter(|(_, payload)| payload == b"to be lost") {
             let count = &mut times.borrow_mut()[usize::from(*channel)];
             *count += 1;

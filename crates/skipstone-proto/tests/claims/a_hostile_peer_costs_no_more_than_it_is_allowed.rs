@@ -3,16 +3,16 @@
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use skipstone_proto::Path;
+use skipstone_proto::Plain;
 use skipstone_proto::wire::ack::encode_ack;
 use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
 use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, PeerId, code};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Plain, Session};
 
 /// A server, and a client made by hand.
 struct Hostile {
@@ -31,26 +31,28 @@ impl Hostile {
         let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
         let (now, path) = (Time::from_micros(1_000_000), World::pair(1, link(1)).path_to_client(0));
         let mut buffer = vec![0; 1 << 16];
-        let mut hello = vec![0; datagram::hello_len(1)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, SUITE_PLAIN, &[1]);
+        let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
+        let mut hello = vec![0; datagram::hello_len(&offer)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, &offer);
         server.handle_datagram(now, path, &mut hello);
         let length = server.poll_transmit(now, &mut buffer).expect("a challenge").bytes;
         let Ok(Datagram::Challenge(challenge)) = datagram::decode(&buffer[..length]) else { panic!("a challenge") };
-        let mut plain = Plain::new(8, challenge.cookie);
+        let plain = Plain::new(challenge.cookie);
         let mut open = vec![0; 200];
         let mut writer = Writer::new(&mut open);
-        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        let offer = Offer::decode(&offer).expect("it is one");
+        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie, offer };
         datagram::encode_open_header(&mut writer, &header);
         writer.truncated(Truncated::new(0, 1));
-        frame::encode_connect(&mut writer, b"");
+        frame::encode_connect(&mut writer, b"", b"");
         let end = writer.len();
-        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = plain.seal(&mut open, header.header_bytes()..end, 0);
         let end = datagram::append_check(&mut open, end);
         server.handle_datagram(now, path, &mut open[..end]);
         let peer = server.poll_event(now).expect("it asks").peer();
         assert!(server.accept(now, peer));
         let length = server.poll_transmit(now, &mut buffer).expect("the acceptance").bytes;
-        let plaintext = plain.open(&mut buffer[..length], HEADER_BYTES).expect("it is for us");
+        let plaintext = plain.open(&buffer[..length], HEADER_BYTES, 0).expect("it is for us");
         let mut reader = Reader::new(&buffer[plaintext]);
         reader.truncated().expect("a number");
         let to = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
@@ -69,7 +71,7 @@ impl Hostile {
         writer.truncated(Truncated::new(number, 1 << 27));
         write(&mut writer);
         let end = writer.len();
-        let end = self.plain.seal(&mut packet, HEADER_BYTES..end);
+        let end = self.plain.seal(&mut packet, HEADER_BYTES..end, number);
         self.server.handle_datagram(self.now, self.path, &mut packet[..end]);
     }
 
@@ -176,4 +178,29 @@ fn whoever_acknowledges_nothing_is_thrown_out() {
         }
     }
     panic!("it is still there");
+}
+
+#[test]
+fn frames_of_the_extension_range_are_passed_over_and_those_of_no_range_drop_the_packet() {
+    let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
+    let received = |hostile: &mut Hostile, kind: u8, sequence: u32| {
+        hostile.packet(hostile.number, |writer| {
+            writer.bytes(&[kind, 3, 9, 9, 9]);
+            let sequence = Some((sequence, Truncated { value: sequence, bits: 32 }));
+            MessageEncoder::default().encode_header(writer, 0, sequence, None, 4);
+            writer.bytes(b"text");
+            writer.bytes(&[0x7F, 0]);
+        });
+        let events = core::iter::from_fn(|| hostile.server.poll_event(hostile.now));
+        events.filter(|event| matches!(event, Event::Message { .. })).count()
+    };
+    for (sequence, kind) in (0x40..0x80).enumerate() {
+        assert_eq!(received(&mut hostile, kind, sequence as u32), 1, "{kind:#x}");
+    }
+    for kind in [0x0F, 0x20, 0x3F] {
+        assert_eq!(received(&mut hostile, kind, 64), 0, "{kind:#x}");
+    }
+    hostile.now += ms(100);
+    hostile.server.handle_timeout(hostile.now);
+    assert!(hostile.transmit() > 0, "it is acknowledged");
 }

@@ -103,8 +103,9 @@ fn whoever_forges_addresses_gains_nothing() {
         server.handle_datagram(NOW, path(host), &mut query.clone());
     }
     // A handshake that comes in the midst of it is answered, and first of all.
-    let mut hello = vec![0; datagram::hello_len(1)];
-    datagram::encode_hello(&mut Writer::new(&mut hello), 7, 9, datagram::SUITE_PLAIN, &[1]);
+    let offer = datagram::encode_offer(datagram::SUITE_PLAIN, &[1]);
+    let mut hello = vec![0; datagram::hello_len(&offer)];
+    datagram::encode_hello(&mut Writer::new(&mut hello), 7, 9, &offer);
     server.handle_datagram(NOW, path(9_999), &mut hello);
     let (mut sent, mut first) = (0, None);
     while let Some(transmit) = server.poll_transmit(NOW, &mut buffer) {

@@ -52,3 +52,31 @@ fn the_clients_own_is_heard_however_old_it_is() {
     world.run_for(ms(100));
     assert_eq!(world.server.endpoint.totals().drops, drops, "its session takes it");
 }
+
+#[test]
+fn a_cookie_opens_one_connection_and_none_after_its_end() {
+    for suite in ["plain", "encrypted"] {
+        let config = server_of(DeliveryMode::ReliableOrdered);
+        let config = if suite == "plain" { config } else { encrypted(config, 3) };
+        let mut world = World::new(3, config, &[link(20)]);
+        let captured = Rc::new(RefCell::new(Vec::new()));
+        let inside = captured.clone();
+        world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            if is_up && bytes.first() == Some(&0x83) {
+                *inside.borrow_mut() = bytes.clone();
+            }
+        }));
+        world.connect();
+        let (now, peer) = (world.now, world.server.peer());
+        world.server.endpoint.close(now, peer, 0, "bye", ms(0));
+        // Closing takes up to three seconds.
+        world.run_for(ms(3_100));
+        assert_eq!(world.server.endpoint.connection_count(), 0);
+        let path = world.path_to_client(0);
+        for pause in [0, 1_000, 5_000, 10_000] {
+            world.run_for(ms(pause));
+            world.server.endpoint.handle_datagram(world.now, path, &mut captured.borrow().clone());
+            assert_eq!(world.server.endpoint.connection_count(), 0, "{suite}, {pause} ms later");
+        }
+    }
+}

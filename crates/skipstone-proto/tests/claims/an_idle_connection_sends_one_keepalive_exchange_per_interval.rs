@@ -22,8 +22,8 @@ fn on_every_carrier() {
         let ups: Vec<usize> = heard.iter().filter(|(is_up, _)| *is_up).map(|(_, length)| *length).collect();
         let downs: Vec<usize> = heard.iter().filter(|(is_up, _)| !*is_up).map(|(_, length)| *length).collect();
         assert_eq!((ups.len(), downs.len()), (5, 5), "{carrier:?}");
-        assert!(ups.iter().all(|length| *length <= 9), "{ups:?}");
-        assert!(downs.iter().all(|length| *length <= 18), "{downs:?}");
+        assert!(ups.iter().all(|length| *length <= 14), "{ups:?}");
+        assert!(downs.iter().all(|length| *length <= 23), "{downs:?}");
     }
 }
 

@@ -9,14 +9,16 @@ use skipstone_proto::wire::datagram::{
     SUITE_TLS_1_3, decode, encode_refuse, refuse_len,
 };
 use skipstone_proto::{ClosedBy, Config, DropReason, Event, code};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where the bit set of suites lies in a HELLO, and the suite in a CHALLENGE and an OPEN.
-const HELLO_SUITES_AT: usize = 19;
+const HELLO_SUITES_AT: usize = 20;
 const CHALLENGE_SUITE_AT: usize = 14;
 const OPEN_SUITE_AT: usize = 17;
+/// Where the suites of the offer lie that an OPEN repeats.
+const OPEN_OFFER_AT: usize = 39;
 
 fn of(seed: u64) -> Config {
     encrypted(Config::server(Default::default()), seed)
@@ -127,6 +129,36 @@ fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
     assert!(world.clients[0].drops(DropReason::WrongSuite) > 0);
     assert_eq!(world.clients[0].closes()[0].code, code::HANDSHAKE_TIMEOUT);
     assert_eq!(world.server.endpoint.connection_count(), 0);
+}
+
+#[test]
+fn a_hello_that_was_changed_to_offer_a_weaker_suite_leads_to_the_best_or_to_nothing() {
+    // Somebody on the way changes the HELLO alone, or each copy of the offer.
+    for changes_open in [false, true] {
+        let suites = SimulatedSuites::new(1).only(SUITE_DTLS_1_2 | SUITE_DTLS_1_3 | SUITE_TLS_1_3);
+        let server = Config::server(Default::default()).encrypted(Arc::new(suites));
+        let mut world = World::new(1, server, &[link(5)]);
+        let chosen = Rc::new(RefCell::new(Vec::new()));
+        let heard = chosen.clone();
+        world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            match (is_up, bytes[0]) {
+                (true, KIND_HELLO) => bytes[HELLO_SUITES_AT] = SUITE_DTLS_1_2,
+                (true, KIND_OPEN) if changes_open => bytes[OPEN_OFFER_AT] = SUITE_DTLS_1_2,
+                (false, KIND_CHALLENGE) => return heard.borrow_mut().push(bytes[CHALLENGE_SUITE_AT]),
+                _ => return,
+            }
+            check_again(bytes);
+        }));
+        world.run_for(ms(11_000));
+        assert_eq!(chosen.borrow()[0], SUITE_DTLS_1_2, "the server was deceived");
+        if changes_open {
+            assert!(!world.server.events.iter().any(|(_, event)| matches!(event, Event::Requested { .. })));
+            assert_eq!(world.clients[0].closes()[0].code, code::HANDSHAKE_TIMEOUT);
+        } else {
+            assert_eq!(chosen.borrow().last(), Some(&SUITE_TLS_1_3), "the OPEN tells what was offered");
+            world.clients[0].peer();
+        }
+    }
 }
 
 #[test]

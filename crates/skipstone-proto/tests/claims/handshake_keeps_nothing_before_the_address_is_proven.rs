@@ -1,19 +1,21 @@
 //! A stranger costs nothing and gets no more than it brought, until it has shown that it hears what is sent to it.
 
 use crate::simulation::{World, link, ms, seed_bytes};
+use skipstone_proto::Plain;
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
 use skipstone_proto::wire::cursor::Writer;
-use skipstone_proto::wire::datagram::{self, Datagram, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::datagram::{self, Datagram, Offer, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame;
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{Config, DropReason, Endpoint};
-use skipstone_proto::{Plain, Session};
 use std::net::SocketAddr;
 
 const NOW: Time = Time::from_micros(5_000_000);
 const NONCE: u64 = 0x1122_3344_5566_7788;
+/// Plain, version 1.
+const OFFER: [u8; 4] = [SUITE_PLAIN, 1, 0, 1];
 
 fn server() -> Endpoint {
     Endpoint::new(Config::server(Default::default()), seed_bytes(1)).expect("a good configuration")
@@ -24,8 +26,8 @@ fn path(host: u32) -> Path {
 }
 
 fn hello() -> Vec<u8> {
-    let mut hello = vec![0; datagram::hello_len(1)];
-    datagram::encode_hello(&mut Writer::new(&mut hello), 7, NONCE, SUITE_PLAIN, &[1]);
+    let mut hello = vec![0; datagram::hello_len(&OFFER)];
+    datagram::encode_hello(&mut Writer::new(&mut hello), 7, NONCE, &OFFER);
     hello
 }
 
@@ -33,12 +35,13 @@ fn hello() -> Vec<u8> {
 fn open(cookie: &[u8; 20], write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut open = vec![0; 400];
     let mut writer = Writer::new(&mut open);
-    let header = Open { source: 7, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie };
+    let offer = Offer::decode(&OFFER).expect("it is one");
+    let header = Open { source: 7, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie, offer };
     datagram::encode_open_header(&mut writer, &header);
-    writer.truncated(Truncated::new(0, 1));
+    writer.truncated(Truncated::with_bits_at_least(0, 1, 14));
     write(&mut writer);
     let end = writer.len();
-    let end = Plain::new(NONCE, cookie).seal(&mut open, OPEN_HEADER_BYTES..end);
+    let end = Plain::new(cookie).seal(&mut open, header.header_bytes()..end, 0);
     let end = datagram::append_check(&mut open, end);
     open.truncate(end);
     open
@@ -69,7 +72,7 @@ fn ten_thousand_spoofed_hellos_and_opens_leave_nothing() {
     let stolen = cookie_for(&mut server, path(1));
     for host in 2..10_000 {
         assert_eq!(ask(&mut server, path(host), &hello()).len(), 1);
-        let answers = ask(&mut server, path(host), &open(&stolen, |writer| frame::encode_connect(writer, b"")));
+        let answers = ask(&mut server, path(host), &open(&stolen, |writer| frame::encode_connect(writer, b"", b"")));
         assert!(matches!(datagram::decode(&answers[0]), Ok(Datagram::Challenge(_))), "a new chance, no connection");
     }
     assert_eq!(server.connection_count(), 0);
@@ -83,7 +86,7 @@ fn ten_thousand_spoofed_hellos_and_opens_leave_nothing() {
 fn no_answer_is_longer_than_its_question() {
     let mut server = server();
     let cookie = cookie_for(&mut server, path(1));
-    let good = [hello(), open(&cookie, |writer| frame::encode_connect(writer, b"")), open(&[0; 20], |_| ())];
+    let good = [hello(), open(&cookie, |writer| frame::encode_connect(writer, b"", b"")), open(&[0; 20], |_| ())];
     let mut rng = Rng::new(3);
     for round in 0..30_000_u32 {
         let mut question = good[rng.below(3) as usize].clone();
@@ -109,7 +112,7 @@ fn whoever_opens_without_asking_to_be_let_in_was_never_here() {
         |writer| frame::encode_close(writer, 5, "bye"),
         |writer| {
             frame::encode_close(writer, 5, "bye");
-            frame::encode_connect(writer, b"token");
+            frame::encode_connect(writer, b"token", b"");
         },
         frame::encode_ping,
     ];
@@ -118,7 +121,7 @@ fn whoever_opens_without_asking_to_be_let_in_was_never_here() {
         assert_eq!(server.connection_count(), 0);
         assert!(server.poll_event(NOW).is_none(), "nobody heard of it");
     }
-    ask(&mut server, path(1), &open(&cookie, |writer| frame::encode_connect(writer, b"token")));
+    ask(&mut server, path(1), &open(&cookie, |writer| frame::encode_connect(writer, b"token", b"")));
     assert_eq!(server.connection_count(), 1);
 }
 

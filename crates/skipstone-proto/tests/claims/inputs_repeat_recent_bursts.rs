@@ -34,7 +34,7 @@ fn play(mode: DeliveryMode, redundancy: Redundancy, link: LinkConfig, losses: u6
     let held = Rc::new(RefCell::new(BTreeMap::new()));
     let (mut eavesdropper, counts, mut lost) = (Eavesdropper::default(), held.clone(), 0);
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
-        let Some(opened) = eavesdropper.look(bytes, 0).filter(|_| is_up) else { return };
+        let Some(opened) = eavesdropper.look(bytes).filter(|_| is_up) else { return };
         let inputs: Vec<u64> = opened.messages.iter().map(|(_, payload)| number(payload)).collect();
         inputs.iter().for_each(|input| *counts.borrow_mut().entry(*input).or_default() += 1);
         if lost < losses && inputs.iter().any(|input| *input >= LOST) {

@@ -11,6 +11,7 @@ mod simulation;
 mod a_cap_on_bandwidth_is_kept_and_used_up;
 mod a_channel_has_redundancy_of_its_own;
 mod a_client_knows_the_servers_time;
+mod a_client_states_what_it_takes;
 mod a_client_that_changes_its_address_keeps_its_connection;
 mod a_freed_channel_knows_late_copies;
 mod a_hostile_peer_costs_no_more_than_it_is_allowed;

@@ -50,8 +50,8 @@ fn four_tokens_do_not_tell_the_fifth() {
         let (to, bytes) = world.strays.first().expect("it is challenged").clone();
         assert_eq!(to, remote);
         // In clear: type, token, tag.
-        let token = &bytes[bytes.len() - 11..bytes.len() - 3];
-        assert_eq!(bytes[bytes.len() - 12], 0x0B);
+        let token = &bytes[bytes.len() - 16..bytes.len() - 8];
+        assert_eq!(bytes[bytes.len() - 17], 0x0B);
         tokens.push(u64::from_be_bytes(token.try_into().expect("8 bytes")));
     }
     let [a, b, c, d, next] = tokens[..] else { unreachable!("there are five") };

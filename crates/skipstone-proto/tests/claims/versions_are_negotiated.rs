@@ -8,7 +8,7 @@ fn world(offered: u8, named: u8) -> World {
     let mut world = World::pair(1, link(10));
     world.tap = Some(Box::new(move |_, _, _, bytes| {
         match bytes[0] {
-            0x81 => bytes[22] = offered,
+            0x81 => bytes[23] = offered,
             0x85 => bytes[14] = named,
             _ => return,
         }

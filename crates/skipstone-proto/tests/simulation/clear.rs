@@ -1,13 +1,19 @@
 //! What whoever knows the key of a plain connection can see, and forge.
 
+use skipstone_proto::Plain;
 use skipstone_proto::wire::cursor::Reader;
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
 use skipstone_proto::wire::frame::{Frame, Frames};
-use skipstone_proto::{Plain, Session};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// The key of a plain connection, once its CHALLENGE was seen.
+/// The key of a plain connection, once its CHALLENGE was seen, and the packet numbers that passed by.
 #[derive(Default)]
-pub(crate) struct Eavesdropper(Option<Plain>);
+pub(crate) struct Eavesdropper {
+    plain: Option<Plain>,
+    /// Of each receiver's id, one more than the greatest.
+    next: BTreeMap<[u8; 3], u64>,
+}
 
 /// What a packet holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,15 +35,11 @@ pub(crate) struct Opened {
 }
 
 impl Eavesdropper {
-    /// A packet that passes by, whose number is near this one.
-    pub(crate) fn look(&mut self, bytes: &[u8], near: u64) -> Option<Opened> {
-        self.see(bytes)?;
-        let mut bytes = bytes.to_vec();
-        let opened = self.0.as_mut()?.open(&mut bytes, HEADER_BYTES)?;
-        let mut reader = Reader::new(&bytes[opened]);
-        let number = reader.truncated().ok()?.resolve(near);
+    /// A packet that passes by.
+    pub(crate) fn look(&mut self, bytes: &[u8]) -> Option<Opened> {
+        let (number, frames) = self.open(bytes)?;
         let mut packet = Opened { number, ..Opened::default() };
-        for frame in Frames::new(reader.rest()).flatten() {
+        for frame in Frames::new(&bytes[frames]).flatten() {
             match frame {
                 Frame::Message(message) => packet.messages.push((message.channel, message.payload.to_vec())),
                 Frame::Late { .. } => packet.is_late = true,
@@ -50,15 +52,9 @@ impl Eavesdropper {
 
     /// What passes by, if it is a packet.
     pub(crate) fn see(&mut self, bytes: &[u8]) -> Option<Seen> {
-        if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {
-            self.0 = Some(Plain::new(challenge.nonce, challenge.cookie));
-        }
-        let mut bytes = bytes.to_vec();
-        let opened = self.0.as_mut()?.open(&mut bytes, HEADER_BYTES)?;
-        let mut reader = Reader::new(&bytes[opened]);
-        reader.truncated().ok()?;
+        let (_, frames) = self.open(bytes)?;
         let mut seen = Seen::default();
-        for frame in Frames::new(reader.rest()) {
+        for frame in Frames::new(&bytes[frames]) {
             match frame.ok()? {
                 Frame::Message(_) => seen.messages += 1,
                 Frame::Late { .. } => seen.is_late = true,
@@ -69,21 +65,30 @@ impl Eavesdropper {
         Some(seen)
     }
 
+    /// The number of a packet, and where its frames lie.
+    fn open(&mut self, bytes: &[u8]) -> Option<(u64, Range<usize>)> {
+        if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {
+            self.plain = Some(Plain::new(challenge.cookie));
+        }
+        let next = self.next.entry(bytes.get(1..4)?.try_into().ok()?).or_default();
+        let opened = self.plain.as_ref()?.open(bytes, HEADER_BYTES, *next)?;
+        let mut reader = Reader::new(&bytes[opened.clone()]);
+        let number = reader.truncated().ok()?.resolve(*next);
+        *next = (*next).max(number + 1);
+        Some((number, opened.end - reader.remaining()..opened.end))
+    }
+
     /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if it has none.
     pub(crate) fn lie(&mut self, bytes: &mut [u8], at: usize, flip: u8) -> bool {
-        if !self.see(bytes).is_some_and(|seen| seen.is_repair) {
-            return false;
-        }
-        let plain = self.0.as_mut().expect("it has opened the packet");
-        let opened = plain.open(bytes, HEADER_BYTES).expect("it did before");
-        let mut reader = Reader::new(&bytes[opened.clone()]);
-        reader.truncated().expect("it has a number");
-        let symbol = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
+        let Some((number, frames)) = self.open(bytes) else { return false };
+        let end = frames.end;
+        let symbol = Frames::new(&bytes[frames]).flatten().find_map(|frame| match frame {
             Frame::Repair(repair) => Some(repair.symbol.len()),
             _ => None,
         });
-        bytes[opened.end - 1 - at % symbol.expect("it has a repair")] ^= flip;
-        plain.seal(bytes, opened);
+        let Some(symbol) = symbol else { return false };
+        bytes[end - 1 - at % symbol] ^= flip;
+        self.plain.as_ref().expect("it has opened the packet").seal(bytes, HEADER_BYTES..end, number);
         true
     }
 }

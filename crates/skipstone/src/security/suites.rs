@@ -45,13 +45,13 @@ impl Suites for ServerSuites {
         self.offered
     }
 
-    fn client(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
+    fn client(&self, _: Time, _: u8, _: &[u8]) -> Option<Box<dyn Session>> {
         None
     }
 
-    fn server(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+    fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
         match suite & self.offered {
-            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::server(now, self.tls.clone()?, nonce)?)),
+            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::server(now, self.tls.clone()?, transcript)?)),
             #[cfg(feature = "dtls")]
             suite => dtls::server(now, suite, &self.identity),
             #[cfg(not(feature = "dtls"))]
@@ -65,9 +65,9 @@ impl Suites for ClientSuites {
         self.offered
     }
 
-    fn client(&self, now: Time, suite: u8, nonce: u64) -> Option<Box<dyn Session>> {
+    fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
         match suite & self.offered {
-            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), nonce)?)),
+            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), transcript)?)),
             #[cfg(feature = "dtls")]
             suite => dtls::client(now, suite, self.verifier.clone()),
             #[cfg(not(feature = "dtls"))]
@@ -75,7 +75,7 @@ impl Suites for ClientSuites {
         }
     }
 
-    fn server(&self, _: Time, _: u8, _: u64) -> Option<Box<dyn Session>> {
+    fn server(&self, _: Time, _: u8, _: &[u8]) -> Option<Box<dyn Session>> {
         None
     }
 }

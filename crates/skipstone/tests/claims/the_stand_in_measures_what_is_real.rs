@@ -11,6 +11,8 @@ use skipstone_proto::security::simulated::{Sizes, TLS_1_3};
 use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use skipstone_proto::{Session, Suites};
 
+/// As long as a real one: ids, nonce, choice, cookie, and an offer of two versions.
+const TRANSCRIPT: [u8; 41] = [7; 41];
 const NOW: Time = Time::from_micros(1_000_000);
 /// Every suite of this build, and what stands in for it.
 const KINDS: &[(u8, Sizes)] = &[
@@ -41,8 +43,8 @@ fn suites() -> (std::sync::Arc<dyn Suites>, std::sync::Arc<dyn Suites>) {
 
 fn measured(suite: u8) -> (Sizes, Vec<usize>) {
     let (client, server) = suites();
-    let mut client = client.client(NOW, suite, 1).expect("it is offered");
-    let mut server = server.server(NOW, suite, 1).expect("it is offered");
+    let mut client = client.client(NOW, suite, &TRANSCRIPT).expect("it is offered");
+    let mut server = server.server(NOW, suite, &TRANSCRIPT).expect("it is offered");
     let hello = flight(&mut *client, &mut *server);
     let answer = flight(&mut *server, &mut *client);
     let is_early = client.is_established();
@@ -77,8 +79,8 @@ fn of_every_suite() {
 fn what_the_session_says_of_its_overhead_is_what_it_adds() {
     let (client, server) = suites();
     for (suite, _) in KINDS {
-        let mut client = client.client(NOW, *suite, 1).expect("it is offered");
-        let mut server = server.server(NOW, *suite, 1).expect("it is offered");
+        let mut client = client.client(NOW, *suite, &TRANSCRIPT).expect("it is offered");
+        let mut server = server.server(NOW, *suite, &TRANSCRIPT).expect("it is offered");
         for _ in 0..3 {
             flight(&mut *client, &mut *server);
             flight(&mut *server, &mut *client);

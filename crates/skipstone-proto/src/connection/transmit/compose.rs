@@ -6,10 +6,13 @@ use crate::channel::packet::Packet;
 use crate::connection::Connection;
 use crate::connection::client_handshake::ClientHandshake;
 use crate::connection::ending::{Answer, Ending};
+use crate::connection::identity::ConnectionIds;
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
 use crate::recovery::{Control, Received, Record};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
+use crate::wire::grease::Grease;
+use crate::wire::limits::Limits;
 use crate::wire::settings::Settings;
 use crate::wire::{ack, datagram, frame, varint};
 use core::ops::Range;
@@ -60,7 +63,7 @@ impl Connection {
         let pending = &mut self.sending.pending;
 
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
-        let (received, window) = (&mut self.receiving.received, free_window(&self.terms.settings, taken));
+        let (received, window) = (&mut self.receiving.received, free_window(self.terms.receives, taken));
         let acked_up_to = if decision.ack { write_ack(now, &mut packet, received, window) } else { None };
         packet.messages_from = packet.writer.len();
         pending.ping |= acked_up_to.is_some() && decision.asks_back;
@@ -69,7 +72,7 @@ impl Connection {
             write_ending(&mut packet, answer, self.ending.as_deref());
         }
         if pending.accept {
-            pending.accept = !write_accept(&mut packet, self.identity.ids.local, &self.terms.settings);
+            pending.accept = !write_accept(&mut packet, self.identity.ids, &self.terms.settings);
         }
         if core::mem::take(&mut pending.connect) {
             write_connect(&mut packet, self.handshake.as_deref());
@@ -154,8 +157,8 @@ fn write_messages(
 }
 
 /// The receive window to tell the peer: nothing while all of it is free.
-fn free_window(settings: &Settings, taken: u64) -> Option<u64> {
-    let window = u64::from(settings.window_bytes);
+fn free_window(limits: Limits, taken: u64) -> Option<u64> {
+    let window = u64::from(limits.window_bytes);
     (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
@@ -200,12 +203,14 @@ fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>
 }
 
 /// Writes the settings; false if they have no room.
-fn write_accept(packet: &mut Packet<'_>, local_id: u32, settings: &Settings) -> bool {
-    let settings = settings.encode();
-    if packet.room() < frame::accept_len(&settings) {
+fn write_accept(packet: &mut Packet<'_>, ids: ConnectionIds, settings: &Settings) -> bool {
+    let grease = Grease::new(u64::from(ids.local) << 24 | u64::from(ids.remote));
+    let settings = grease.append_entry(settings.encode());
+    if packet.room() < frame::accept_len(&settings) + Grease::FRAME_BYTES_MAX {
         return false;
     }
-    frame::encode_accept(&mut packet.writer, local_id, &settings);
+    frame::encode_accept(&mut packet.writer, ids.local, &settings);
+    grease.write_frame(&mut packet.writer);
     packet.record(Record::Control(Control::Accept));
     true
 }
@@ -213,7 +218,8 @@ fn write_accept(packet: &mut Packet<'_>, local_id: u32, settings: &Settings) -> 
 /// Writes what a client asks with.
 fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) {
     if let Some(handshake) = handshake {
-        frame::encode_connect(&mut packet.writer, handshake.token());
+        frame::encode_connect(&mut packet.writer, handshake.token(), handshake.limits());
+        handshake.grease().write_frame(&mut packet.writer);
         packet.record(Record::Control(Control::Connect));
     }
 }

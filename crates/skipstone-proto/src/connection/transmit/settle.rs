@@ -34,7 +34,7 @@ impl Connection {
         if composed.is_ack_eliciting {
             self.sending.pending.probes = self.sending.pending.probes.saturating_sub(1);
         }
-        self.security.seal(buffer, HEADER_BYTES..composed.content.end)
+        self.security.seal(buffer, HEADER_BYTES..composed.content.end, composed.number)
     }
 
     /// Earns budget, feeds the encoder, schedules copies, and counts what redundancy cost.

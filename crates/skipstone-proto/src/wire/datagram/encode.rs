@@ -13,26 +13,25 @@ pub fn encode_packet_header(writer: &mut Writer<'_>, to: u32) {
     header(writer, KIND_PACKET, to);
 }
 
-/// Writes a HELLO, padded to [`HELLO_BYTES_MIN`] (section 2.1). `versions` are 1 to 255, best first.
+/// Writes a HELLO with [an offer](super::encode_offer), padded to [`HELLO_BYTES_MIN`] (section 2.1).
 ///
 /// # Panics
-/// If `source` is 0, there are no versions or more than 255, or there is no room.
-pub fn encode_hello(writer: &mut Writer<'_>, source: u32, nonce: u64, suites: u8, versions: &[u16]) {
+/// If `source` is 0, the offer is longer than 255 bytes, or there is no room.
+pub fn encode_hello(writer: &mut Writer<'_>, source: u32, nonce: u64, offer: &[u8]) {
     assert!(source != 0, "a connection id is not 0");
-    let end = hello_len(versions.len());
+    let end = hello_len(offer);
     header(writer, KIND_HELLO, 0);
     writer.bytes(MAGIC);
     writer.u24(source);
     writer.u64(nonce);
-    writer.u8(suites);
-    write_versions(writer, versions);
+    write_offer(writer, offer);
     writer.zeros(end - CHECK_BYTES - writer.len());
     write_check(writer);
 }
 
-/// Bytes of a HELLO with so many versions, its padding included.
-pub const fn hello_len(versions: usize) -> usize {
-    let unpadded = HELLO_FIXED_BYTES + 2 * versions + CHECK_BYTES;
+/// Bytes of a HELLO with this offer, its padding included.
+pub const fn hello_len(offer: &[u8]) -> usize {
+    let unpadded = HELLO_FIXED_BYTES + 1 + offer.len() + CHECK_BYTES;
     if unpadded < HELLO_BYTES_MIN { HELLO_BYTES_MIN } else { unpadded }
 }
 
@@ -50,8 +49,8 @@ pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     write_check(writer);
 }
 
-/// Writes an OPEN up to [`OPEN_HEADER_BYTES`](super::OPEN_HEADER_BYTES); the sealed packet or the handshake bytes follow,
-/// then [the check](append_check) (section 2.3).
+/// Writes an OPEN up to what is sealed: the packet or the handshake bytes follow, then [the check](append_check)
+/// (section 2.3).
 ///
 /// # Panics
 /// If `source` is 0, `suite` is not exactly one suite, or there is no room.
@@ -64,6 +63,7 @@ pub fn encode_open_header(writer: &mut Writer<'_>, open: &Open<'_>) {
     writer.u16(open.version);
     writer.u8(open.suite);
     writer.bytes(open.cookie);
+    write_offer(writer, open.offer.bytes);
 }
 
 /// Writes a CRYPTO up to [`CRYPTO_HEADER_BYTES`](super::CRYPTO_HEADER_BYTES); the handshake bytes
@@ -141,6 +141,11 @@ pub fn append_check(buffer: &mut [u8], length: usize) -> usize {
 fn write_check(writer: &mut Writer<'_>) {
     let check = check_of(writer.written());
     writer.bytes(&check);
+}
+
+fn write_offer(writer: &mut Writer<'_>, offer: &[u8]) {
+    writer.u8(u8::try_from(offer.len()).expect("an offer is at most 255 bytes long"));
+    writer.bytes(offer);
 }
 
 fn header(writer: &mut Writer<'_>, kind: u8, to: u32) {

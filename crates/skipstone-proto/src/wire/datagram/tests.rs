@@ -5,6 +5,9 @@ use crate::wire::cursor::Writer;
 
 const NONCE: u64 = 0x0102_0304_0506_0708;
 const COOKIE: [u8; COOKIE_BYTES] = *b"cookie cookie cookie";
+/// Plain, version 1.
+const OFFER: [u8; 4] = [SUITE_PLAIN, 1, 0, 1];
+const OPEN_HEADER_BYTES: usize = OPEN_FIXED_BYTES + 1 + OFFER.len();
 
 fn written(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut buffer = [0xee; 1500];
@@ -27,7 +30,7 @@ fn checked_again(datagram: &[u8]) -> Vec<u8> {
 }
 
 fn hello() -> Vec<u8> {
-    written(|w| encode_hello(w, 7, NONCE, SUITE_PLAIN, &[1, 0x0203]))
+    written(|w| encode_hello(w, 7, NONCE, &encode_offer(SUITE_PLAIN, &[1, 0x0203])))
 }
 
 fn challenge() -> Vec<u8> {
@@ -38,7 +41,8 @@ fn challenge() -> Vec<u8> {
 
 fn open() -> Vec<u8> {
     let cookie = &COOKIE;
-    let open = Open { source: 9, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie };
+    let offer = Offer::decode(&OFFER).unwrap();
+    let open = Open { source: 9, nonce: NONCE, version: 1, suite: SUITE_PLAIN, cookie, offer };
     written_and_checked(|w| {
         encode_open_header(w, &open);
         w.bytes(b"sealed");
@@ -72,9 +76,9 @@ fn every_kind_round_trips() {
     assert_eq!(decode(&packet), Ok(Datagram::Packet { to: 5 }));
 
     let Ok(Datagram::Hello(decoded)) = decode(&hello) else { panic!("not a HELLO") };
-    assert_eq!((decoded.source, decoded.nonce, decoded.suites), (7, NONCE, 1));
-    assert_eq!(decoded.versions.len(), 2);
-    assert_eq!(decoded.versions.collect::<Vec<_>>(), [1, 0x0203]);
+    assert_eq!((decoded.source, decoded.nonce, decoded.offer.suites), (7, NONCE, 1));
+    assert_eq!(decoded.offer.versions.len(), 2);
+    assert_eq!(decoded.offer.versions.collect::<Vec<_>>(), [1, 0x0203]);
 
     let Ok(Datagram::Challenge(decoded)) = decode(&challenge) else { panic!("no CHALLENGE") };
     assert_eq!((decoded.to, decoded.version, decoded.suite), (9, 1, 4));
@@ -82,7 +86,9 @@ fn every_kind_round_trips() {
 
     let Ok(Datagram::Open(decoded)) = decode(&open) else { panic!("not an OPEN") };
     assert_eq!((decoded.source, decoded.version, decoded.suite), (9, 1, 1));
-    assert_eq!((decoded.nonce, decoded.cookie), (NONCE, &COOKIE));
+    assert_eq!((decoded.nonce, decoded.cookie, decoded.offer.bytes), (NONCE, &COOKIE, &OFFER[..]));
+    assert_eq!((decoded.header_bytes(), decode_open(&open[..OPEN_HEADER_BYTES])), (OPEN_HEADER_BYTES, Ok(decoded)));
+    assert_eq!(transcript(&open[..OPEN_HEADER_BYTES]), &open[4..OPEN_HEADER_BYTES]);
     assert_eq!(&open[OPEN_HEADER_BYTES..open.len() - CHECK_BYTES], b"sealed");
 
     let bytes = b"flight";
@@ -105,7 +111,7 @@ fn lengths_are_those_that_were_announced() {
     let [packet, hello, challenge, open, crypto, versions, query, answer, refuse] = every_kind();
     assert_eq!((query.len(), answer.len()), (100, ANSWER_OVERHEAD_BYTES + 2 + b"two players".len()));
     assert_eq!(packet.len(), HEADER_BYTES);
-    assert_eq!(hello.len(), hello_len(2));
+    assert_eq!(hello.len(), hello_len(&encode_offer(1, &[1, 2])));
     assert_eq!(challenge.len(), CHALLENGE_BYTES);
     assert_eq!(open.len(), OPEN_HEADER_BYTES + 6 + CHECK_BYTES);
     assert_eq!(crypto.len(), CRYPTO_HEADER_BYTES + 6 + CHECK_BYTES);
@@ -116,12 +122,13 @@ fn lengths_are_those_that_were_announced() {
 #[test]
 fn a_hello_is_padded_to_64_bytes_and_no_further() {
     assert_eq!(hello().len(), HELLO_BYTES_MIN);
-    assert!(hello()[25..60].iter().all(|&byte| byte == 0));
-    assert_eq!((hello_len(19), hello_len(20), hello_len(255)), (64, 65, 535));
-    let many = written(|w| encode_hello(w, 7, NONCE, 1, &[5; 255]));
-    assert_eq!(many.len(), hello_len(255));
+    assert!(hello()[26..60].iter().all(|&byte| byte == 0));
+    let offer = |versions: usize| encode_offer(1, &vec![5; versions]);
+    assert_eq!([18, 19, 126].map(|versions| hello_len(&offer(versions))), [64, 64, 278]);
+    let many = written(|w| encode_hello(w, 7, NONCE, &offer(126)));
+    assert_eq!(many.len(), hello_len(&offer(126)));
     let Ok(Datagram::Hello(decoded)) = decode(&many) else { panic!("not a HELLO") };
-    assert_eq!(decoded.versions.len(), 255);
+    assert_eq!(decoded.offer.versions.len(), 126);
 }
 
 #[test]
@@ -162,8 +169,9 @@ fn a_hello_with_an_id_a_wrong_word_no_source_or_no_version_is_malformed() {
     assert_malformed_with(hello(), 3, 1);
     assert_malformed_with(hello(), 4, b's');
     assert_malformed_with(hello(), 10, 0);
-    assert_malformed_with(hello(), 20, 0);
-    assert_malformed_with(hello(), 20, 22);
+    assert_malformed_with(hello(), 19, 5);
+    assert_malformed_with(hello(), 21, 0);
+    assert_malformed_with(hello(), 21, 3);
 }
 
 #[test]

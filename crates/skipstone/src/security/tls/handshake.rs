@@ -2,6 +2,7 @@
 //! heard. WIRE.md section 2.4.
 
 use super::keys::PacketKeys;
+use super::parameters;
 use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
 use super::stream::Stream;
 use super::verify::reason;
@@ -13,8 +14,8 @@ pub(super) struct Handshake {
     /// Gone once it has nothing more to say or hear.
     tls: Option<Connection>,
     side: Side,
-    /// The HELLO's, which both sides must name under TLS' own protection.
-    nonce: [u8; 8],
+    /// Which both sides must name under TLS' own protection.
+    transcript: Box<[u8]>,
     keys: Option<HandshakeKeys>,
     clear: Stream,
     sealed: Stream,
@@ -60,7 +61,7 @@ const SEALED_PIECES_MAX: u32 = 1 << 16;
 const SEALED_ROOM_MIN: usize = SEALED_HEADER_BYTES + 8 + 32 + TAG_BYTES;
 
 impl Handshake {
-    pub(super) fn new(now: Time, tls: Connection, nonce: u64) -> Self {
+    pub(super) fn new(now: Time, tls: Connection, transcript: &[u8]) -> Self {
         let side = match tls {
             Connection::Client(_) => Side::Client,
             Connection::Server(_) => Side::Server,
@@ -68,7 +69,7 @@ impl Handshake {
         Handshake {
             tls: Some(tls),
             side,
-            nonce: nonce.to_be_bytes(),
+            transcript: transcript.into(),
             keys: None,
             clear: Stream::default(),
             sealed: Stream::default(),
@@ -175,8 +176,8 @@ impl Handshake {
                 None => break,
             }
         }
-        if tls.quic_transport_parameters().is_some_and(|theirs| theirs != self.nonce) {
-            return Err("the encrypted handshake failed: it belongs to another connection".into());
+        if tls.quic_transport_parameters().is_some_and(|theirs| !parameters::are_of(theirs, &self.transcript)) {
+            return Err("the encrypted handshake failed: its HELLO or CHALLENGE was changed on the way".into());
         }
         if !tls.is_handshaking() && self.packets.is_some() {
             self.tls = None;

@@ -2,12 +2,13 @@
 
 use super::handshake::{Handshake, Side};
 use super::keys::{OVERHEAD, PacketKeys};
+use super::parameters;
 use super::pieces;
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
 use rustls::{ClientConfig, ServerConfig};
-use skipstone_proto::Session;
-use skipstone_proto::Time;
+use skipstone_proto::coding::Grease;
+use skipstone_proto::{Session, Time};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,21 +38,27 @@ const LAST_WORDS_MAX: u8 = 32;
 
 impl TlsSession {
     /// A client's, which has its ClientHello to say.
-    pub(crate) fn client(now: Time, config: Arc<ClientConfig>, nonce: u64) -> Option<Self> {
+    pub(crate) fn client(now: Time, config: Arc<ClientConfig>, transcript: &[u8]) -> Option<Self> {
         // No server is asked for by this name; the rules of the configuration know the right one.
         let name = ServerName::try_from("skipstone.invalid").ok()?;
-        let tls = ClientConnection::new(config, Version::V1, name, nonce.to_be_bytes().to_vec()).ok()?;
-        TlsSession::of(now, tls.into(), nonce)
+        let tls = ClientConnection::new(config, Version::V1, name, TlsSession::parameters(transcript)).ok()?;
+        TlsSession::of(now, tls.into(), transcript)
     }
 
     /// A server's, which waits for one.
-    pub(crate) fn server(now: Time, config: Arc<ServerConfig>, nonce: u64) -> Option<Self> {
-        let tls = ServerConnection::new(config, Version::V1, nonce.to_be_bytes().to_vec()).ok()?;
-        TlsSession::of(now, tls.into(), nonce)
+    pub(crate) fn server(now: Time, config: Arc<ServerConfig>, transcript: &[u8]) -> Option<Self> {
+        let tls = ServerConnection::new(config, Version::V1, TlsSession::parameters(transcript)).ok()?;
+        TlsSession::of(now, tls.into(), transcript)
     }
 
-    fn of(now: Time, tls: Connection, nonce: u64) -> Option<Self> {
-        let mut handshake = Handshake::new(now, tls, nonce);
+    fn parameters(transcript: &[u8]) -> Vec<u8> {
+        // The nonce of the HELLO, behind the client's id.
+        let nonce = transcript.get(3..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+        parameters::encode(transcript, Grease::new(u64::from_be_bytes(nonce)))
+    }
+
+    fn of(now: Time, tls: Connection, transcript: &[u8]) -> Option<Self> {
+        let mut handshake = Handshake::new(now, tls, transcript);
         handshake.write(now).ok()?;
         let handshake = Some(Box::new(handshake));
         Some(TlsSession { packets: None, handshake, last_word: None, failure: None, is_due: false })

@@ -10,13 +10,13 @@ use skipstone_proto::{Duration, Time};
 use std::sync::Arc;
 
 const START: Time = Time::from_micros(1_000_000);
-const NONCE: u64 = 0x1122_3344_5566_7788;
+const TRANSCRIPT: &[u8] = b"everything of HELLO and CHALLENGE that decides";
 
 fn pair() -> (TlsSession, TlsSession) {
-    pair_with(NONCE, NONCE)
+    pair_with(TRANSCRIPT, TRANSCRIPT)
 }
 
-fn pair_with(clients: u64, servers: u64) -> (TlsSession, TlsSession) {
+fn pair_with(clients: &[u8], servers: &[u8]) -> (TlsSession, TlsSession) {
     let identity = Identity::self_signed().expect("it is made");
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
     let client = TlsSession::client(START, client_config(Arc::new(pin)), clients);
@@ -155,10 +155,10 @@ fn nothing_is_sealed_in_clear_before_the_keys_stand_or_after_they_are_gone() {
 
 #[test]
 fn a_handshake_is_bound_to_the_hello() {
-    let (mut client, mut server) = pair_with(1, 2);
+    let (mut client, mut server) = pair_with(b"suites 10", b"suites 2");
     let hello = said(&mut client).remove(0);
     assert!(!server.handle_handshake(START, &hello));
-    assert!(server.failure().expect("it fails").contains("another connection"));
+    assert!(server.failure().expect("it fails").contains("changed on the way"));
     assert!(said(&mut server).is_empty());
 }
 
@@ -173,9 +173,9 @@ fn a_server_may_ask_for_another_group() {
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).expect("it has suites");
     let mut config = builder.dangerous().with_custom_certificate_verifier(Arc::new(rules)).with_no_client_auth();
     config.alpn_protocols = vec![b"skipstone/1".to_vec()];
-    let mut client = TlsSession::client(START, Arc::new(config), NONCE).expect("it is made");
+    let mut client = TlsSession::client(START, Arc::new(config), TRANSCRIPT).expect("it is made");
     let mut server =
-        TlsSession::server(START, server_config(&identity).expect("it is good"), NONCE).expect("it is made");
+        TlsSession::server(START, server_config(&identity).expect("it is good"), TRANSCRIPT).expect("it is made");
     for _ in 0..3 {
         assert!(!server.is_established());
         talk(&mut client, &mut server);
@@ -325,8 +325,8 @@ fn what_a_tls_session_holds() {
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
     let (ours, theirs) = (server_config(&identity).expect("it is good"), client_config(Arc::new(pin)));
     let make = |is_finished: bool| {
-        let mut client = TlsSession::client(START, theirs.clone(), NONCE).expect("it is made");
-        let mut server = TlsSession::server(START, ours.clone(), NONCE).expect("it is made");
+        let mut client = TlsSession::client(START, theirs.clone(), TRANSCRIPT).expect("it is made");
+        let mut server = TlsSession::server(START, ours.clone(), TRANSCRIPT).expect("it is made");
         talk(&mut client, &mut server);
         talk(&mut server, &mut client);
         if is_finished {
