@@ -3,17 +3,26 @@
 
 use skipstone::net::wait::raise_open_files_limit;
 
-/// Beyond the clients' sockets.
-const FILES_BESIDE: u64 = 64;
+/// The needs beside the clients' sockets.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// Files that are open besides.
+    pub files: u64,
+    /// Who else needs as many, as a sentence goes on; or nothing.
+    pub also: &'static str,
+}
 
-/// Raises the limit as far as it goes. The error names the remedy; `also` says who else needs as many.
-pub fn check(clients: u32, also: &str) -> Result<(), String> {
+/// Raises the limit as far as it goes.
+///
+/// # Errors
+/// If it is not far enough; the sentence names the remedy.
+pub fn check(clients: u32, Beside { files, also }: Beside) -> Result<(), String> {
     let Some(limit) = raise_open_files_limit() else { return Ok(()) };
-    let needed = u64::from(clients) + FILES_BESIDE;
+    let needed = u64::from(clients) + files;
     if needed <= limit {
         return Ok(());
     }
-    let fewer = match limit.saturating_sub(FILES_BESIDE) {
+    let fewer = match limit.saturating_sub(files) {
         0 => String::new(),
         most => format!(", or ask for at most {most} clients"),
     };

@@ -5,7 +5,7 @@ use super::impairment::Impairments;
 use crate::sharing::SharingFlags;
 use skipstone::{Merging, Scheme, Suite, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
-use skipstone_lab::open_files;
+use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::Sink;
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
@@ -60,7 +60,7 @@ impl Plan {
             return Err(format!("-c {clients}: a run has 1 to {CLIENT_MAX} clients"));
         }
         let also = if target.is_none() { " (the server's process as well)" } else { "" };
-        open_files::check(clients, also)?;
+        open_files::check(clients, Beside { files: 32, also })?;
         let per_client = arguments.rate.count_before(arguments.duration.0);
         if per_client > u64::from(SEQUENCE_MAX) {
             return Err(format!("each client would send {per_client} lines; at most {SEQUENCE_MAX} can be told apart"));

@@ -8,7 +8,7 @@ use super::row::Against;
 use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
 use super::variant::{Delivery, Variant};
-use crate::open_files;
+use crate::open_files::{self, Beside};
 use crate::resilience::ResilienceFlags;
 use crate::units::transport_name::Named;
 use crate::units::{Rate, Size, Span, Threshold};
@@ -268,7 +268,7 @@ impl BenchPlan {
         if clients.contains(&0) {
             return Err("--clients 0: a bench has at least one client".into());
         }
-        open_files::check(most, "")?;
+        open_files::check(most, Beside { files: 64, also: "" })?;
         let (network, remark) = Network::choose(common.network)?;
         if common.realtime {
             check_realtime()?;
