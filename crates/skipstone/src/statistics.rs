@@ -7,6 +7,8 @@
 use crate::driver_stats::DriverStats;
 use crate::server_time::ServerTime;
 use arc_swap::{ArcSwap, ArcSwapOption};
+#[cfg(feature = "simulate")]
+use skipstone_netsim::LinkStats;
 use skipstone_proto::Depth;
 use skipstone_proto::Path;
 use skipstone_proto::Rtt;
@@ -72,6 +74,8 @@ pub struct ShardOverview {
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     shard: ArcSwap<ShardOverview>,
+    #[cfg(feature = "simulate")]
+    links: ArcSwap<(LinkStats, LinkStats)>,
     /// By a peer's index. Pages are added and never removed, so that a reader's list stays valid.
     pages: ArcSwap<Vec<Arc<Page>>>,
 }
@@ -100,6 +104,17 @@ impl Board {
     /// What the shard carries.
     pub(crate) fn shard(&self) -> ShardOverview {
         **self.shard.load()
+    }
+
+    /// What the simulated links did, towards the server and towards the clients.
+    #[cfg(feature = "simulate")]
+    pub(crate) fn links(&self) -> (LinkStats, LinkStats) {
+        **self.links.load()
+    }
+
+    #[cfg(feature = "simulate")]
+    pub(crate) fn publish_links(&self, links: (LinkStats, LinkStats)) {
+        self.links.store(Arc::new(links));
     }
 
     pub(crate) fn publish_shard(&self, overview: ShardOverview) {

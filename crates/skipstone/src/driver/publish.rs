@@ -50,6 +50,8 @@ impl Driver {
         }
         let mut stats = *live;
         stats.add(self.endpoint.past());
+        #[cfg(feature = "simulate")]
+        board.publish_links(self.sockets.link_stats());
         board.publish_shard(ShardOverview { clients: self.endpoint.peer_count(), stats, driver });
     }
 
