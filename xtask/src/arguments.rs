@@ -48,6 +48,11 @@ impl Arguments {
         }
     }
 
+    /// What is left, for another program.
+    pub(crate) fn rest(self) -> Vec<String> {
+        self.words.into()
+    }
+
     /// Refuses what is left: a word that nobody took is a mistake of whoever typed it.
     pub(crate) fn expect_end(self) -> Result<(), String> {
         match self.words.front() {

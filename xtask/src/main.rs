@@ -18,6 +18,7 @@ mod purity;
 mod source;
 mod steps;
 mod swarm;
+mod sweep;
 mod system;
 mod tally;
 mod tree;
@@ -50,7 +51,8 @@ fn main() -> ExitCode {
 
 /// Runs one command. `Ok(false)` is a check that failed; `Err` is a request that made no sense.
 fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
-    if arguments.take_flag("--help") || arguments.take_flag("-h") {
+    // The tool itself explains what a sweep is.
+    if command != "sweep" && (arguments.take_flag("--help") || arguments.take_flag("-h")) {
         print!("{HELP}");
         return Ok(true);
     }
@@ -62,6 +64,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "fuzz" => fuzz::fuzz(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
+        "sweep" => sweep::sweep(arguments, tree),
         "vectors" => {
             arguments.expect_end()?;
             vectors::run(tree)
@@ -84,6 +87,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz                    the fuzz targets there are
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
+  cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
@@ -95,7 +99,7 @@ it if something was left out: each test counts as one, and so does each step tha
 install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
 
 `test --fast` leaves out: doc tests; the tests of the tool, the laboratory, the examples and the fuzz targets, end-to-end
-tests among them; the feature matrix; packaging; loom. All lints, the documentation, the tests of the protocol, the model
+tests among them; the feature matrix; packaging; loom; the sweep. All lints, the documentation, the tests of the protocol, the model
 network, the arithmetic and the library, the wasm build, the instruction counts and the golden vectors are in it.
 
 While you work:                  cargo xtask test --fast

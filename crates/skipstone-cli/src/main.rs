@@ -10,7 +10,7 @@ mod trust;
 
 use clap::{Parser, Subcommand};
 use skipstone_lab::report::Exit;
-use skipstone_lab::{bench, compare};
+use skipstone_lab::{bench, compare, sweep};
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -31,6 +31,8 @@ enum ToolCommand {
     Stress(Box<stress::StressArguments>),
     /// Run one plan with every transport, and put them side by side
     Compare(Box<compare::CompareArguments>),
+    /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
+    Sweep(sweep::SweepArguments),
     /// Measure what a server costs, beside other transports, over sockets
     Bench(bench::BenchArguments),
     /// The server's process of a bench
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
+        Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),

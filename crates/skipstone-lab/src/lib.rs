@@ -1,7 +1,7 @@
 //! The measurements of Skipstone: `compare` runs one plan with every transport in a simulator, `bench` measures what a
 //! server costs over sockets, and both share with the tool's `stress` how things are measured, judged and shown.
 //!
-//! Imports point down: `bench, compare > report > measure, resilience > child, open_files, peers, signals, units, workload`.
+//! Imports point down: `bench, sweep > compare > report > measure, resilience > child, open_files, peers, signals, units, workload`.
 
 pub mod bench;
 pub mod child;
@@ -12,6 +12,7 @@ mod peers;
 pub mod report;
 pub mod resilience;
 pub mod signals;
+pub mod sweep;
 #[cfg(test)]
 mod tests;
 pub mod units;

@@ -4,6 +4,7 @@ use crate::bench::result::Bench;
 use crate::compare::result::Comparison;
 use crate::report::schema::schema_of;
 use crate::report::stress::result::StressResult;
+use crate::sweep::result::Sweep;
 
 #[test]
 fn schemas_are_those_of_the_types() {
@@ -11,6 +12,7 @@ fn schemas_are_those_of_the_types() {
         ("stress", schema_of::<StressResult>()),
         ("compare", schema_of::<Comparison>()),
         ("bench", schema_of::<Bench>()),
+        ("sweep", schema_of::<Sweep>()),
     ];
     let mut stale = Vec::new();
     for (name, schema) in schemas {

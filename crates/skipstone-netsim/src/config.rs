@@ -114,6 +114,14 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
+    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time, however much is sent. Whatever is sent at
+    /// one moment shares its fate, and a fade that falls between two datagrams hits none.
+    Fade {
+        /// Share of the time for which the link is faded, in the long run; below 1.
+        rate: f64,
+        /// Mean length of a fade; at least 1 ms, and at least `1 / (1 - rate)` microseconds.
+        mean_length: Duration,
+    },
 }
 
 impl Loss {
@@ -121,6 +129,14 @@ impl Loss {
         match self {
             Loss::None => Ok(()),
             Loss::Random(rate) => probability("loss", rate),
+            Loss::Fade { rate, mean_length } => {
+                probability("loss", rate)?;
+                // Its chain steps each microsecond, and both ways out of a state together are a probability.
+                if mean_length < FADE_MIN || mean_length.as_micros() as f64 * (1.0 - rate) < 1.0 {
+                    return Err(ConfigError::FadeLength { rate, mean_length });
+                }
+                Ok(())
+            }
             Loss::Burst { rate, mean_length } => {
                 probability("loss", rate)?;
                 if !mean_length.is_finite() || mean_length < 1.0 {
@@ -136,6 +152,9 @@ impl Loss {
         }
     }
 }
+
+/// The shortest mean of fades.
+const FADE_MIN: Duration = Duration::from_millis(1);
 
 /// A time during which a link is down: from `start`, for `length`, not including its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +192,13 @@ pub enum ConfigError {
         /// The mean burst length asked for.
         mean_length: f64,
     },
+    /// Fades of a mean below 1 ms, or a link that is never anything but faded.
+    FadeLength {
+        /// The loss asked for.
+        rate: f64,
+        /// The mean length asked for.
+        mean_length: Duration,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -185,6 +211,9 @@ impl fmt::Display for ConfigError {
             Self::BurstLength(length) => write!(f, "a mean burst length of {length} is not a number of 1 or more"),
             Self::BurstTooDense { rate, mean_length } => {
                 write!(f, "a loss rate of {rate} cannot be made of bursts as short as {mean_length}")
+            }
+            Self::FadeLength { rate, mean_length } => {
+                write!(f, "a loss rate of {rate} cannot be made of fades of {mean_length:?}; a fade lasts 1 ms or more")
             }
         }
     }

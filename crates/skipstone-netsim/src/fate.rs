@@ -18,6 +18,8 @@ pub enum LossCause {
     Random,
     /// [`Loss::Burst`](crate::Loss::Burst).
     Burst,
+    /// [`Loss::Fade`](crate::Loss::Fade).
+    Fade,
     /// The queue before the rate was full: [`QueueLimit`](crate::QueueLimit).
     Queue,
     /// The link was down: [`Outage`](crate::Outage).
@@ -31,6 +33,7 @@ impl fmt::Display for LossCause {
         f.write_str(match self {
             Self::Random => "random",
             Self::Burst => "burst",
+            Self::Fade => "fade",
             Self::Queue => "queue full",
             Self::Outage => "outage",
             Self::TooLarge => "too large",

@@ -2,7 +2,7 @@
 //! without a single dependency.
 //!
 //! A [`Link`] is one direction of a path. It delays, jitters, serialises at a rate behind a drop-tail queue, loses
-//! (at random or in bursts), holds back, duplicates and corrupts datagrams, and goes down for a while. It knows nothing
+//! (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes down for a while. It knows nothing
 //! of any protocol: bytes go in with an opaque tag, bytes come out.
 //!
 //! It has no clock, socket or thread. Time is a [`Duration`](core::time::Duration) since an epoch that the caller
@@ -52,7 +52,7 @@
 //! ```text
 //!  send ─► size ─► outage ─► queue + rate ─► delay + jitter ─► loss ─► hold back, corrupt, duplicate ─► receive
 //!            │        │           │                              │
-//!         TooLarge  Outage      Queue                      Random, Burst
+//!         TooLarge  Outage      Queue                      Random, Burst, Fade
 //! ```
 //!
 //! A datagram that could be lost in several ways is lost in the leftmost. Loss comes after the queue, as on a radio
@@ -65,7 +65,7 @@
 //! - Loss, jitter, reordering, duplication and corruption draw from **independent random streams**, a fixed number of
 //!   draws per datagram sent. Switching one on or off changes neither which datagrams another one hits nor when the
 //!   remaining datagrams arrive.
-//! - A higher probability hits the same datagrams **and some more** (except [`Loss::Burst`], whose bursts move). A
+//! - A higher probability hits the same datagrams **and some more** (except [`Loss::Burst`] and [`Loss::Fade`], whose bursts move). A
 //!   protocol can so be compared over 1% and 2% loss with the same 1%.
 //!
 //! # Memory

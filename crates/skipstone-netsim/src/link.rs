@@ -76,7 +76,7 @@ impl Link {
         self.stats.bytes_sent += datagram.len() as u64;
         // Before anything is decided, so that every datagram takes the same from every stream.
         let draws = self.streams.draw();
-        let loss = self.loss.on_datagram(self.config.loss, draws.loss);
+        let loss = self.loss.on_datagram(now, self.config.loss, draws.loss);
 
         let (fate, transit) = match self.enter(now, datagram.len()) {
             Err(cause) => (Fate::Lost(cause), None),

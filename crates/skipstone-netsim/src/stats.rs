@@ -19,6 +19,8 @@ pub struct LinkStats {
     pub lost_random: u64,
     /// Lost by [`Loss::Burst`](crate::Loss::Burst).
     pub lost_burst: u64,
+    /// Lost by [`Loss::Fade`](crate::Loss::Fade).
+    pub lost_fade: u64,
     /// Lost because the queue was full.
     pub lost_queue: u64,
     /// Lost because the link was down.
@@ -40,7 +42,8 @@ pub struct LinkStats {
 impl LinkStats {
     /// All that were lost, for whatever reason.
     pub fn lost(&self) -> u64 {
-        self.lost_random + self.lost_burst + self.lost_queue + self.lost_outage + self.lost_too_large
+        let on_the_way = self.lost_random + self.lost_burst + self.lost_fade;
+        on_the_way + self.lost_queue + self.lost_outage + self.lost_too_large
     }
 
     pub(crate) fn on_fate(&mut self, fate: Fate) {
@@ -48,6 +51,7 @@ impl LinkStats {
             Fate::Queued => {}
             Fate::Lost(LossCause::Random) => self.lost_random += 1,
             Fate::Lost(LossCause::Burst) => self.lost_burst += 1,
+            Fate::Lost(LossCause::Fade) => self.lost_fade += 1,
             Fate::Lost(LossCause::Queue) => self.lost_queue += 1,
             Fate::Lost(LossCause::Outage) => self.lost_outage += 1,
             Fate::Lost(LossCause::TooLarge) => self.lost_too_large += 1,

@@ -51,7 +51,8 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-lab",
         &[
             &["tests"],
-            &["bench", "compare"],
+            &["bench", "sweep"],
+            &["compare"],
             &["report"],
             &["measure", "resilience"],
             &["child", "open_files", "peers", "signals", "units", "workload"],
@@ -76,6 +77,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "package",
                 "purity",
                 "swarm",
+                "sweep",
                 "vectors",
             ],
             &["source", "system"],

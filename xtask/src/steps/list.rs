@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
-use crate::{alone, claims, features, files, instructions, layering, package, process, purity, system, vectors};
+use crate::{alone, claims, features, files, instructions, layering, package, process, purity, sweep, system, vectors};
 
 /// One step.
 pub(super) struct Step {
@@ -105,6 +105,12 @@ pub(super) const STEPS: &[Step] = &[
                 apt-get",
         is_fast: true,
         run: |tree, _| instructions::step(tree),
+    },
+    Step {
+        name: "sweep",
+        about: "twenty paths and workloads drawn at random: nothing is lost or out of order, and no mode falls far behind",
+        is_fast: false,
+        run: |tree, _| sweep::step(tree),
     },
     Step {
         name: "vectors",

@@ -32,6 +32,34 @@ fn a_typo_in_a_plan_has_its_line_and_column() {
 }
 
 #[test]
+fn a_value_out_of_its_range_has_its_line_and_column() {
+    let good = std::fs::read_to_string(plan_path("spatialos-25")).unwrap();
+    let file = fresh_file("range.toml");
+    let path = file.to_str().unwrap();
+    for (from, to, said) in [
+        ("entities = 25", "entities = 201", "201 entities: there can be 1 to 200"),
+        ("minutes = 5", "minutes = 0", "a run lasts more than 0 minutes"),
+        ("payload_bytes = 50", "payload_bytes = 7", "7 bytes of payload: there can be 8 to 1200"),
+        ("loss = \"0.5%\"", "queue = \"20ms\"", "the link has a queue and no rate"),
+        ("loss = \"0.5%\"", "delay_back = \"21ms\"", "more than the round trip of 20ms"),
+        ("loss = \"0.5%\"", "fade = \"2%:1us\"", "a fade lasts 1ms or more"),
+        (
+            "[link]",
+            "bulk = { bytes = 70000, every = \"1s\" }\n[link]",
+            "bytes of a bulk message: there can be 8 to 65000",
+        ),
+    ] {
+        let text = good.replace(from, to);
+        let line = 1 + text.lines().position(|line| line.starts_with(to.lines().next().unwrap())).unwrap();
+        let value = if to.starts_with("bulk") { "70000" } else { to.split(" = ").nth(1).unwrap() };
+        let column = 1 + text.lines().nth(line - 1).unwrap().find(value).unwrap();
+        std::fs::write(&file, &text).unwrap();
+        refused(&run(&["compare", path, "--simulated"]), &[&format!("{path}:{line}:{column}: "), said]);
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
 fn flags_that_make_no_sense() {
     let plan = plan_path("spatialos-25");
     refused(&run(&["compare", &plan]), &["only simulated runs exist so far", "--simulated"]);
@@ -39,12 +67,13 @@ fn flags_that_make_no_sense() {
     refused_flags(&["--modes", "fixed:10"], &["fixed:10+3"]);
     refused_flags(&["--loss", "1"], &["no percent sign"]);
     refused_flags(&["--entities", "0"], &["1 to 200"]);
-    refused_flags(&["--payload", "8"], &["16 to"]);
+    refused_flags(&["--payload", "7"], &["skipstone compare: 7 bytes", "8 to"]);
     refused_flags(&["--minutes", "0"], &["more than 0 minutes"]);
     refused_flags(&["--queue", "10ms"], &["give it a rate"]);
     refused_flags(&["--seeds", "0"], &["--seeds"]);
     refused_flags(&["--json", "/nonexistent/x.json"], &["cannot write --json /nonexistent/x.json"]);
     refused_flags(&["--threshold", "p98<5ms"], &["no \"p98\"", "did you mean p99?"]);
+    refused_flags(&["--threshold", "p50<5%"], &["not measured in %"]);
     refused_flags(&["--threshold", "tcp.p998<5ms"], &["\"tcp\" does not take part"]);
 }
 

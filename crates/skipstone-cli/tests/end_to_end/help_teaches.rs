@@ -67,6 +67,13 @@ fn compare_explains_its_flags_with_examples() {
 }
 
 #[test]
+fn sweep_explains_what_it_draws() {
+    let who = ["--seeds <A..B>", "--loss-seeds <N>", "--transports <A,B,…>", "--print", "schema/sweep.schema.json"];
+    teaches(&["sweep", "--help"], &who);
+    teaches(&["sweep", "--help"], &["Each seed draws a link", "17.toml && skipstone compare 17.toml", "Exit code 99"]);
+}
+
+#[test]
 fn bench_explains_its_presets_and_flags_with_examples() {
     let presets = ["fanout", "echo", "idle", "channels", "pingpong", "each pinned to a core", "within 40 ms"];
     teaches(&["bench", "--help"], &presets);

@@ -26,6 +26,7 @@ mod help_teaches;
 mod hostile_clients_hurt_nobody;
 #[cfg(unix)]
 mod output_goes_anywhere;
+mod plans_run_as_they_are_documented;
 #[cfg(unix)]
 mod redundancy_is_a_setting_of_the_server;
 #[cfg(unix)]
@@ -36,3 +37,4 @@ mod serve_ends_in_good_order;
 mod stress_proves_every_line;
 #[cfg(unix)]
 mod stress_says_what_went_wrong;
+mod sweep_judges_what_it_draws;

@@ -1,17 +1,18 @@
 //! The condition of a run: a plan with what the command line says otherwise, checked.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-use skipstone::netsim::{LinkConfig, Loss, QueueLimit};
+use serde_json::Value;
+use skipstone::netsim::{LinkConfig, Loss};
 
 use super::beside::Flow;
+use super::delivery::Delivery;
+use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
-use super::plan::{Beside, ComparePlan, Kind, LinkValues, Outage};
-use crate::peers::HEADER_BYTES;
-use crate::units::{Span, chance, loss};
+use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit};
+use crate::units::Span;
 
 /// Values other than the plan's, so that one plan can be swept.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -46,10 +47,12 @@ pub(crate) struct Condition {
     pub(crate) entities: u16,
     pub(crate) ticks_per_second: u32,
     pub(crate) payload_bytes: usize,
-    /// One direction; both are alike, with chances of their own. Outages count from the first update.
+    pub(crate) delivery: Delivery,
+    pub(crate) bulk: Option<Bulk>,
+    /// The way to the server. Outages count from the first update.
     pub(crate) link: LinkConfig,
-    /// The rate of the other direction, if it differs.
-    pub(crate) rate_back: Option<u64>,
+    /// The way back.
+    pub(crate) back: LinkConfig,
     pub(crate) roam_every: Option<Duration>,
     /// Updates of each entity that may wait at a sender; what does not fit is refused.
     pub(crate) waiting_max: Option<u32>,
@@ -62,37 +65,47 @@ pub(crate) struct Condition {
 
 /// As a plan has it that does not say.
 const PATIENCE: Duration = Duration::from_secs(5);
-const MTU_DEFAULT: usize = 1_500;
-/// IPv6 asks for that much, and no transport here works with much less.
-const MTU_MIN: usize = 1_280;
 const MINUTES_MAX: f64 = 24.0 * 60.0;
 
 impl Condition {
-    /// The plan with the flags' values. The error is one sentence.
-    pub(crate) fn from(plan: &ComparePlan, flags: &Flags) -> Result<Condition, String> {
+    /// The plan with the flags' values. The error names the key that does not fit.
+    pub(crate) fn from(plan: &ComparePlan, flags: &Flags) -> Result<Condition, Misfit> {
         let minutes = flags.minutes.unwrap_or(plan.minutes);
         if !(minutes > 0.0 && minutes <= MINUTES_MAX) {
-            return Err(format!("{minutes} minutes: a run lasts more than 0 minutes and at most {MINUTES_MAX}"));
+            let range = format!("a run lasts more than 0 minutes and at most {MINUTES_MAX}");
+            return misfit("minutes", format!("{minutes} minutes: {range}"));
         }
         let entities = flags.entities.unwrap_or(plan.entities);
         let ticks_per_second = flags.ticks.unwrap_or(plan.ticks_per_second);
         let payload_bytes = flags.payload.unwrap_or(plan.payload_bytes);
-        within("entities", entities.into(), 1..=200)?;
-        within("ticks a second", ticks_per_second.into(), 1..=1_000)?;
-        within("bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
+        within("entities", "entities", entities.into(), 1..=200)?;
+        within("ticks_per_second", "ticks a second", ticks_per_second.into(), 1..=1_000)?;
+        within("payload_bytes", "bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
+        check_bulk(plan.bulk)?;
         let given = overlaid(&plan.link, &flags.link);
-        let link = given.config()?;
+        let Directions { there: link, back } = Directions::of(&given)?;
         let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
-            return Err("an address that changes more often than every 100ms is no use to anybody".into());
+            let sentence = "an address that changes more often than every 100ms is no use to anybody";
+            return misfit("roam_every", sentence.into());
         }
         let lasting = Duration::from_micros((minutes * 60e6).round() as u64);
-        let beside: Result<Vec<Flow>, String> = plan.beside.iter().map(|beside| flow(beside, &link, lasting)).collect();
+        let beside: Result<Vec<Flow>, Misfit> = plan.beside.iter().map(|beside| flow(beside, &link, lasting)).collect();
         let beside = beside?;
         if plan.waiting_max == Some(0) {
-            return Err("a queue of 0 updates: at least 1 must be able to wait".into());
+            return misfit("waiting_max", "a queue of 0 updates: at least 1 must be able to wait".into());
         }
-        let mut words = given.words();
+        let patience = plan.patience.map_or(PATIENCE, |span| span.0);
+        if patience > PATIENCE_MAX {
+            return misfit("patience", format!("{} of patience: {} is the most", Span(patience), Span(PATIENCE_MAX)));
+        }
+        let mut words = words(&given);
+        if plan.delivery != Delivery::default() {
+            words.insert("delivery".into(), plan.delivery.to_string());
+        }
+        if let Some(bulk) = plan.bulk {
+            words.insert("bulk".into(), format!("{} bytes every {}", bulk.bytes, bulk.every));
+        }
         if let Some(every) = roam_every {
             words.insert("roam_every".into(), Span(every).to_string());
         }
@@ -108,11 +121,13 @@ impl Condition {
             entities,
             ticks_per_second,
             payload_bytes,
+            delivery: plan.delivery,
+            bulk: plan.bulk,
             link,
-            rate_back: plan.link.rate_back.map(|rate| rate.bits_per_second()),
+            back,
             roam_every,
             waiting_max: plan.waiting_max,
-            patience: plan.patience.map_or(PATIENCE, |span| span.0),
+            patience,
             beside,
             words,
         })
@@ -123,11 +138,17 @@ impl Condition {
         (self.lasting.as_micros() as u64 * u64::from(self.ticks_per_second)).div_ceil(1_000_000)
     }
 
-    /// The share of datagrams that is lost on the way, queues and outages apart.
+    /// How many bulk messages there are.
+    pub(crate) fn bulk_messages(&self) -> u64 {
+        let in_time = |bulk: Bulk| self.lasting.as_micros().div_ceil(bulk.every.0.as_micros()) as u64;
+        self.bulk.map_or(0, in_time)
+    }
+
+    /// The share of datagrams that is lost on the way to the server, queues and outages apart.
     pub(crate) fn loss(&self) -> f64 {
         match self.link.loss {
             Loss::None => 0.0,
-            Loss::Random(rate) | Loss::Burst { rate, .. } => rate,
+            Loss::Random(rate) | Loss::Burst { rate, .. } | Loss::Fade { rate, .. } => rate,
         }
     }
 
@@ -144,26 +165,29 @@ impl Condition {
 
     /// The least time that an update takes: there and back.
     pub(crate) fn floor(&self) -> Duration {
-        self.link.delay * 2
+        self.link.delay + self.back.delay
     }
 }
 
 /// A flow beside, if there can be such a one.
-fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, String> {
+fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, Misfit> {
     if link.rate_bits_per_second.is_none() {
-        return Err("a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s".into());
+        let sentence = "a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s";
+        return misfit("beside", sentence.into());
     }
     let of = |span: Option<Span>| span.map(|span| span.0);
     if beside.ahead.is_some() && beside.starts.is_some() {
-        return Err("a flow beside begins ahead of the first update or starts after it; choose one".into());
+        let sentence = "a flow beside begins ahead of the first update or starts after it; choose one";
+        return misfit("beside.starts", sentence.into());
     }
     let (ahead, starts) = (of(beside.ahead).unwrap_or_default(), of(beside.starts).unwrap_or_default());
     let stops = of(beside.stops).unwrap_or(lasting).min(lasting);
     if ahead > AHEAD_MAX {
-        return Err(format!("{} ahead: a flow beside begins at most {} ahead", Span(ahead), Span(AHEAD_MAX)));
+        let most = format!("a flow beside begins at most {} ahead", Span(AHEAD_MAX));
+        return misfit("beside.ahead", format!("{} ahead: {most}", Span(ahead)));
     }
     if starts >= stops {
-        return Err(format!("a flow beside starts at {} and stops at {}", Span(starts), Span(stops)));
+        return misfit("beside", format!("a flow beside starts at {} and stops at {}", Span(starts), Span(stops)));
     }
     Ok(Flow { kind: beside.flow, ahead, starts, stops })
 }
@@ -179,70 +203,47 @@ fn told(flow: &Flow) -> String {
     }
 }
 
-fn within(what: &str, value: u64, range: std::ops::RangeInclusive<u64>) -> Result<(), String> {
+fn within(key: &'static str, what: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), Misfit> {
     if range.contains(&value) {
         return Ok(());
     }
-    Err(format!("{value} {what}: there can be {} to {}", range.start(), range.end()))
+    misfit(key, format!("{value} {what}: there can be {} to {}", range.start(), range.end()))
 }
 
-/// The plan's link with the flags' values.
+fn check_bulk(bulk: Option<Bulk>) -> Result<(), Misfit> {
+    let Some(bulk) = bulk else { return Ok(()) };
+    within("bulk.bytes", "bytes of a bulk message", bulk.bytes as u64, payload::BYTES_MIN as u64..=BULK_BYTES_MAX)?;
+    if bulk.every.0 < BULK_EVERY_MIN {
+        return misfit("bulk.every", format!("a bulk message every {}: one in 1ms is the most", bulk.every));
+    }
+    Ok(())
+}
+
+/// KCP sends a message in at most 128 segments.
+const BULK_BYTES_MAX: u64 = 65_000;
+const BULK_EVERY_MIN: Duration = Duration::from_millis(1);
+const PATIENCE_MAX: Duration = Duration::from_secs(3_600);
+
+fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
+    Err(Misfit { key, sentence })
+}
+
+/// The plan's link with the flags' values, which are those of both directions.
 fn overlaid(link: &LinkValues, flags: &LinkValues) -> LinkValues {
     let mut all = fields(link);
-    // One kind of loss takes the place of the other.
-    if flags.loss.is_some() || flags.burst.is_some() {
-        all.retain(|name, _| name != "loss" && name != "burst");
-    }
-    all.extend(fields(flags).into_iter().filter(|(_, value)| !value.is_null()));
+    let given = fields(flags);
+    all.retain(|name, _| !given.keys().any(|flag| replaces(flag, name)));
+    all.extend(given);
     let overlaid: LinkValues = serde_json::from_value(Value::Object(all)).expect("it was read before");
     LinkValues { mtu: overlaid.mtu.or(Some(MTU_DEFAULT)), outages: link.outages.clone(), ..overlaid }
 }
 
-fn fields(link: &LinkValues) -> Map<String, Value> {
-    let Ok(Value::Object(all)) = serde_json::to_value(link) else { unreachable!("a link is an object") };
-    all
-}
-
-impl LinkValues {
-    fn config(&self) -> Result<LinkConfig, String> {
-        let mtu = self.mtu.unwrap_or(MTU_DEFAULT);
-        within("bytes of MTU", mtu as u64, MTU_MIN as u64..=65_535)?;
-        if self.loss.is_some() && self.burst.is_some() {
-            return Err("the link has a loss and a burst; choose one".into());
-        }
-        if self.rate_back.is_some() && self.rate.is_none() {
-            return Err("the link has a rate back and none towards the server; give it a rate such as 2Mbit/s".into());
-        }
-        if self.queue.is_some() && self.rate.is_none() {
-            return Err("the link has a queue and no rate to wait for; give it a rate such as 2Mbit/s".into());
-        }
-        let outage = |outage: &Outage| skipstone::netsim::Outage { start: outage.at.0, length: outage.length.0 };
-        let config = LinkConfig {
-            delay: self.rtt.map_or(Duration::ZERO, |span| span.0) / 2,
-            jitter: self.jitter.map_or(Duration::ZERO, |span| span.0),
-            rate_bits_per_second: self.rate.map(|rate| rate.bits_per_second()),
-            queue: self.queue.map_or(QueueLimit::Unlimited, |queue| QueueLimit::Time(queue.0)),
-            loss: loss(self.loss, self.burst),
-            reorder: chance(self.reorder),
-            duplicate: chance(self.duplicate),
-            outages: self.outages.iter().map(outage).collect(),
-            datagram_bytes_max: Some(mtu - HEADER_BYTES),
-            header_bytes: HEADER_BYTES,
-            ..LinkConfig::default()
-        };
-        config.validate().map_err(|error| format!("this link cannot be: {error}"))?;
-        Ok(config)
-    }
-
-    /// As a plan has them: those that say something.
-    fn words(&self) -> BTreeMap<String, String> {
-        let written = fields(self).into_iter().filter(|(_, value)| !value.is_null());
-        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let mut words: BTreeMap<String, String> = written.map(|(name, value)| (name, text(value))).collect();
-        let outages: Vec<_> = self.outages.iter().map(|outage| format!("{} at {}", outage.length, outage.at)).collect();
-        if !outages.is_empty() {
-            words.insert("outages".into(), outages.join(", "));
-        }
-        words
-    }
+/// Whether a flag takes the place of this value of the plan's: one kind of loss does so of the others.
+fn replaces(flag: &str, name: &str) -> bool {
+    let alike = |of: &str| match of {
+        "loss" | "burst" | "fade" => "loss".to_owned(),
+        "delay" => "rtt".to_owned(),
+        other => other.to_owned(),
+    };
+    alike(flag) == alike(name.strip_suffix("_back").unwrap_or(name))
 }

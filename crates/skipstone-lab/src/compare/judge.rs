@@ -89,6 +89,8 @@ mod tests {
         assert_eq!(missed("skipstone.p998<=40"), ["skipstone lean seed 2"]);
         assert_eq!(missed("skipstone.adaptive.p998<0.024s"), Vec::<String>::new());
         assert_eq!(missed("skipstone.lean.worst.p998<44"), ["skipstone lean worst"]);
+        assert_eq!(missed("skipstone.adaptive.p99.8<21ms"), ["skipstone adaptive seed 1"]);
+        assert_eq!(missed("skipstone.lean.worst.p99.8<=44ms"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.bytes_per_payload<2"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.max<2"), ["kcp-fec seed 1"], "what was not measured keeps to nothing");
     }
@@ -104,7 +106,15 @@ mod tests {
         assert!(error("quinn.p998<5").contains("\"quinn\" does not take part; there are skipstone.lean, kcp"));
         assert!(error("skipstone.off.p998<5").contains("skipstone.off"));
         assert!(error("bytes_per_payload<5ms").contains("not measured in ms"));
-        for good in ["p998<24ms", "skipstone.lean.median.max<50", "kcp.lost==0", "queue_delay_p95<=60ms"] {
+        for good in [
+            "p998<24ms",
+            "skipstone.lean.median.max<50",
+            "kcp.lost==0",
+            "queue_delay_p95<=60ms",
+            "p99.99<40ms",
+            "useful>=97.5%",
+            "kcp.link_share>=30%",
+        ] {
             check(&[good.parse().unwrap()], &contenders).unwrap();
         }
     }

@@ -7,18 +7,20 @@
 //! ```
 
 mod beside;
-mod condition;
-mod contender;
+pub(crate) mod condition;
+pub(crate) mod contender;
+pub(crate) mod delivery;
+mod directions;
 mod jobs;
 mod judge;
-mod payload;
+pub(crate) mod payload;
 mod peer;
 pub(crate) mod peers;
-mod plan;
-mod proof;
+pub(crate) mod plan;
+pub(crate) mod proof;
 pub(crate) mod result;
 pub(crate) mod row;
-mod simulation;
+pub(crate) mod simulation;
 mod table;
 
 use std::sync::atomic::AtomicBool;
@@ -35,7 +37,7 @@ use crate::units::transport_name::Named;
 use condition::Condition;
 use contender::{Contender, Mode, SimulatedTransport};
 use jobs::{Job, run_all};
-use plan::ComparePlan;
+use plan::{ComparePlan, PlanFile};
 use result::{ComparePlanWords, Comparison, SCHEMA_VERSION};
 use row::{CompareRow, Summary};
 
@@ -92,9 +94,9 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     if !arguments.simulated {
         return Err("only simulated runs exist so far: add --simulated".into());
     }
-    let plan = ComparePlan::read(&arguments.plan)?;
-    let condition =
-        Condition::from(&plan, &arguments.values).map_err(|error| format!("{}: {error}", arguments.plan))?;
+    let file = ComparePlan::read(&arguments.plan)?;
+    let condition = condition(&file, &arguments.values)?;
+    let plan = file.plan;
     let contenders = contenders(&plan, arguments);
     judge::check(&arguments.threshold, &contenders)?;
     let seeds: Vec<u64> = (0..arguments.seeds).map(|at| arguments.seed.wrapping_add(at)).collect();
@@ -104,6 +106,14 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let comparison = conclude(rows, &condition, &plan, seeds, &arguments.threshold);
     sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
     Ok(comparison.verdict.into())
+}
+
+/// The plan with the flags' values. A mistake of the plan has its place there, one of the flags has none.
+fn condition(file: &PlanFile, flags: &condition::Flags) -> Result<Condition, String> {
+    Condition::from(&file.plan, flags).map_err(|misfit| {
+        let is_the_plans = Condition::from(&file.plan, &condition::Flags::default()).err() == Some(misfit.clone());
+        if is_the_plans { file.mistake(&misfit) } else { misfit.sentence }
+    })
 }
 
 fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Vec<Contender> {

@@ -1,17 +1,15 @@
-//! The bytes of an update: whose it is, its number, when it was due, and filler that belongs to no other update.
+//! The bytes of an update: whose it is, its number, and filler that belongs to no other update.
 //!
 //! ```text
-//! entity 2 | sequence 4 | time 6, in µs | filler, from entity and sequence
+//! entity 2 | sequence 4 | filler, from entity and sequence
 //! ```
-
-use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::measure::splitmix::splitmix;
 
 /// The shortest update.
-pub(crate) const BYTES_MIN: usize = 16;
+pub(crate) const BYTES_MIN: usize = 8;
 
 /// The head of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +17,6 @@ pub(crate) struct Stamp {
     pub(crate) entity: u16,
     /// Counts the entity's updates from 0.
     pub(crate) sequence: u32,
-    /// When it was due.
-    pub(crate) due: Duration,
 }
 
 impl Stamp {
@@ -29,7 +25,6 @@ impl Stamp {
         let mut payload = Vec::with_capacity(bytes);
         payload.extend_from_slice(&self.entity.to_be_bytes());
         payload.extend_from_slice(&self.sequence.to_be_bytes());
-        payload.extend_from_slice(&(self.due.as_micros() as u64).to_be_bytes()[2..]);
         payload.extend(self.filler().take(bytes - payload.len()));
         payload.into()
     }
@@ -37,12 +32,9 @@ impl Stamp {
     /// The head of an update; `None` if it is damaged.
     pub(crate) fn decode(payload: &[u8]) -> Option<Stamp> {
         let (head, filler) = payload.split_at_checked(HEAD_BYTES)?;
-        let mut time = [0; 8];
-        time[2..].copy_from_slice(&head[6..]);
         let stamp = Stamp {
             entity: u16::from_be_bytes(head[..2].try_into().ok()?),
             sequence: u32::from_be_bytes(head[2..6].try_into().ok()?),
-            due: Duration::from_micros(u64::from_be_bytes(time)),
         };
         stamp.filler().zip(filler).all(|(own, given)| own == *given).then_some(stamp)
     }
@@ -53,7 +45,7 @@ impl Stamp {
     }
 }
 
-const HEAD_BYTES: usize = 12;
+const HEAD_BYTES: usize = 6;
 
 #[cfg(test)]
 mod tests {
@@ -61,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_stamp_is_read_back_and_any_damage_to_the_filler_is_seen() {
-        let stamp = Stamp { entity: 7, sequence: 12_345, due: Duration::from_micros(1 << 40) };
+        let stamp = Stamp { entity: 7, sequence: 12_345 };
         for bytes in [BYTES_MIN, 50, 400] {
             let payload = stamp.encode(bytes);
             assert_eq!((payload.len(), Stamp::decode(&payload)), (bytes, Some(stamp)));

@@ -8,8 +8,9 @@ use std::fs;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::contender::{Mode, SimulatedTransport};
-use crate::units::{BitRate, Burst, Percent, Span};
-use mistake::mistake;
+use super::delivery::Delivery;
+use crate::units::{BitRate, Burst, Fade, Percent, Span};
+use mistake::{mistake, placed};
 
 /// A plan: the transports to compare, and the condition.
 #[derive(Debug, Clone, Deserialize)]
@@ -28,6 +29,9 @@ pub(crate) struct ComparePlan {
     pub(crate) ticks_per_second: u32,
     /// Bytes of an update.
     pub(crate) payload_bytes: usize,
+    /// How updates are delivered; reliable and in order, if it does not say.
+    #[serde(default)]
+    pub(crate) delivery: Delivery,
     /// Updates of each entity that may wait at a sender; what does not fit is refused. As it comes, if it does not say.
     pub(crate) waiting_max: Option<u32>,
     /// How long updates may take after the last was sent.
@@ -42,12 +46,15 @@ pub(crate) struct ComparePlan {
     pub(crate) modes: Option<Vec<Mode>>,
     /// The link, in both directions.
     pub(crate) link: LinkValues,
+    /// Large messages of the contender's own, beside the updates.
+    pub(crate) bulk: Option<Bulk>,
     /// Flows beside the contender on the same link.
     #[serde(default)]
     pub(crate) beside: Vec<Beside>,
 }
 
-/// One direction of the path, in a plan or as flags; the other is alike, with chances of its own.
+/// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances of its
+/// own.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkValues {
@@ -55,15 +62,30 @@ pub(crate) struct LinkValues {
     #[arg(long, value_name = "TIME")]
     #[serde(deserialize_with = "given")]
     pub(crate) rtt: Option<Span>,
-    /// Datagrams lost at random, in each direction; in place of bursts too
+    /// The way back's part of it; half, if it does not say.
+    #[arg(skip)]
+    pub(crate) delay_back: Option<Span>,
+    /// Datagrams lost at random, in each direction; in place of bursts and fades too
     #[arg(long, value_name = "PERCENT")]
     pub(crate) loss: Option<Percent>,
     /// Datagrams lost in bursts, and their mean length: 2%:3; in place of random loss
     #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
     pub(crate) burst: Option<Burst>,
+    /// The share of the time in which everything is lost, and how long that lasts on average: 2%:300ms
+    #[arg(long, value_name = "PERCENT:TIME", conflicts_with_all = ["loss", "burst"])]
+    pub(crate) fade: Option<Fade>,
+    /// The loss of the way back, of any of the three kinds.
+    #[arg(skip)]
+    pub(crate) loss_back: Option<Percent>,
+    #[arg(skip)]
+    pub(crate) burst_back: Option<Burst>,
+    #[arg(skip)]
+    pub(crate) fade_back: Option<Fade>,
     /// Up to so much more delay each way, at random, in order
     #[arg(long, value_name = "TIME")]
     pub(crate) jitter: Option<Span>,
+    #[arg(skip)]
+    pub(crate) jitter_back: Option<Span>,
     /// Datagrams held back for up to 20 ms, so that later ones overtake them
     #[arg(long, value_name = "PERCENT")]
     pub(crate) reorder: Option<Percent>,
@@ -79,6 +101,8 @@ pub(crate) struct LinkValues {
     /// How long anything waits for that rate before it is dropped
     #[arg(long, value_name = "TIME")]
     pub(crate) queue: Option<Span>,
+    #[arg(skip)]
+    pub(crate) queue_back: Option<Span>,
     /// When nothing gets through.
     #[arg(skip)]
     #[serde(default, skip_serializing)]
@@ -86,6 +110,16 @@ pub(crate) struct LinkValues {
     /// The largest IP packet
     #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<usize>,
+}
+
+/// A stream of large messages from the client to the server and back, behind all updates if the transport has priorities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bulk {
+    /// Bytes of a message.
+    pub(crate) bytes: usize,
+    /// One in so long.
+    pub(crate) every: Span,
 }
 
 /// The link is down.
@@ -118,14 +152,37 @@ pub(crate) enum Kind {
     Cubic,
 }
 
+/// A plan and its text, in which mistakes have their place.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanFile {
+    pub(crate) plan: ComparePlan,
+    path: String,
+    text: String,
+}
+
+impl PlanFile {
+    /// The mistake as one sentence, with the place of the key that it is about.
+    pub(crate) fn mistake(&self, misfit: &Misfit) -> String {
+        placed(&self.path, &self.text, misfit.key, &misfit.sentence)
+    }
+}
+
+/// A value that a plan cannot have, or not together with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    /// The key as in `link.queue`.
+    pub(crate) key: &'static str,
+    pub(crate) sentence: String,
+}
+
 impl ComparePlan {
     /// Reads a plan. The error names the place of the mistake.
-    pub(crate) fn read(path: &str) -> Result<ComparePlan, String> {
+    pub(crate) fn read(path: &str) -> Result<PlanFile, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
-        ComparePlan::parse(path, &text)
+        Ok(PlanFile { plan: ComparePlan::parse(path, &text)?, path: path.to_owned(), text })
     }
 
-    fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {
+    pub(crate) fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {
         toml::from_str(text).map_err(|error| mistake(path, text, &error))
     }
 }

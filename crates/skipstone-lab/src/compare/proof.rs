@@ -2,18 +2,28 @@
 
 use std::time::Duration;
 
+use super::delivery::{Delivery, Owed};
 use super::payload::Stamp;
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 
 /// The client's view of its echoes.
 #[derive(Debug)]
 pub(crate) struct Proof {
-    /// By entity: its updates, which come back to the one client.
+    delivery: Delivery,
+    /// By entity, bulk behind the last: its updates, which come back to the one client.
     entities: Vec<Ledger>,
     /// By entity: how many were sent.
     sent: Vec<u32>,
+    /// By entity: how many were sent when the newest that was not refused was.
+    accepted: Vec<u32>,
+    /// By entity: how many were sent when the newest that came back was.
+    newest: Vec<u32>,
+    /// By sequence: when the updates of that tick were due.
+    due: Vec<Duration>,
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
+    delivered: u64,
+    delivered_bytes: u64,
     refused: u64,
     corrupted: u64,
 }
@@ -23,8 +33,11 @@ pub(crate) struct Proof {
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
+    /// Their payload.
+    pub(crate) delivered_bytes: u64,
     /// A full queue took them not, at either end.
     pub(crate) refused: u64,
+    /// Owed and not delivered: of sequenced channels the newest of each entity, of unreliable ones none.
     pub(crate) lost: u64,
     pub(crate) duplicated: u64,
     /// Came back after a newer one of the same entity.
@@ -33,21 +46,38 @@ pub(crate) struct UpdateCounts {
 }
 
 impl Proof {
-    pub(crate) fn new(entities: u16) -> Proof {
+    pub(crate) fn new(entities: u16, delivery: Delivery) -> Proof {
+        let with_bulk = usize::from(entities) + 1;
         Proof {
-            entities: (0..entities).map(|_| Ledger::new(1, 1)).collect(),
-            sent: vec![0; entities.into()],
+            delivery,
+            entities: (0..with_bulk).map(|_| Ledger::new(1, 1)).collect(),
+            sent: vec![0; with_bulk],
+            accepted: vec![0; with_bulk],
+            newest: vec![0; with_bulk],
+            due: Vec::new(),
             latencies: Vec::new(),
+            delivered: 0,
+            delivered_bytes: 0,
             refused: 0,
             corrupted: 0,
         }
     }
 
-    /// The next update of an entity.
-    pub(crate) fn send(&mut self, entity: u16, due: Duration) -> Stamp {
+    /// The next update of every entity is due.
+    pub(crate) fn on_tick(&mut self, due: Duration) {
+        self.due.push(due);
+    }
+
+    /// The next update of an entity, or the next bulk message.
+    pub(crate) fn send(&mut self, entity: u16) -> Stamp {
         let sent = &mut self.sent[usize::from(entity)];
         *sent += 1;
-        Stamp { entity, sequence: *sent - 1, due }
+        Stamp { entity, sequence: *sent - 1 }
+    }
+
+    /// The sender took it.
+    pub(crate) fn on_accepted(&mut self, stamp: Stamp) {
+        self.accepted[usize::from(stamp.entity)] = stamp.sequence + 1;
     }
 
     /// A full queue refused an update, or its echo.
@@ -66,19 +96,44 @@ impl Proof {
         };
         match self.entities[number].on_line(0, 0, stamp.sequence) {
             LineOutcome::InOrder | LineOutcome::Reordered => {
-                self.latencies.push((now - stamp.due).as_micros() as u32);
+                self.delivered += 1;
+                self.delivered_bytes += payload.len() as u64;
+                self.newest[number] = self.newest[number].max(stamp.sequence + 1);
+                if number != self.bulk() {
+                    self.latencies.push((now - self.due[stamp.sequence as usize]).as_micros() as u32);
+                }
             }
             LineOutcome::Duplicate | LineOutcome::Unexpected => {}
         }
     }
 
-    /// Whether everything has come back that was not refused.
+    /// Whether nothing more can come, or need come.
     pub(crate) fn is_complete(&self) -> bool {
-        self.delivered() + self.refused == self.sent()
+        match self.delivery.owes() {
+            Owed::All => self.delivered + self.refused == self.sent(),
+            Owed::Newest => self.lost() == 0,
+            Owed::Nothing => false,
+        }
     }
 
-    pub(crate) fn delivered(&self) -> u64 {
-        self.latencies.len() as u64
+    /// Payload that came back, bulk included.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// The number behind the last entity's.
+    fn bulk(&self) -> usize {
+        self.entities.len() - 1
+    }
+
+    /// Owed, accepted and not delivered.
+    fn lost(&self) -> u64 {
+        let owed = self.accepted.iter().zip(&self.newest).filter(|(accepted, newest)| newest < accepted).count() as u64;
+        match self.delivery.owes() {
+            Owed::All => self.sent() - self.delivered - self.refused,
+            Owed::Newest => owed,
+            Owed::Nothing => 0,
+        }
     }
 
     fn sent(&self) -> u64 {
@@ -87,15 +142,16 @@ impl Proof {
 
     /// The counts, and all latencies in µs, sorted.
     pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>) {
-        let (sent, delivered) = (self.sent(), self.delivered());
+        let (sent, lost) = (self.sent(), self.lost());
         let mut tally = Tally::default();
         self.entities.iter().zip(&self.sent).for_each(|(ledger, sent)| tally += ledger.finish(&[*sent]));
         self.latencies.sort_unstable();
         let counts = UpdateCounts {
             sent,
-            delivered,
+            delivered: self.delivered,
+            delivered_bytes: self.delivered_bytes,
             refused: self.refused,
-            lost: sent - delivered - self.refused,
+            lost,
             duplicated: tally.duplicated,
             reordered: tally.reordered,
             corrupted: self.corrupted,
@@ -106,7 +162,12 @@ impl Proof {
 
 /// The nearest-rank percentile of sorted values, in basis points: 9,980 is p99.8. `None` of nothing.
 pub(crate) fn percentile(sorted: &[u32], basis_points: u64) -> Option<u32> {
-    let rank = (sorted.len() as u64 * basis_points).div_ceil(10_000).max(1);
+    percentile_of(sorted, sorted.len(), basis_points)
+}
+
+/// The same of so many values, of which those that are missing are greater than all others.
+pub(crate) fn percentile_of(sorted: &[u32], count: usize, basis_points: u64) -> Option<u32> {
+    let rank = (count as u64 * basis_points).div_ceil(10_000).max(1);
     sorted.get(rank as usize - 1).copied()
 }
 
@@ -129,22 +190,62 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missing_is_greater_than_all_others() {
+        let of = |basis_points| percentile_of(&[10, 20, 30], 4, basis_points);
+        assert_eq!([2_500, 7_500, 7_501, 10_000].map(of), [Some(10), Some(30), None, None]);
+    }
+
+    /// Sends three updates of two entities each; of entity 0 the first and the third come back, of entity 1 two.
+    fn some_of(delivery: Delivery) -> (bool, UpdateCounts) {
+        let mut proof = Proof::new(2, delivery);
+        for tick in 0..3 {
+            proof.on_tick(at(tick));
+            for entity in 0..2 {
+                let stamp = proof.send(entity);
+                proof.on_accepted(stamp);
+            }
+        }
+        for (entity, sequence) in [(0, 0), (0, 2), (1, 0), (1, 1)] {
+            proof.on_echo(at(50), entity, &Stamp { entity, sequence }.encode(8));
+        }
+        (proof.is_complete(), proof.finish().0)
+    }
+
+    #[test]
+    fn each_delivery_owes_what_it_promises() {
+        let lost = |delivery| some_of(delivery).1.lost;
+        assert_eq!(lost(Delivery::ReliableOrdered), 2);
+        assert_eq!(lost(Delivery::ReliableUnordered), 2);
+        assert_eq!(lost(Delivery::ReliableSequenced), 1, "the newest of entity 1");
+        assert_eq!((lost(Delivery::Unreliable), some_of(Delivery::Unreliable).0), (0, false));
+    }
+
+    #[test]
     fn every_fault_is_counted_once_and_as_what_it_is() {
-        let mut proof = Proof::new(2);
-        let sent: Vec<_> = (0..4).map(|_| proof.send(1, at(100)).encode(50)).collect();
-        proof.send(0, at(100));
-        proof.send(0, at(100));
+        let mut proof = Proof::new(2, Delivery::ReliableOrdered);
+        (0..4).for_each(|_| proof.on_tick(at(100)));
+        let sent: Vec<_> = (0..4).map(|_| proof.send(1).encode(50)).collect();
+        proof.send(0);
+        proof.send(0);
         proof.on_refused();
         proof.on_echo(at(120), 1, &sent[0]);
         proof.on_echo(at(130), 1, &sent[2]);
         proof.on_echo(at(131), 1, &sent[1]);
         proof.on_echo(at(132), 1, &sent[1]);
         proof.on_echo(at(133), 0, &sent[3]);
-        proof.on_echo(at(134), 1, &Stamp { entity: 1, sequence: 9, due: at(0) }.encode(50));
+        proof.on_echo(at(134), 1, &Stamp { entity: 1, sequence: 9 }.encode(50));
         assert!(!proof.is_complete());
         let (counts, latencies) = proof.finish();
-        let expected =
-            UpdateCounts { sent: 6, delivered: 3, refused: 1, lost: 2, duplicated: 1, reordered: 1, corrupted: 2 };
+        let expected = UpdateCounts {
+            sent: 6,
+            delivered: 3,
+            delivered_bytes: 150,
+            refused: 1,
+            lost: 2,
+            duplicated: 1,
+            reordered: 1,
+            corrupted: 2,
+        };
         assert_eq!((counts, latencies), (expected, vec![20_000, 30_000, 31_000]));
     }
 }

@@ -27,12 +27,16 @@ pub(crate) struct Measured {
     /// Datagrams and IP bytes that were sent in both directions, from the first of the handshake on.
     pub(crate) datagrams: u64,
     pub(crate) ip_bytes: u64,
+    /// IP bytes that were sent from the third second after the first update on.
+    pub(crate) ip_bytes_late: u64,
     /// Datagrams that the link lost, in both directions.
     pub(crate) datagrams_lost: u64,
     /// Of those, the ones that found the queue full.
     pub(crate) datagrams_overflowed: u64,
     /// How long datagrams waited for the rate towards the server, in µs, sorted.
     pub(crate) queue_delays: Vec<u32>,
+    /// The same towards the client.
+    pub(crate) queue_delays_back: Vec<u32>,
     /// Bytes that the link carried towards the server while shares were counted.
     pub(crate) carried: Carried,
     pub(crate) telemetry: Telemetry,
@@ -64,6 +68,8 @@ pub(crate) struct Stopped;
 const DATAGRAMS_PER_UPDATE_MAX: u64 = 12;
 /// However few updates there are.
 const DATAGRAMS_MAX_MIN: u64 = 100_000;
+/// As if each datagram of bulk were so long.
+const BULK_DATAGRAM_BYTES: u64 = 1_000;
 /// A connection that does not stand after so long never will.
 const CONNECT_MAX: Duration = Duration::from_secs(60);
 /// When the client begins to connect.
@@ -100,6 +106,7 @@ struct World<'a> {
     connected: Option<Time>,
     first: Option<Time>,
     ticks_sent: u64,
+    bulk_sent: u64,
     proof: Proof,
     /// The counts before and after the time in which shares are counted.
     counted: [Option<Carried>; 2],
@@ -107,13 +114,16 @@ struct World<'a> {
     datagram: Vec<u8>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Traffic {
     datagrams: u64,
     ip_bytes: u64,
     lost: u64,
     overflowed: u64,
+    ip_bytes_late: u64,
+    late_from: Time,
     queue_delays: Vec<u32>,
+    queue_delays_back: Vec<u32>,
     is_sending: bool,
     link_bytes: u64,
     useful_bytes: Option<u64>,
@@ -134,21 +144,23 @@ impl<'a> World<'a> {
         let server = SocketAddr::from(SERVER);
         let setup = EndsSetup { now: BEGIN, server, seed, condition };
         // Outages count from the first update.
-        let link = LinkConfig { outages: Vec::new(), ..condition.link.clone() };
+        let without = |link: &LinkConfig| LinkConfig { outages: Vec::new(), ..link.clone() };
+        let (there, back) = (without(&condition.link), without(&condition.back));
         World {
             condition,
             now: BEGIN,
             ends: ends(contender, setup),
-            links: Duplex::symmetric(link, seed).expect("it was checked"),
+            links: Duplex::new(there, back, seed).expect("it was checked"),
             neighbours: Neighbours::default(),
             port: CLIENT_PORT,
             roams_at: Time::NEVER,
             connected: None,
             first: None,
             ticks_sent: 0,
-            proof: Proof::new(condition.entities),
+            bulk_sent: 0,
+            proof: Proof::new(condition.entities, condition.delivery),
             counted: [None; 2],
-            traffic: Traffic::default(),
+            traffic: Traffic::new(),
             datagram: Vec::new(),
         }
     }
@@ -174,6 +186,7 @@ impl<'a> World<'a> {
         self.connected = Some(self.now);
         let first = self.now + self.condition.ahead();
         self.first = Some(first);
+        self.traffic.late_from = first + LATE;
         self.set_outages(first);
         self.neighbours = Neighbours::new(&self.condition.beside, &self.condition.link, first);
         self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
@@ -207,6 +220,8 @@ impl<'a> World<'a> {
 
     fn has_given_up(&self) -> bool {
         let updates = self.condition.ticks() * u64::from(self.condition.entities);
+        let bulk = self.condition.bulk.map_or(0, |bulk| bulk.bytes as u64 / BULK_DATAGRAM_BYTES + 1);
+        let updates = updates + self.condition.bulk_messages() * bulk;
         self.traffic.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
     }
 
@@ -215,20 +230,16 @@ impl<'a> World<'a> {
         Carried {
             own: self.traffic.link_bytes,
             useful: self.traffic.useful_bytes,
-            goodput: self.proof.delivered() * self.condition.payload_bytes as u64,
+            goodput: self.proof.delivered_bytes(),
             beside: self.neighbours.bytes(),
             beside_goodput: self.neighbours.delivered(),
         }
     }
 
     fn set_outages(&mut self, first: Time) {
-        let mut link = self.condition.link.clone();
-        for outage in &mut link.outages {
-            outage.start += since_epoch(first);
-        }
-        let back =
-            LinkConfig { rate_bits_per_second: self.condition.rate_back.or(link.rate_bits_per_second), ..link.clone() };
-        for (direction, link) in [(&mut self.links.up, link), (&mut self.links.down, back)] {
+        let (there, back) = (self.condition.link.clone(), self.condition.back.clone());
+        for (direction, mut link) in [(&mut self.links.up, there), (&mut self.links.down, back)] {
+            link.outages.iter_mut().for_each(|outage| outage.start += since_epoch(first));
             direction.set_config(link).expect("it was checked");
         }
     }
@@ -247,12 +258,26 @@ impl<'a> World<'a> {
         }
     }
 
+    /// When a bulk message is due, as a number.
+    fn next_bulk(&self) -> Time {
+        match (self.condition.bulk, self.first) {
+            (Some(bulk), Some(first)) if self.bulk_sent < self.condition.bulk_messages() => {
+                first + Duration::from_micros(bulk.every.0.as_micros() as u64 * self.bulk_sent)
+            }
+            _ => Time::NEVER,
+        }
+    }
+
     fn next_time(&mut self) -> Time {
         let arrival = self.links.next_arrival();
         let arrival = arrival.map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64));
         let timers =
             [self.ends.client.poll_timeout(), self.ends.server.poll_timeout(), self.neighbours.poll_timeout(self.now)];
-        let next = timers.into_iter().chain([arrival, self.next_tick(), self.roams_at]).min().unwrap_or(Time::NEVER);
+        let next = timers
+            .into_iter()
+            .chain([arrival, self.next_tick(), self.next_bulk(), self.roams_at])
+            .min()
+            .unwrap_or(Time::NEVER);
         // A timer may name a moment that turns out to be early; time moves on all the same.
         next.max(self.now + Duration::from_micros(1))
     }
@@ -270,6 +295,7 @@ impl<'a> World<'a> {
             self.neighbours.handle_timeout(self.now);
             self.answer();
             self.send_tick();
+            self.send_bulk();
             self.transmit();
             let now = since_epoch(self.now);
             if self.links.next_arrival().is_none_or(|at| at > now) {
@@ -300,6 +326,7 @@ impl<'a> World<'a> {
             }
             // What was sent to an address that the client has left is nobody's.
             if tag_port(arrival.tag) == client.port() {
+                self.traffic.on_arrival_back(&arrival);
                 self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);
             }
         }
@@ -322,12 +349,27 @@ impl<'a> World<'a> {
         while self.now >= self.next_tick() {
             let due = since_epoch(self.tick_at(self.ticks_sent));
             self.ticks_sent += 1;
+            self.proof.on_tick(due);
             for entity in 0..self.condition.entities {
-                let payload = self.proof.send(entity, due).encode(self.condition.payload_bytes);
-                if !self.ends.client.send(self.now, Update { entity, payload, age: Duration::ZERO }) {
-                    self.proof.on_refused();
-                }
+                self.send(entity, self.condition.payload_bytes);
             }
+        }
+    }
+
+    fn send_bulk(&mut self) {
+        while self.now >= self.next_bulk() {
+            self.bulk_sent += 1;
+            self.send(self.condition.entities, self.condition.bulk.expect("it is due").bytes);
+        }
+    }
+
+    fn send(&mut self, entity: u16, bytes: usize) {
+        let stamp = self.proof.send(entity);
+        let update = Update { entity, payload: stamp.encode(bytes), age: Duration::ZERO };
+        if self.ends.client.send(self.now, update) {
+            self.proof.on_accepted(stamp);
+        } else {
+            self.proof.on_refused();
         }
     }
 
@@ -347,15 +389,18 @@ impl<'a> World<'a> {
         let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
         let (counts, latencies) = self.proof.finish();
         self.traffic.queue_delays.sort_unstable();
+        self.traffic.queue_delays_back.sort_unstable();
         Measured {
             counts,
             latencies,
             connect: self.connected.map(|at| at.since(BEGIN)),
             datagrams: self.traffic.datagrams,
             ip_bytes: self.traffic.ip_bytes,
+            ip_bytes_late: self.traffic.ip_bytes_late,
             datagrams_lost: self.traffic.lost,
             datagrams_overflowed: self.traffic.overflowed,
             queue_delays: self.traffic.queue_delays,
+            queue_delays_back: self.traffic.queue_delays_back,
             carried: after.since(before),
             gave_up,
             telemetry,
@@ -385,6 +430,23 @@ impl Carried {
 }
 
 impl Traffic {
+    fn new() -> Traffic {
+        Traffic {
+            datagrams: 0,
+            ip_bytes: 0,
+            lost: 0,
+            overflowed: 0,
+            ip_bytes_late: 0,
+            late_from: Time::NEVER,
+            queue_delays: Vec::new(),
+            queue_delays_back: Vec::new(),
+            is_sending: false,
+            link_bytes: 0,
+            useful_bytes: None,
+            owed: 0,
+        }
+    }
+
     fn transmit(
         &mut self,
         peer: &mut dyn Peer,
@@ -396,7 +458,9 @@ impl Traffic {
     ) {
         while let Some(to) = peer.poll_transmit(now, datagram) {
             self.datagrams += 1;
-            self.ip_bytes += (datagram.len() + HEADER_BYTES) as u64;
+            let ip_bytes = (datagram.len() + HEADER_BYTES) as u64;
+            self.ip_bytes += ip_bytes;
+            self.ip_bytes_late += if now >= self.late_from { ip_bytes } else { 0 };
             let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
             self.lost += u64::from(fate != Fate::Queued);
             self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
@@ -411,12 +475,18 @@ impl Traffic {
         let (first, again) = (contents.first as u64, contents.again as u64);
         let useful = self.useful_bytes.get_or_insert(0);
         match fate {
-            Fate::Queued | Fate::Lost(LossCause::Random | LossCause::Burst) => {
+            Fate::Queued | Fate::Lost(LossCause::Random | LossCause::Burst | LossCause::Fade) => {
                 let paid = again.min(self.owed);
                 self.owed -= paid;
                 *useful += first + paid;
             }
             Fate::Lost(_) => self.owed += first,
+        }
+    }
+
+    fn on_arrival_back(&mut self, arrival: &Arrival) {
+        if self.is_sending {
+            self.queue_delays_back.push(arrival.waited.as_micros() as u32);
         }
     }
 
@@ -427,6 +497,9 @@ impl Traffic {
         }
     }
 }
+
+/// A path is known by then, and what was a guess at the beginning is over.
+const LATE: Duration = Duration::from_secs(3);
 
 fn tag_port(tag: u64) -> u16 {
     tag as u16

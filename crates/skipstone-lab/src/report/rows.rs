@@ -30,7 +30,8 @@ pub(crate) fn check(
 ) -> Result<(), String> {
     for threshold in thresholds {
         let complain = |cause: String| Err(format!("--threshold {threshold}: {cause}"));
-        let (scope, figure) = split(threshold);
+        let (scope, figure) = split(threshold, figures);
+        let figure = figure.as_str();
         if !subjects.iter().any(|subject| subject.is_meant_by(&scope)) {
             return complain(format!("\"{}\" does not take part; there are {}", scope.join("."), names.join(", ")));
         }
@@ -56,9 +57,12 @@ pub(crate) fn judge(
 ) -> (Vec<ThresholdResult>, Vec<String>) {
     let (mut results, mut reasons) = (Vec::new(), Vec::new());
     for threshold in thresholds {
-        let (scope, figure) = split(threshold);
-        for subject in subjects.iter().filter(|subject| subject.is_meant_by(&scope)) {
-            let actual = subject.figures.get(figure).and_then(Value::as_f64);
+        for subject in subjects {
+            let (scope, figure) = split(threshold, &subject.figures);
+            if !subject.is_meant_by(&scope) {
+                continue;
+            }
+            let (figure, actual) = (figure.as_str(), subject.figures.get(&figure).and_then(Value::as_f64));
             let unit = FigureUnit::of(figure, times);
             let passed = actual.is_some_and(|actual| threshold.compare(actual, unit).unwrap_or(false));
             if !passed {
@@ -80,11 +84,21 @@ pub(crate) fn by_name(figures: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// The names that narrow it down, and the figure.
-fn split(threshold: &Threshold) -> (Vec<&str>, &str) {
+/// The names that narrow it down, and the figure as results name it: `p99.8` is p998, `useful` is useful_share.
+fn split<'a>(threshold: &'a Threshold, figures: &Map<String, Value>) -> (Vec<&'a str>, String) {
     let mut names: Vec<&str> = threshold.path().split('.').collect();
-    let figure = names.pop().unwrap_or_default();
-    (names, figure)
+    let mut figure = names.pop().unwrap_or_default().to_owned();
+    if let Some(whole) = names.pop_if(|whole| is_percentile(whole, &figure)) {
+        figure.insert_str(0, whole);
+    }
+    let share = format!("{figure}_share");
+    if !figures.contains_key(&figure) && figures.contains_key(&share) { (names, share) } else { (names, figure) }
+}
+
+/// Whether a point in the name of a percentile was taken for one between names.
+fn is_percentile(whole: &str, decimals: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    whole.strip_prefix('p').is_some_and(is_number) && is_number(decimals)
 }
 
 impl Subject {

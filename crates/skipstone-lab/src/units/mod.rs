@@ -4,6 +4,7 @@
 mod bit_rate;
 mod burst;
 mod error;
+mod fade;
 mod loss;
 mod mix;
 pub(crate) mod nearest;
@@ -20,6 +21,7 @@ pub(crate) mod written;
 pub use bit_rate::BitRate;
 pub use burst::Burst;
 pub use error::UnitError;
+pub use fade::Fade;
 pub use loss::{chance, loss};
 pub use mix::{Carrier, Mix};
 pub use percent::Percent;

@@ -76,6 +76,7 @@ impl Threshold {
         let limit = match (self.unit, target) {
             (None, _) => self.limit,
             (Some(unit), Some(target)) if unit == target => self.limit,
+            (Some(PERCENT), Some(SHARE)) => self.limit / 100.0,
             (Some(unit), target) => match (unit.microseconds, target.and_then(|target| target.microseconds)) {
                 (Some(from), Some(to)) => self.limit * from / to,
                 _ => {
@@ -103,7 +104,7 @@ impl FigureUnit {
         field.rsplit('.').find_map(|name| {
             let last = name.split("_per_").next().unwrap_or(name).rsplit('_').next()?;
             let last = if last == "percent" { "%" } else { last };
-            UNITS.into_iter().find(|unit| unit.name == last)
+            UNITS.into_iter().chain([SHARE]).find(|unit| unit.name == last)
         })
     }
 }
@@ -145,11 +146,14 @@ impl fmt::Display for Threshold {
 const OPERATORS: [Operator; 6] =
     [("<=", f64::le), (">=", f64::ge), ("==", f64::eq), ("!=", f64::ne), ("<", f64::lt), (">", f64::gt)];
 const MILLISECONDS: FigureUnit = FigureUnit { name: "ms", microseconds: Some(1e3) };
+const PERCENT: FigureUnit = FigureUnit { name: "%", microseconds: None };
+/// Of 1, as results have them; a limit may be in percent.
+const SHARE: FigureUnit = FigureUnit { name: "share", microseconds: None };
 const UNITS: [FigureUnit; 4] = [
     FigureUnit { name: "us", microseconds: Some(1.0) },
     MILLISECONDS,
     FigureUnit { name: "s", microseconds: Some(1e6) },
-    FigureUnit { name: "%", microseconds: None },
+    PERCENT,
 ];
 
 #[cfg(test)]

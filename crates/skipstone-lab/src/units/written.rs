@@ -22,9 +22,10 @@ pub(crate) use written_as_text;
 
 use super::bit_rate::BitRate;
 use super::burst::Burst;
+use super::fade::Fade;
 use super::percent::Percent;
 use super::rate::Rate;
 use super::redundancy::{Budget, Mode};
 use super::span::Span;
 
-written_as_text!(BitRate, Burst, Budget, Mode, Percent, Rate, Span);
+written_as_text!(BitRate, Burst, Budget, Fade, Mode, Percent, Rate, Span);

@@ -15,6 +15,7 @@ mod corruption_flips_one_to_three_bits;
 mod delay_is_exact;
 mod duplicates_arrive_twice;
 mod every_datagram_is_accounted_for;
+mod fades_last_as_long_whatever_is_sent;
 mod held_back_datagrams_are_overtaken;
 mod impairments_are_independent;
 mod jitter_keeps_order_unless_told_otherwise;

@@ -15,7 +15,7 @@ use crate::compare::peer::{Peer, Update};
 
 pub(super) fn ends(setup: EndsSetup<'_>) -> Ends {
     let epoch = Duration::from_micros(setup.now.as_micros());
-    let entities = setup.condition.entities;
+    let entities = setup.condition.entities + u16::from(setup.condition.bulk.is_some());
     let server = ServerConfig {
         current_time: epoch,
         max_clients: 1,

@@ -9,9 +9,9 @@ use skipstone_proto::SUITE_DTLS_1_3;
 use skipstone_proto::Time;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
 use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::{MessageId, Submission};
-use skipstone_proto::{Overflow, Settings};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::contender::Mode;
@@ -30,7 +30,7 @@ pub(super) enum Suite {
 
 pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
     let redundancy = Redundancy { mode: mode.0, ..Redundancy::default() };
-    let mut settings = Settings { redundancy, ..Settings::default() };
+    let mut settings = Settings { redundancy, channels: channels(setup), ..Settings::default() };
     // An overloaded link is to be measured, not to end the connection.
     settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);
     if let Some(messages) = setup.condition.waiting_max {
@@ -52,6 +52,18 @@ pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
     let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
     client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
     Ends { client: Box::new(client), server: Box::new(server) }
+}
+
+/// Entities have channels of the plan's mode, bulk has the one behind them and waits for all others.
+fn channels(setup: EndsSetup<'_>) -> Vec<ChannelRule> {
+    let (mode, bulk) = (setup.condition.delivery.on_wire(), setup.condition.entities);
+    match setup.condition.bulk {
+        None => vec![ChannelRule::new(0..=u16::MAX, mode)],
+        Some(_) => {
+            let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);
+            vec![ChannelRule::new(0..=bulk - 1, mode), ChannelRule { priority: behind.priority + 1, ..behind }]
+        }
+    }
 }
 
 fn path(remote: SocketAddr) -> Path {

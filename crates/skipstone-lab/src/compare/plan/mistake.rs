@@ -1,5 +1,9 @@
 //! The error in a plan: its place, and the name that was probably meant.
 
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
 use crate::units::nearest::nearest;
 
 /// The mistake as one sentence: `plans/x.toml:7:1: there is no key "los"; did you mean loss?`
@@ -12,6 +16,32 @@ pub(super) fn mistake(path: &str, text: &str, error: &toml::de::Error) -> String
         None => path.to_owned(),
     };
     format!("{place}: {}", sentence(error.message()))
+}
+
+/// The same of a key such as `link.queue`, whose value makes no sense; of the file alone, if the key is not in it.
+pub(super) fn placed(path: &str, text: &str, key: &str, sentence: &str) -> String {
+    match span_of(text, key) {
+        Some(span) => {
+            let (line, column) = position(text, span.start);
+            format!("{path}:{line}:{column}: {sentence}")
+        }
+        None => format!("{path}: {sentence}"),
+    }
+}
+
+/// Where the value of a key stands.
+fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
+    let table = DeTable::parse(text).ok()?.into_inner();
+    let mut names = key.split('.');
+    let mut value = table.get(names.next()?)?;
+    for name in names {
+        value = match value.get_ref() {
+            DeValue::Table(table) => table.get(name)?,
+            DeValue::Array(values) => values.iter().find_map(|value| value.get_ref().get(name))?,
+            _ => return None,
+        };
+    }
+    Some(value.span())
 }
 
 /// Line and column of a byte, counted from 1.

@@ -65,9 +65,9 @@ fn every_plan_that_comes_with_the_tool_is_read() {
     for entry in fs::read_dir(folder).expect("there are plans") {
         let path = entry.expect("it can be listed").path();
         let plan = ComparePlan::read(path.to_str().expect("a plain name")).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(Some(plan.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
+        assert_eq!(Some(plan.plan.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
         assert!(fs::read_to_string(&path).unwrap().starts_with("# "), "{path:?} says what it shows");
-        names.push(plan.name);
+        names.push(plan.plan.name);
     }
     assert!(names.len() >= 8, "{names:?}");
 }

@@ -15,6 +15,7 @@ fn result() -> Value {
         "messages": { "lost": 3, "delivered": 900_000 },
         "latency_ms": { "p50": 12.5, "p99": 49.0, "max": 80.0 },
         "wire": { "overhead_percent": 15.0 },
+        "link": { "useful_share": 0.975 },
         "server": { "cpu_percent": 79.5, "cpu_us_per_delivery": 1.5, "rss_bytes": 1000 },
         "carriers": [{ "carrier": "udp", "latency_ms": { "p99": 20.0 } }, { "carrier": "ws", "latency_ms": null }],
     })
@@ -34,6 +35,10 @@ fn every_operator_holds_where_it_should() {
         ("server.cpu_percent<80%", true),
         ("server.cpu_percent < 80", true),
         ("wire.overhead_percent<=15", true),
+        ("link.useful_share>=97.5%", true),
+        ("link.useful_share>97.5%", false),
+        ("link.useful_share>=97.6%", false),
+        ("link.useful_share<0.98", true),
     ] {
         assert_eq!(threshold(text).evaluate(&result()).map(|outcome| outcome.passed), Ok(passed), "{text}");
     }
@@ -92,6 +97,7 @@ fn what_was_not_measured_is_neither_kept_nor_missed() {
 fn a_unit_that_does_not_suit_the_number_is_refused() {
     for (text, message) in [
         ("messages.lost<5ms", "\"messages.lost\" is not measured in ms"),
+        ("link.useful_share<5ms", "\"link.useful_share\" is not measured in ms"),
         ("latency.p99<5%", "\"latency.p99\" is not measured in %"),
         ("server.rss_bytes<5%", "\"server.rss_bytes\" is not measured in %"),
     ] {

@@ -1,0 +1,59 @@
+//! How the updates of a plan are delivered, and what is owed to them.
+
+use serde::Deserialize;
+use skipstone_proto::DeliveryMode;
+use strum::Display;
+
+/// The delivery mode of all entities' channels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Display, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum Delivery {
+    /// Sent once, delivered as it comes.
+    Unreliable,
+    /// Sent once, delivered if newer than the newest.
+    UnreliableSequenced,
+    /// Each once, in order.
+    #[default]
+    ReliableOrdered,
+    /// Each once, as it comes.
+    ReliableUnordered,
+    /// The newest arrives.
+    ReliableSequenced,
+}
+
+impl Delivery {
+    /// As the protocol has it.
+    pub(crate) fn on_wire(self) -> DeliveryMode {
+        match self {
+            Delivery::Unreliable => DeliveryMode::Unreliable,
+            Delivery::UnreliableSequenced => DeliveryMode::UnreliableSequenced,
+            Delivery::ReliableOrdered => DeliveryMode::ReliableOrdered,
+            Delivery::ReliableUnordered => DeliveryMode::ReliableUnordered,
+            Delivery::ReliableSequenced => DeliveryMode::ReliableSequenced,
+        }
+    }
+
+    /// How much has to arrive.
+    pub(crate) fn owes(self) -> Owed {
+        match self {
+            Delivery::ReliableOrdered | Delivery::ReliableUnordered => Owed::All,
+            Delivery::ReliableSequenced => Owed::Newest,
+            Delivery::Unreliable | Delivery::UnreliableSequenced => Owed::Nothing,
+        }
+    }
+
+    /// Whether an update may arrive behind a newer one of its entity.
+    pub(crate) fn keeps_order(self) -> bool {
+        !matches!(self, Delivery::Unreliable | Delivery::ReliableUnordered)
+    }
+}
+
+/// How much of what was sent has to arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owed {
+    All,
+    /// Each entity's newest.
+    Newest,
+    Nothing,
+}

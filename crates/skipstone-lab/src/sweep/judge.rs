@@ -1,0 +1,173 @@
+//! Which rules apply to a setting, and which it missed.
+//!
+//! Where a link is overloaded, or a mode need not deliver all, a percentile of what arrived says little by itself. Of an
+//! overload only the share that was delivered is judged. Of modes that need not deliver all, percentiles are of all updates
+//! that were sent, those that never came being the latest, and the share is judged, too.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::pool::SweepFigures;
+use super::rule::Rule;
+use super::setting::Setting;
+
+/// A rule that a setting missed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Miss {
+    pub(crate) rule: Rule,
+    /// Who missed it, and by which figure.
+    pub(crate) figure: String,
+    pub(crate) actual: f64,
+    /// The most that it may be, or the least of shares.
+    pub(crate) bound: f64,
+}
+
+/// The figures of a setting: ours, and those of peers.
+#[derive(Debug, Clone)]
+pub(super) struct Played {
+    pub(super) off: SweepFigures,
+    pub(super) lean: SweepFigures,
+    pub(super) adaptive: SweepFigures,
+    pub(super) peers: Vec<SweepFigures>,
+}
+
+/// All rules that apply, and what was missed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Judgement {
+    pub(super) applied: Vec<Rule>,
+    pub(super) misses: Vec<Miss>,
+}
+
+impl Played {
+    pub(super) fn own(&self) -> [&SweepFigures; 3] {
+        [&self.off, &self.lean, &self.adaptive]
+    }
+}
+
+/// Judges a setting.
+pub(super) fn judge(setting: &Setting, played: &Played) -> Judgement {
+    let mut judgement = Judgement::default();
+    judgement.judge_promises(setting, played);
+    judgement.judge_queue(setting, played);
+    if setting.is_overloaded() {
+        judgement.judge_delivered(played);
+        return judgement;
+    }
+    judgement.judge_tail(setting, played);
+    judgement.judge_far(setting, played);
+    if !setting.delivers_all() {
+        judgement.judge_delivered(played);
+    }
+    judgement.judge_peers(played);
+    judgement.judge_clean(setting, played);
+    judgement
+}
+
+impl Judgement {
+    fn judge_promises(&mut self, setting: &Setting, played: &Played) {
+        let keeps_order = setting.condition.delivery.keeps_order();
+        for of in played.own() {
+            let disorder = of.duplicated + if keeps_order { of.reordered } else { 0 };
+            for (rule, what, count) in [
+                (Rule::Connects, "runs never connected", of.never_connected),
+                (Rule::Lost, "lost or changed", of.lost + of.corrupted),
+                (Rule::Disorder, "twice or out of order", disorder),
+            ] {
+                self.at_most(rule, &format!("{} {what}", of.contender), count as f64, 0.0);
+            }
+        }
+    }
+
+    fn judge_queue(&mut self, setting: &Setting, played: &Played) {
+        let Some(bound) = setting.queue_max() else { return };
+        for of in played.own() {
+            let queue = of.queue_delay_p95.unwrap_or(0.0);
+            self.at_most(Rule::Queue, &format!("{} queue p95", of.contender), queue, bound.as_secs_f64() * 1e3);
+        }
+    }
+
+    fn judge_delivered(&mut self, played: &Played) {
+        let best = played.off.delivered_share.max(played.lean.delivered_share);
+        let (actual, bound) = (played.adaptive.delivered_share, best * DELIVERED_MIN);
+        self.note(Rule::Delivers, "delivered share", actual, bound, actual >= bound);
+    }
+
+    fn judge_tail(&mut self, setting: &Setting, played: &Played) {
+        let from = usize::from(setting.delivers_all());
+        for (name, of) in &PERCENTILES[from..] {
+            if let Some(best) = better(played, of) {
+                self.at_most(Rule::Tail, name, of(&played.adaptive).unwrap_or(f64::INFINITY), lenient(best));
+            }
+        }
+    }
+
+    fn judge_far(&mut self, setting: &Setting, played: &Played) {
+        let Some(best) = better(played, |figures| figures.p9999) else { return };
+        let (actual, tick) = (played.adaptive.p9999.unwrap_or(f64::INFINITY), setting.tick().as_secs_f64() * 1e3);
+        self.at_most(Rule::Far, "p99.99", actual, best + tick);
+        self.at_most(Rule::FarAtAll, "p99.99", actual, best + 2.0 * tick);
+    }
+
+    fn judge_peers(&mut self, played: &Played) {
+        let Some(own) = played.adaptive.p998 else { return };
+        for peer in played.peers.iter().filter(|peer| is_cheaper(peer, &played.adaptive)) {
+            if let Some(theirs) = peer.p998 {
+                self.at_most(Rule::Peers, &format!("p99.8 beside {}", peer.contender), own, lenient(theirs));
+            }
+        }
+        // Without a cheaper peer nobody beats it.
+        if !played.peers.is_empty() && !self.applied.contains(&Rule::Peers) {
+            self.applied.push(Rule::Peers);
+        }
+    }
+
+    fn judge_clean(&mut self, setting: &Setting, played: &Played) {
+        let is_limited = played.own().iter().any(|of| of.overflowed + of.refused > 0);
+        if setting.is_clean() && !is_limited {
+            let bound = played.off.ip_bytes_late as f64 * CLEAN_MAX;
+            self.at_most(Rule::Clean, "bytes from 3 s on", played.adaptive.ip_bytes_late as f64, bound);
+        }
+    }
+
+    fn at_most(&mut self, rule: Rule, figure: &str, actual: f64, bound: f64) {
+        self.note(rule, figure, actual, bound, actual <= bound);
+    }
+
+    fn note(&mut self, rule: Rule, figure: &str, actual: f64, bound: f64, is_kept: bool) {
+        if !self.applied.contains(&rule) {
+            self.applied.push(rule);
+        }
+        if !is_kept {
+            self.misses.push(Miss { rule, figure: figure.to_owned(), actual, bound });
+        }
+    }
+}
+
+/// A peer counts if it delivered everything for at most these bytes.
+fn is_cheaper(peer: &SweepFigures, own: &SweepFigures) -> bool {
+    let is_whole = peer.lost + peer.corrupted + peer.never_connected + peer.gave_up == 0;
+    let cost = |of: &SweepFigures| of.bytes_per_payload.unwrap_or(f64::INFINITY);
+    is_whole && cost(peer) <= cost(own)
+}
+
+/// The better of off and lean.
+fn better(played: &Played, of: impl Fn(&SweepFigures) -> Option<f64>) -> Option<f64> {
+    [&played.off, &played.lean].into_iter().filter_map(of).min_by(f64::total_cmp)
+}
+
+/// What is as good: 1 ms or 3% more, whichever is more.
+fn lenient(best: f64) -> f64 {
+    best + (best * 0.03).max(1.0)
+}
+
+type Percentile = (&'static str, fn(&SweepFigures) -> Option<f64>);
+
+/// The first where not everything is delivered: the others may then be of what never came.
+const PERCENTILES: [Percentile; 3] =
+    [("p50", |figures| figures.p50), ("p99", |figures| figures.p99), ("p99.8", |figures| figures.p998)];
+const DELIVERED_MIN: f64 = 0.97;
+const CLEAN_MAX: f64 = 1.02;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! `skipstone sweep`: settings drawn from seeds, each run in virtual time by ours and by peers, judged by rules that hold on
+//! every path.
+//!
+//! ```text
+//! seed ──> draw (a plan's text) ──> setting ──> play (contenders x loss seeds) ──> pool ──> judge ──> line, summary, JSON
+//! ```
+
+mod chance;
+mod draw;
+mod judge;
+mod play;
+mod pool;
+pub(crate) mod result;
+mod rule;
+mod setting;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::compare::contender::SimulatedTransport;
+use crate::report::output;
+use crate::report::paint::style;
+use crate::report::{Exit, Sink, Verdict};
+use crate::signals::Signals;
+use play::Extent;
+use result::{RuleResult, SCHEMA_VERSION, SettingResult, Sweep};
+use rule::Tolerance;
+use setting::Setting;
+
+/// Flags of `sweep`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = include_str!("help.txt"))]
+pub struct SweepArguments {
+    /// The settings: seeds from A up to, not including, B
+    #[arg(long, value_name = "A..B", value_parser = seeds)]
+    seeds: Range<u64>,
+    /// Simulated minutes of each run, at most; less where 1,500,000 updates (peers: 300,000) are sent before
+    #[arg(long, value_name = "M", default_value_t = 5.0, value_parser = minutes)]
+    minutes: f64,
+    /// Runs of each contender in each setting, whose updates are judged together
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    loss_seeds: u64,
+    /// Settings that are run at once; as many as there are cores, if it does not say
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
+    /// The peers beside off, lean and adaptive: kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,renet, or `none`
+    #[arg(long, value_name = "A,B,…", value_parser = peers, default_value = "kcp,kcp-fec,quinn,quinn-tuned,renet")]
+    transports: Peers,
+    /// For short runs, whose percentiles are of few losses: promises hold everywhere, other rules in half of the settings
+    #[arg(long)]
+    tolerant: bool,
+    /// Write the result here, `-` for standard output in place of the table; its schema is schema/sweep.schema.json
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+    /// Run nothing: print the settings as plans that `compare` runs
+    #[arg(long)]
+    print: bool,
+    /// No progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Who takes part beside ours.
+#[derive(Debug, Clone)]
+struct Peers(Vec<SimulatedTransport>);
+
+/// Runs as the flags say.
+pub fn run(arguments: &SweepArguments) -> Exit {
+    Exit::of("sweep", sweep(arguments))
+}
+
+fn sweep(arguments: &SweepArguments) -> Result<Exit, String> {
+    if arguments.print {
+        let settings = arguments.seeds.clone().map(|seed| Setting::of(seed, arguments.minutes));
+        settings.for_each(|setting| output::print(setting.text));
+        return Ok(Exit::Pass);
+    }
+    let sink = Sink::open(arguments.json.as_deref())?;
+    let signals = Signals::watch()?;
+    let settings = play(arguments, &signals, matches!(sink, Sink::StandardOutput));
+    let is_whole = settings.len() as u64 == arguments.seeds.end - arguments.seeds.start;
+    let sweep = conclude(settings, is_whole, arguments);
+    sink.show(&sweep, &table::summary(&sweep, style()), &sweep.reasons)?;
+    Ok(sweep.verdict.into())
+}
+
+/// The settings in their order, each printed as it is found.
+fn play(arguments: &SweepArguments, signals: &Signals, is_silent: bool) -> Vec<SettingResult> {
+    let bar = progress(arguments);
+    let show = |text: String| {
+        bar.suspend(|| {
+            if !is_silent {
+                output::print(text)
+            }
+        })
+    };
+    show(table::heads(style()));
+    let extent =
+        Extent { minutes: arguments.minutes, loss_seeds: arguments.loss_seeds, peers: arguments.transports.0.clone() };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = arguments.jobs.map_or(cores, |jobs| jobs as usize);
+    let mut settings = Vec::new();
+    play::play(arguments.seeds.clone(), &extent, threads, signals.flag(), |finding| {
+        let setting = SettingResult::of(finding);
+        show(table::line(&setting, style()));
+        bar.inc(1);
+        settings.push(setting);
+    });
+    bar.finish_and_clear();
+    settings
+}
+
+fn progress(arguments: &SweepArguments) -> ProgressBar {
+    let target = if arguments.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(arguments.seeds.end - arguments.seeds.start), target);
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} settings, {elapsed}, {eta} to go");
+    bar.set_style(style.expect("a good template"));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+fn conclude(settings: Vec<SettingResult>, is_whole: bool, arguments: &SweepArguments) -> Sweep {
+    let rules = RuleResult::all(&settings, if arguments.tolerant { Tolerance::Half } else { Tolerance::None });
+    let reason = |result: &RuleResult| {
+        format!("{} holds in {} of {}: {}.", result.rule, result.kept, result.applied, result.rule.about())
+    };
+    let mut reasons: Vec<String> = rules.iter().filter(|result| !result.passed).map(reason).collect();
+    let verdict = Verdict::of_rows("sweep", is_whole, &mut reasons);
+    let (minutes, loss_seeds) = (arguments.minutes, arguments.loss_seeds);
+    Sweep { schema_version: SCHEMA_VERSION, verdict, reasons, minutes, loss_seeds, settings, rules }
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse::<u64>().ok()?..to.parse::<u64>().ok()?));
+    match bounds {
+        Some(seeds) if !seeds.is_empty() => Ok(seeds),
+        Some(_) => Err("it holds no seed: the end is not included".into()),
+        None => Err("a range of seeds looks like 0..300".into()),
+    }
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if (0.5..=60.0).contains(&minutes) => Ok(minutes),
+        _ => Err("a run lasts 0.5 to 60 simulated minutes".into()),
+    }
+}
+
+fn peers(text: &str) -> Result<Peers, String> {
+    if text == "none" {
+        return Ok(Peers(Vec::new()));
+    }
+    let peers: Result<Vec<SimulatedTransport>, String> = text.split(',').map(str::parse).collect();
+    let peers = peers?;
+    match peers.iter().find(|peer| peer.has_modes()) {
+        Some(own) => Err(format!("{own} takes part in any case; name its peers")),
+        None => Ok(Peers(peers)),
+    }
+}

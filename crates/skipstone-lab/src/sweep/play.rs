@@ -1,0 +1,98 @@
+//! All settings, on all cores; in the order of their seeds, whichever ends first.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use skipstone::RedundancyMode;
+
+use super::judge::{Judgement, Played, judge};
+use super::pool::Pool;
+use super::setting::Setting;
+use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::simulation::Stopped;
+
+/// How each setting is run.
+#[derive(Debug, Clone)]
+pub(super) struct Extent {
+    pub(super) minutes: f64,
+    pub(super) loss_seeds: u64,
+    pub(super) peers: Vec<SimulatedTransport>,
+}
+
+/// A setting with all that was found.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    pub(super) setting: Setting,
+    pub(super) played: Played,
+    pub(super) judgement: Judgement,
+}
+
+/// Runs all seeds; `on_found` hears of each in their order.
+pub(super) fn play(
+    seeds: std::ops::Range<u64>,
+    extent: &Extent,
+    threads: usize,
+    stop: &AtomicBool,
+    on_found: impl FnMut(Finding) + Send,
+) {
+    let next = AtomicU64::new(seeds.start);
+    let ordered = Mutex::new(Ordered { next: seeds.start, waiting: BTreeMap::new(), on_found });
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                return;
+            }
+            let Ok(finding) = find(seed, extent, stop) else { return };
+            ordered.lock().expect("nobody panics while it holds the findings").add(finding);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+}
+
+/// Findings that came before those of smaller seeds.
+struct Ordered<F> {
+    next: u64,
+    waiting: BTreeMap<u64, Finding>,
+    on_found: F,
+}
+
+impl<F: FnMut(Finding)> Ordered<F> {
+    fn add(&mut self, finding: Finding) {
+        self.waiting.insert(finding.setting.seed, finding);
+        while let Some(finding) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            (self.on_found)(finding);
+        }
+    }
+}
+
+fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stopped> {
+    let setting = Setting::of(seed, extent.minutes);
+    let own = |mode| Contender { transport: SimulatedTransport::Skipstone, mode: Some(Mode(mode)) };
+    let contenders = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Adaptive].map(own);
+    let run = |contender| Pool::run(contender, &setting.condition, extent.loss_seeds, stop);
+    let [off, lean, adaptive] = contenders.map(run);
+    let pools = [off?, lean?, adaptive?];
+    let figures = |at: usize| pools[at].figures(contenders[at]);
+    let (off, lean, adaptive) = (figures(0), figures(1), figures(2));
+    let played = Played { off, lean, adaptive, peers: peers(&setting, extent, stop)? };
+    let judgement = judge(&setting, &played);
+    Ok(Finding { setting, played, judgement })
+}
+
+fn peers(setting: &Setting, extent: &Extent, stop: &AtomicBool) -> Result<Vec<super::pool::SweepFigures>, Stopped> {
+    let takes_part = |peer: &&SimulatedTransport| setting.why_not(**peer).is_none();
+    let run = |peer: &SimulatedTransport| {
+        let contender = Contender { transport: *peer, mode: None };
+        let pool = Pool::run(contender, &setting.of_peers, extent.loss_seeds, stop)?;
+        Ok(pool.figures(contender))
+    };
+    extent.peers.iter().filter(takes_part).map(run).collect()
+}

@@ -1,0 +1,143 @@
+//! A contender over all loss seeds of a setting, as if they were one run.
+
+use std::sync::atomic::AtomicBool;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::condition::Condition;
+use crate::compare::contender::Contender;
+use crate::compare::delivery::Owed;
+use crate::compare::proof::percentile_of;
+use crate::compare::simulation::{Measured, Stopped, simulate};
+
+/// The findings of all runs together.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    /// Sorted, in µs.
+    latencies: Vec<u32>,
+    queue_delays: Vec<u32>,
+    queue_delays_back: Vec<u32>,
+    /// Of how many updates percentiles are.
+    percentiles_of: usize,
+    sent: u64,
+    delivered: u64,
+    delivered_bytes: u64,
+    lost: u64,
+    refused: u64,
+    reordered: u64,
+    duplicated: u64,
+    corrupted: u64,
+    overflowed: u64,
+    ip_bytes: u64,
+    ip_bytes_late: u64,
+    never_connected: u64,
+    gave_up: u64,
+}
+
+/// The figures of a contender in a setting. Times in ms.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct SweepFigures {
+    pub(crate) contender: String,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p99: Option<f64>,
+    pub(crate) p998: Option<f64>,
+    pub(crate) p9999: Option<f64>,
+    pub(crate) max: Option<f64>,
+    /// IP bytes of both directions per payload byte delivered, there and back.
+    pub(crate) bytes_per_payload: Option<f64>,
+    /// IP bytes from the third second after the first update on.
+    pub(crate) ip_bytes_late: u64,
+    /// Of what was sent, bulk included.
+    pub(crate) delivered_share: f64,
+    pub(crate) lost: u64,
+    pub(crate) refused: u64,
+    pub(crate) reordered: u64,
+    pub(crate) duplicated: u64,
+    pub(crate) corrupted: u64,
+    /// Datagrams that found a queue full.
+    pub(crate) overflowed: u64,
+    /// In the direction where it is longer.
+    pub(crate) queue_delay_p95: Option<f64>,
+    /// Runs whose connection never stood.
+    pub(crate) never_connected: u64,
+    /// Runs that were stopped because they wanted more datagrams than a run may take.
+    pub(crate) gave_up: u64,
+}
+
+impl Pool {
+    /// Runs a contender with the loss seeds from 1 on.
+    pub(super) fn run(
+        contender: Contender,
+        condition: &Condition,
+        loss_seeds: u64,
+        stop: &AtomicBool,
+    ) -> Result<Pool, Stopped> {
+        let mut pool = Pool::default();
+        for seed in 1..=loss_seeds {
+            pool.add(simulate(contender, condition, seed, stop)?);
+        }
+        // Where not everything is owed, an update that never came took for ever.
+        pool.percentiles_of = match condition.delivery.owes() {
+            Owed::All => pool.latencies.len(),
+            Owed::Newest | Owed::Nothing => (condition.ticks() * u64::from(condition.entities) * loss_seeds) as usize,
+        };
+        for values in [&mut pool.latencies, &mut pool.queue_delays, &mut pool.queue_delays_back] {
+            values.sort_unstable();
+        }
+        Ok(pool)
+    }
+
+    fn add(&mut self, mut measured: Measured) {
+        self.latencies.append(&mut measured.latencies);
+        self.queue_delays.append(&mut measured.queue_delays);
+        self.queue_delays_back.append(&mut measured.queue_delays_back);
+        let counts = measured.counts;
+        self.sent += counts.sent;
+        self.delivered += counts.delivered;
+        self.delivered_bytes += counts.delivered_bytes;
+        self.lost += counts.lost;
+        self.refused += counts.refused;
+        self.reordered += counts.reordered;
+        self.duplicated += counts.duplicated;
+        self.corrupted += counts.corrupted;
+        self.overflowed += measured.datagrams_overflowed;
+        self.ip_bytes += measured.ip_bytes;
+        self.ip_bytes_late += measured.ip_bytes_late;
+        self.never_connected += u64::from(measured.connect.is_none());
+        self.gave_up += u64::from(measured.gave_up);
+    }
+
+    /// The figures.
+    pub(super) fn figures(&self, contender: Contender) -> SweepFigures {
+        let latency = |basis_points| percentile_of(&self.latencies, self.percentiles_of, basis_points).map(millis);
+        let queues = [&self.queue_delays, &self.queue_delays_back];
+        let queue_delay = queues.into_iter().filter_map(|delays| percentile_of(delays, delays.len(), 9_500)).max();
+        let payload_bytes = self.delivered_bytes * 2;
+        SweepFigures {
+            contender: contender.to_string(),
+            p50: latency(5_000),
+            p99: latency(9_900),
+            p998: latency(9_980),
+            p9999: latency(9_999),
+            max: latency(10_000),
+            bytes_per_payload: (payload_bytes > 0).then(|| self.ip_bytes as f64 / payload_bytes as f64),
+            ip_bytes_late: self.ip_bytes_late,
+            delivered_share: self.delivered as f64 / self.sent.max(1) as f64,
+            lost: self.lost,
+            refused: self.refused,
+            reordered: self.reordered,
+            duplicated: self.duplicated,
+            corrupted: self.corrupted,
+            overflowed: self.overflowed,
+            queue_delay_p95: queue_delay.map(millis),
+            never_connected: self.never_connected,
+            gave_up: self.gave_up,
+        }
+    }
+}
+
+fn millis(micros: u32) -> f64 {
+    f64::from(micros) / 1e3
+}

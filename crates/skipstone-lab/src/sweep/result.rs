@@ -1,0 +1,95 @@
+//! The JSON result. `schema/sweep.schema.json` says the same to other programs; it is derived from these types.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::VariantArray;
+
+use super::judge::Miss;
+use super::play::Finding;
+use super::pool::SweepFigures;
+use super::rule::{Rule, Tolerance};
+use crate::report::Verdict;
+
+/// All that a sweep found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    /// Raised when a field changes its meaning.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
+    pub(crate) schema_version: u32,
+    pub(crate) verdict: Verdict,
+    /// Why the verdict is not pass, one sentence each.
+    pub(crate) reasons: Vec<String>,
+    pub(crate) minutes: f64,
+    pub(crate) loss_seeds: u64,
+    pub(crate) settings: Vec<SettingResult>,
+    pub(crate) rules: Vec<RuleResult>,
+}
+
+/// A setting and its findings.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct SettingResult {
+    pub(crate) seed: u64,
+    pub(crate) setting: String,
+    pub(crate) results: Vec<SweepFigures>,
+    /// The rules that apply to it.
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) misses: Vec<Miss>,
+}
+
+/// How a rule was kept over all settings.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct RuleResult {
+    pub(crate) rule: Rule,
+    /// Settings to which it applies.
+    pub(crate) applied: u64,
+    /// Settings in which it held.
+    pub(crate) kept: u64,
+    pub(crate) wanted_percent: f64,
+    pub(crate) passed: bool,
+}
+
+/// Raised when a field changes its meaning.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+impl SettingResult {
+    pub(super) fn of(finding: Finding) -> SettingResult {
+        let Finding { setting, played, judgement } = finding;
+        let own = [played.off, played.lean, played.adaptive];
+        SettingResult {
+            seed: setting.seed,
+            setting: setting.words,
+            results: own.into_iter().chain(played.peers).collect(),
+            rules: judgement.applied,
+            misses: judgement.misses,
+        }
+    }
+
+    pub(super) fn misses(&self, rule: Rule) -> bool {
+        self.misses.iter().any(|miss| miss.rule == rule)
+    }
+}
+
+impl RuleResult {
+    /// Of all rules that apply anywhere.
+    pub(super) fn all(settings: &[SettingResult], tolerance: Tolerance) -> Vec<RuleResult> {
+        let of = |rule: &Rule| RuleResult::of(*rule, settings, tolerance);
+        Rule::VARIANTS.iter().map(of).filter(|result| result.applied > 0).collect()
+    }
+
+    fn of(rule: Rule, settings: &[SettingResult], tolerance: Tolerance) -> RuleResult {
+        let applied = settings.iter().filter(|setting| setting.rules.contains(&rule));
+        let (applied, missed) =
+            applied.fold((0, 0), |(applied, missed), setting| (applied + 1, missed + u64::from(setting.misses(rule))));
+        let kept = applied - missed;
+        let wanted_percent = rule.wanted_percent(tolerance);
+        let passed = kept as f64 * 100.0 >= applied as f64 * wanted_percent;
+        RuleResult { rule, applied, kept, wanted_percent, passed }
+    }
+
+    pub(super) fn percent(&self) -> f64 {
+        self.kept as f64 * 100.0 / self.applied.max(1) as f64
+    }
+}
