@@ -1,10 +1,12 @@
 //! The measurements of Skipstone: `compare` runs one plan with every transport in a simulator, `bench` measures what a
 //! server costs over sockets, and both share with the tool's `stress` how things are measured, judged and shown.
 //!
-//! Imports point down: `bench, sweep > compare > report > measure, resilience > child, open_files, peers, signals, units, workload`.
+//! Imports point down: `bench, sweep > compare > report > measure, resilience > child, open_files, peers, signals, units,
+//! workload > clean`.
 
 pub mod bench;
 pub mod child;
+pub mod clean;
 pub mod compare;
 pub mod measure;
 pub mod open_files;

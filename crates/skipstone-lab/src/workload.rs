@@ -1,5 +1,6 @@
 //! The protocol between the tool's server and its clients: the channel table, the tokens, the control messages.
 
+use crate::clean;
 use serde::{Deserialize, Serialize};
 use skipstone::{ChannelRule, DeliveryMode, Overflow, Redundancy, Settings};
 
@@ -54,7 +55,8 @@ impl Guest {
     pub fn from_token(token: &[u8]) -> Option<Self> {
         match std::str::from_utf8(token).ok()?.split_once(' ')? {
             ("chat", name) => {
-                let name: String = name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX).collect();
+                let name: String = name.chars().filter(|letter| !letter.is_control()).collect();
+                let name: String = clean::line(&name).chars().take(NAME_MAX).collect();
                 (!name.trim().is_empty()).then(|| Guest::Chat(name.trim().into()))
             }
             ("stress", number) => number.parse().ok().map(Guest::Stress),
@@ -119,7 +121,8 @@ mod tests {
         for guest in [Guest::Chat("Zoë".into()), Guest::Stress(299)] {
             assert_eq!(Guest::from_token(&guest.token()), Some(guest));
         }
-        for bad in [&b"chat  "[..], b"stress x", b"", b"\xff\xff", b"admin 1"] {
+        assert_eq!(Guest::from_token("chat \u{202e}eoZ\x1b\u{9b}".as_bytes()), Some(Guest::Chat("eoZ".into())));
+        for bad in [&b"chat  "[..], "chat \u{202e}".as_bytes(), b"stress x", b"", b"\xff\xff", b"admin 1"] {
             assert_eq!(Guest::from_token(bad), None);
         }
         for word in [Word::Say("a b".into()), Word::Who("1 Zoe".into()), Word::StressOn("1/s".into()), Word::StressOff]

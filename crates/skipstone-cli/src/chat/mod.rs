@@ -16,7 +16,7 @@ mod wrap;
 use crate::chat::session::Session;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use skipstone::StartError;
-use skipstone_lab::report::Exit;
+use skipstone_lab::report::{Exit, output};
 use skipstone_lab::workload::Guest;
 use std::io::{self, BufReader, IsTerminal};
 use std::sync::Arc;
@@ -38,25 +38,25 @@ pub(crate) struct ChatArguments {
 /// Chats until the user, the server or a signal ends it.
 pub(crate) fn run(arguments: &ChatArguments) -> Exit {
     let Some(guest) = arguments.guest() else {
-        eprintln!("the name is empty: choose one with --name NAME");
+        output::complain("the name is empty: choose one with --name NAME");
         return Exit::BadConfiguration;
     };
     let stop = Arc::new(AtomicBool::new(false));
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("cannot listen for signals: {error}");
+        output::complain(format_args!("cannot listen for signals: {error}"));
         return Exit::Fail;
     }
     let trust = match arguments.trust.trust() {
         Ok(trust) => trust,
         Err(sentence) => {
-            eprintln!("{sentence}");
+            output::complain(sentence);
             return Exit::BadConfiguration;
         }
     };
     let session = match Session::connect(&arguments.url, &guest, trust) {
         Ok(session) => session,
         Err(error) => {
-            eprintln!("{error}");
+            output::complain(&error);
             return if let StartError::Io(..) = error { Exit::Fail } else { Exit::BadConfiguration };
         }
     };
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &ChatArguments) -> Exit {
         plain::run(session, BufReader::new(io::stdin()), &mut io::stdout().lock(), &stop)
     };
     if let Some(sentence) = ending.sentence(&arguments.url) {
-        eprintln!("{sentence}");
+        output::complain(sentence);
     }
     ending.exit()
 }

@@ -2,8 +2,8 @@
 
 use crate::chat::command::{self, HELP, Input};
 use crate::chat::ending::Ending;
-use crate::chat::text;
 use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
+use skipstone_lab::clean;
 use skipstone_lab::report::format::milliseconds;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word};
 use std::time::{Duration, Instant};
@@ -100,11 +100,11 @@ impl Session {
         match event {
             Event::Connected { .. } => {
                 self.is_connected = true;
-                heard.push(here(format!("connected to {}; /help lists the commands", text::clean(&self.url))));
+                heard.push(here(format!("connected to {}; /help lists the commands", clean::line(&self.url))));
             }
             Event::Message { channel: LINES, payload, .. } => {
                 self.lines += 1;
-                heard.push(Line { source: Source::Everybody, text: text::from_bytes(&payload) });
+                heard.push(Line { source: Source::Everybody, text: clean::bytes(&payload) });
             }
             Event::Message { channel: CONTROL, payload, .. } => hear_word(&payload, heard),
             Event::Closed { close, .. } => return Some(Ending::Closed { was_connected: self.is_connected, close }),
@@ -117,7 +117,7 @@ impl Session {
     pub(super) fn enter(&mut self, line: &str, heard: &mut Vec<Line>) -> Entered {
         match command::parse(line) {
             Input::Nothing => {}
-            Input::Text(said) => return self.send(LINES, text::clean(said), heard),
+            Input::Text(said) => return self.send(LINES, clean::line(said), heard),
             Input::Who => return self.send(CONTROL, WHO.into(), heard),
             Input::Quit => return Entered::Quit,
             Input::Ping => {
@@ -126,7 +126,7 @@ impl Session {
             }
             Input::Help => heard.extend(HELP.lines().map(|line| here(line.into()))),
             Input::Unknown(word) => {
-                heard.push(here(format!("there is no command /{}; /help lists them", text::clean(word))));
+                heard.push(here(format!("there is no command /{}; /help lists them", clean::line(word))));
             }
         }
         Entered::Done
@@ -201,7 +201,7 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
         // For stress clients, not for people.
         Some(Word::StressOn(_) | Word::StressOff) | None => return,
     };
-    heard.extend(said.lines().map(|line| Line { source: Source::Server, text: text::clean(line) }));
+    heard.extend(said.lines().map(|line| Line { source: Source::Server, text: clean::line(line) }));
 }
 
 /// Events between two looks at the user.

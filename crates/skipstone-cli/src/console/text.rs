@@ -1,6 +1,8 @@
 //! Text on its way to a terminal: whole lines that end in CR LF, and nothing in them that a terminal would obey.
 //! Replies and log lines may quote what strangers sent, such as names.
 
+use skipstone_lab::clean;
+
 /// Appends `text` as whole lines, nothing for an empty text. Beyond [`TEXT_BYTES_MAX`] it is cut, and says so.
 pub(super) fn push_lines(text: &str, out: &mut Vec<u8>) {
     let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
@@ -13,17 +15,8 @@ pub(super) fn push_lines(text: &str, out: &mut Vec<u8>) {
 }
 
 fn push_line(line: &str, out: &mut Vec<u8>) {
-    out.extend(line.chars().map(harmless).collect::<String>().as_bytes());
+    out.extend_from_slice(clean::line(line).as_bytes());
     out.extend_from_slice(b"\r\n");
-}
-
-/// Escape sequences begin with a control character; without it they are text.
-fn harmless(character: char) -> char {
-    match character {
-        '\t' => '\t',
-        control if control.is_control() => char::REPLACEMENT_CHARACTER,
-        other => other,
-    }
 }
 
 /// The most that one reply adds to what a session has to send.
@@ -49,7 +42,8 @@ mod tests {
 
     #[test]
     fn escape_sequences_lose_their_escape() {
-        assert_eq!(lines("a\x1b[2J\u{9b}2J\x07\tb"), "a\u{fffd}[2J\u{fffd}2J\u{fffd}\tb\r\n");
+        assert_eq!(lines("a\x1b[2J\u{9b}2J\x07\tb"), "a␛[2J\u{fffd}2J␇ b\r\n");
+        assert_eq!(lines("\u{202e}evil\u{2069}"), "evil\r\n");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::ticks::Ticks;
 use crate::console::{Console, SessionId};
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Group, PeerId, SendError, SendRefusal, Server, code};
+use skipstone_lab::clean;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word, Workload};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -115,7 +116,12 @@ impl Game {
                     ClosedBy::Peer => "left",
                     ClosedBy::Nobody => "lost",
                 };
-                Some(format!("{peer} {} {by}: {} (code {})", visit.name(), close.reason_text(), close.code))
+                Some(format!(
+                    "{peer} {} {by}: {} (code {})",
+                    visit.name(),
+                    clean::line(&close.reason_text()),
+                    close.code
+                ))
             }
             _ => None,
         }
@@ -151,7 +157,7 @@ impl Game {
         self.lines += 1;
         let line = match &visit.guest {
             Guest::Stress(_) => payload,
-            Guest::Chat(name) => format!("{name}: {}", String::from_utf8_lossy(&payload)).into(),
+            Guest::Chat(name) => format!("{name}: {}", clean::bytes(&payload)).into(),
         };
         match self.workload {
             Workload::Broadcast => {

@@ -7,6 +7,7 @@
 use super::plan::Plan;
 use super::proof::Proof;
 use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
+use skipstone_lab::clean;
 use skipstone_lab::report::stress::judge::LATE_SEND;
 use skipstone_lab::units::{Carrier, Rate};
 use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
@@ -296,7 +297,10 @@ impl<'p> Generator<'p> {
                 if !self.is_closing {
                     client.was_dropped = was_connected;
                     let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
-                    *self.drops.entry(format!("{by}{} (code {})", close.reason_text(), close.code)).or_default() += 1;
+                    *self
+                        .drops
+                        .entry(format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code))
+                        .or_default() += 1;
                     if was_connected {
                         self.proof.exclude(client.carrier, client.place, number);
                     }

@@ -98,7 +98,7 @@ impl LiveView {
         let snapshot = self.snapshot(generator, now, duration, offered);
         if self.is_live {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
-            output::print(block(&snapshot, self.style, draw, columns()));
+            output::draw(block(&snapshot, self.style, draw, columns()));
             self.has_drawn = true;
         } else {
             output::say(progress_line(&snapshot));

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::messages::Progress;
 use super::row::BenchRow;
 use super::setup::Trial;
+use crate::clean;
 use crate::report::format::thousands;
 use crate::report::output;
 
@@ -50,7 +51,7 @@ impl Show {
     /// A line that stays.
     pub(super) fn say(&mut self, text: &str) {
         if self.is_live {
-            self.bar.println(text);
+            self.bar.println(clean::page(text));
         } else if !self.is_quiet {
             output::complain(text);
         }

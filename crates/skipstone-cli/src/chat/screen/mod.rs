@@ -51,7 +51,7 @@ impl Screen {
             view: ScrollView::new(),
             editor: Editor::default(),
             status: Status::new(),
-            server: crate::chat::text::clean(server),
+            server: skipstone_lab::clean::line(server),
             state: "connecting",
             heard: Vec::new(),
             is_changed: true,
@@ -117,7 +117,7 @@ impl Screen {
         match wish {
             Wish::Edit(edit) => self.editor.apply(edit),
             Wish::Paste(text) => {
-                let letters = crate::chat::text::clean(&text);
+                let letters = skipstone_lab::clean::line(&text);
                 letters.chars().for_each(|letter| self.editor.apply(InputRequest::InsertChar(letter)));
             }
             Wish::Older => self.editor.browse_older(),

@@ -48,6 +48,11 @@ impl Guest {
         }
     }
 
+    /// Leaves for a reason.
+    pub(crate) fn leave(self, reason: &str) {
+        self.client.close(0, reason, Duration::from_secs(2));
+    }
+
     /// Says a line to everybody.
     pub(crate) fn say(&mut self, line: &str) {
         self.client.send(0, line.to_owned()).expect("there is room");

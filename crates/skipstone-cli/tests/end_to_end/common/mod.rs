@@ -47,8 +47,13 @@ impl Running {
     }
 
     /// Starts any program; its output is collected.
-    pub(crate) fn start(mut command: Command) -> Running {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub(crate) fn start(command: Command) -> Running {
+        Running::start_with_input(command, Stdio::null())
+    }
+
+    /// The same with a standard input; a piped one stays open and silent.
+    pub(crate) fn start_with_input(mut command: Command, input: Stdio) -> Running {
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env_remove("SKIPSTONE_CONSOLE_TOKEN");
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let (out, from_out) = collect(child.stdout.take().expect("it is piped"));

@@ -7,6 +7,7 @@ use crate::bench::drivers::driver::ClientEvent;
 use crate::bench::line::{Head, Lines};
 use crate::bench::messages::LoadReport;
 use crate::bench::system::now_ns;
+use crate::clean;
 use crate::measure::latency::Latency;
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 use crate::workload::Workload;
@@ -117,7 +118,7 @@ impl Evidence {
                 self.connected += 1;
             }
             ClientEvent::Touched => self.touched += 1,
-            ClientEvent::Gone { client, reason } => self.on_gone(client, reason),
+            ClientEvent::Gone { client, reason } => self.on_gone(client, clean::line(&reason)),
         }
     }
 
