@@ -1,9 +1,7 @@
 //! The thread that accepts clients, and owns the sessions' threads: it starts them, joins those that have ended, and at
 //! the end waits for the rest.
 
-use std::collections::VecDeque;
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -11,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::console::driver;
 use crate::console::handler::SessionId;
 use crate::console::log_queue::LogQueue;
-use crate::console::session::{ConsoleSession, Settings};
+use crate::console::seats::{STRANGERS_MAX, Seat, Seats, make_room};
+use crate::console::session::{ConsoleSession, Place, Settings};
 
 /// The state that the console and its acceptor share.
 #[derive(Default)]
@@ -37,15 +36,15 @@ pub(super) struct Acceptor {
     pub(super) listener: TcpListener,
     pub(super) settings: Arc<Settings>,
     pub(super) shared: Arc<Shared>,
-    pub(super) sessions_max: usize,
+    pub(super) seats: Arc<Seats>,
     pub(super) sessions: Vec<Running>,
-    pub(super) turned_away: TurnedAway,
 }
 
 /// A session whose thread was started.
 pub(super) struct Running {
     thread: JoinHandle<()>,
     log: Arc<LogQueue>,
+    seat: Arc<Seat>,
 }
 
 impl Acceptor {
@@ -54,20 +53,26 @@ impl Acceptor {
         let mut next_id = 1;
         while self.shared.ending.get().is_none() {
             self.join_ended();
-            self.turned_away.close_old();
-            match self.listener.accept() {
-                Ok((stream, _)) if self.sessions.len() < self.sessions_max => {
-                    self.start(SessionId(next_id), stream);
+            match self.accept() {
+                Some((stream, client)) => {
+                    make_room(self.sessions.iter().map(|session| &*session.seat));
+                    self.start(SessionId(next_id), stream, client);
                     next_id += 1;
                 }
-                Ok((stream, _)) => self.turned_away.turn(stream, self.sessions_max),
-                // Nobody there, or out of file descriptors: both pass.
-                Err(_) => thread::sleep(ACCEPT_POLL),
+                None => thread::sleep(ACCEPT_POLL),
             }
         }
         let Acceptor { listener, settings, sessions, .. } = self;
         drop(listener);
         wait_for(sessions, settings.limits.handler_grace);
+    }
+
+    /// `None` if nobody is there, the system is out of descriptors, or displaced sessions have not left yet: all pass.
+    fn accept(&self) -> Option<(TcpStream, IpAddr)> {
+        if self.sessions.len() >= self.seats.max() + UNSEATED_MAX {
+            return None;
+        }
+        self.listener.accept().ok().map(|(stream, from)| (stream, from.ip().to_canonical()))
     }
 
     fn join_ended(&mut self) {
@@ -77,9 +82,10 @@ impl Acceptor {
         }
     }
 
-    fn start(&mut self, id: SessionId, stream: TcpStream) {
-        let log = Arc::new(LogQueue::default());
-        let session = ConsoleSession::new(id, Arc::clone(&self.settings), Arc::clone(&log), Instant::now());
+    fn start(&mut self, id: SessionId, stream: TcpStream, client: IpAddr) {
+        let (log, seat) = (Arc::new(LogQueue::default()), self.seats.stranger(client));
+        let place = Place { log: Arc::clone(&log), seat: Arc::clone(&seat) };
+        let session = ConsoleSession::new(id, Arc::clone(&self.settings), place, Instant::now());
         let shared = Arc::clone(&self.shared);
         let stall = self.settings.limits.stall;
         let thread = thread::Builder::new()
@@ -88,7 +94,7 @@ impl Acceptor {
         // Without a thread the connection closes, which the client sees.
         if let Ok(thread) = thread {
             self.shared.lock_logs().push(Arc::clone(&log));
-            self.sessions.push(Running { thread, log });
+            self.sessions.push(Running { thread, log, seat });
         }
     }
 }
@@ -110,34 +116,7 @@ fn join(thread: JoinHandle<()>) {
     let _ = thread.join();
 }
 
-/// Clients for whom there was no room. They stay connected for a moment, so that they can read why.
-#[derive(Default)]
-pub(super) struct TurnedAway {
-    waiting: VecDeque<(TcpStream, Instant)>,
-}
-
-impl TurnedAway {
-    fn turn(&mut self, mut stream: TcpStream, sessions_max: usize) {
-        let sentence =
-            format!("the console is full ({sessions_max} sessions): end one of them, then connect again\r\n");
-        // The socket is new and its buffer empty: this neither waits nor is cut short.
-        let told = stream.write_all(sentence.as_bytes()).and_then(|()| stream.shutdown(Shutdown::Write));
-        if told.is_ok() && stream.set_nonblocking(true).is_ok() && self.waiting.len() < TURNED_AWAY_MAX {
-            self.waiting.push_back((stream, Instant::now() + TURNED_AWAY_FOR));
-        }
-    }
-
-    fn close_old(&mut self) {
-        while self.waiting.front().is_some_and(|(_, until)| Instant::now() >= *until) {
-            if let Some((mut stream, _)) = self.waiting.pop_front() {
-                // Input left unread would reset the connection. What more comes is the client's loss.
-                let _ = stream.read(&mut [0; 4096]);
-            }
-        }
-    }
-}
-
 const ACCEPT_POLL: Duration = Duration::from_millis(25);
 const JOIN_POLL: Duration = Duration::from_millis(2);
-const TURNED_AWAY_MAX: usize = 16;
-const TURNED_AWAY_FOR: Duration = Duration::from_millis(200);
+/// Threads at once beyond the seats: strangers, and displaced ones that still read why. A crowd waits in the backlog.
+const UNSEATED_MAX: usize = STRANGERS_MAX + 24;

@@ -1,46 +1,34 @@
 //! The token that a client gives before anything else is said to it.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The outcome of a try.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TokenAnswer {
     /// The right token.
     Welcome,
-    /// Wrong; there are tries left.
-    Again,
-    /// Wrong, and the last try.
+    /// Wrong.
     Closed,
 }
 
-/// Counts the tries of one session and the time that it has.
+/// The time that a session has for its token, and the comparison. One try: who mistypes connects again, and a line that is
+/// no token is not answered with a second chance.
 #[derive(Debug)]
 pub(super) struct Gate {
     deadline: Instant,
-    paused_until: Option<Instant>,
-    tries_left: u32,
 }
 
 impl Gate {
     /// A gate that is to be passed before `deadline`.
     pub(super) const fn new(deadline: Instant) -> Gate {
-        Gate { deadline, paused_until: None, tries_left: TRIES_MAX }
+        Gate { deadline }
     }
 
-    /// Compares what was given with `token`. After a wrong one the gate pauses.
-    pub(super) fn try_token(&mut self, now: Instant, token: &str, given: &str) -> TokenAnswer {
-        if same_in_constant_time(token.as_bytes(), given.as_bytes()) {
-            return TokenAnswer::Welcome;
-        }
-        self.paused_until = Some(now + PAUSE);
-        self.tries_left = self.tries_left.saturating_sub(1);
-        if self.tries_left == 0 { TokenAnswer::Closed } else { TokenAnswer::Again }
-    }
-
-    /// Whether the next try has to wait.
-    pub(super) fn is_paused(&self, now: Instant) -> bool {
-        self.paused_until.is_some_and(|until| now < until)
+    /// Compares what was given with `token`.
+    pub(super) fn try_token(&self, token: &str, given: &str) -> TokenAnswer {
+        let is_right = same_in_constant_time(token.as_bytes(), given.as_bytes());
+        if is_right { TokenAnswer::Welcome } else { TokenAnswer::Closed }
     }
 
     /// Whether the time is over.
@@ -72,14 +60,12 @@ fn same_in_constant_time(expected: &[u8], given: &[u8]) -> bool {
     black_box(difference) == 0
 }
 
-const TRIES_MAX: u32 = 3;
 const TOKEN_BYTES_MAX: usize = 256;
-/// Makes guessing slow, and is short enough to notice within 200 ms that the server ends.
-const PAUSE: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn only_the_same_bytes_are_the_same() {
@@ -87,16 +73,6 @@ mod tests {
         for wrong in ["", "s", "secre", "secreT", "secretsecret", "secrets"] {
             assert!(!same_in_constant_time(b"secret", wrong.as_bytes()), "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_third_wrong_try_is_the_last() {
-        let now = Instant::now();
-        let mut gate = Gate::new(now + Duration::from_secs(10));
-        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Again);
-        assert!(gate.is_paused(now) && !gate.is_paused(now + PAUSE));
-        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Again);
-        assert_eq!(gate.try_token(now, "a", "b"), TokenAnswer::Closed);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(crate) enum Reply {
     Text(String),
     /// Shown after "error: ".
     Error(String),
+    /// Shown after "error: ": the line is no command. As the first line of a session it ends it.
+    Unknown(String),
     /// Ends this session.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tool's own commands leave that to the engine"))]
     Quit,

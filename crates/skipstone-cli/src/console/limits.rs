@@ -7,6 +7,8 @@ use std::time::Duration;
 pub(super) struct Limits {
     /// From the connection to the right token.
     pub(super) login: Duration,
+    /// From the connection to the first command, where no token is asked for.
+    pub(super) first_command: Duration,
     /// How long a client may take nothing of what waits for it.
     pub(super) stall: Duration,
     /// How long a closing server waits for a handler that is still running.
@@ -19,6 +21,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             login: Duration::from_secs(10),
+            first_command: Duration::from_secs(120),
             stall: Duration::from_secs(5),
             handler_grace: Duration::from_secs(1),
             keep_alive: Duration::from_secs(60),

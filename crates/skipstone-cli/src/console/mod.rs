@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the server no
-//! more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile.
+//! more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile. Clients that
+//! have given neither token nor command are few, and make room for whoever comes next (`seats`).
 
 mod acceptor;
 mod auth;
@@ -17,6 +18,7 @@ mod handler;
 mod limits;
 mod line;
 mod log_queue;
+mod seats;
 mod server;
 mod session;
 #[cfg(test)]

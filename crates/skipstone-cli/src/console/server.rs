@@ -5,10 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crate::console::acceptor::{Acceptor, Shared, TurnedAway};
+use crate::console::acceptor::{Acceptor, Shared};
 use crate::console::auth;
 use crate::console::handler::Handler;
 use crate::console::limits::Limits;
+use crate::console::seats::Seats;
 use crate::console::session::Settings;
 
 /// How a console is set up.
@@ -20,7 +21,7 @@ pub(crate) struct ConsoleConfig {
     pub(crate) token: Option<String>,
     /// Said when a session opens, after the token; may have several lines.
     pub(crate) banner: String,
-    /// Sessions at once; one more is told so and closed.
+    /// Sessions at once that gave the token or, without one, a command; one more is told so and closed.
     pub(crate) sessions_max: usize,
 }
 
@@ -67,9 +68,8 @@ impl Console {
             listener,
             settings: Arc::new(Settings { token, banner, limits, handler }),
             shared: Arc::clone(&shared),
-            sessions_max,
+            seats: Seats::new(sessions_max),
             sessions: Vec::new(),
-            turned_away: TurnedAway::default(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
         Ok(Console { local_addr, shared, acceptor: Some(thread) })

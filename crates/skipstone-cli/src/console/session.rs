@@ -13,6 +13,7 @@ use crate::console::handler::{Handler, Reply, SessionId};
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use crate::console::line::{LineAssembler, ReceivedLine};
 use crate::console::log_queue::LogQueue;
+use crate::console::seats::Seat;
 use crate::console::text::push_lines;
 
 /// The settings that all sessions of a console share.
@@ -23,11 +24,18 @@ pub(super) struct Settings {
     pub(super) handler: Arc<dyn Handler>,
 }
 
+/// What a session shares with the acceptor.
+pub(super) struct Place {
+    pub(super) log: Arc<LogQueue>,
+    pub(super) seat: Arc<Seat>,
+}
+
 /// The conversation with one client.
 pub(super) struct ConsoleSession {
     id: SessionId,
     settings: Arc<Settings>,
-    log: Arc<LogQueue>,
+    place: Place,
+    began: Instant,
     phase: Phase,
     codec: Codec,
     /// Events that were received and are not yet handled; no more than one read gives.
@@ -45,12 +53,13 @@ enum Phase {
 }
 
 impl ConsoleSession {
-    /// A session that begins `now`; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, log: Arc<LogQueue>, now: Instant) -> ConsoleSession {
+    /// A session that begins `now`, as a stranger; its log queue is off.
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> ConsoleSession {
         let mut session = ConsoleSession {
             id,
             settings,
-            log,
+            place,
+            began: now,
             phase: Phase::Open,
             codec: Codec::new(),
             events: VecDeque::new(),
@@ -87,15 +96,15 @@ impl ConsoleSession {
     /// Goes on with whatever `now` and the input allow.
     pub(super) fn process(&mut self, now: Instant) {
         self.on_time(now);
-        while self.takes_input(now) {
+        while self.takes_input() {
             match self.events.pop_front() {
-                Some(event) => self.on_event(now, event),
+                Some(event) => self.on_event(event),
                 None if self.has_ended => self.over(),
                 None => break,
             }
         }
         while self.transmit.len() < TRANSMIT_BYTES_HIGH && matches!(self.phase, Phase::Open) {
-            let Some(line) = self.log.pop() else { break };
+            let Some(line) = self.place.log.pop() else { break };
             self.say(&line);
         }
         self.codec.poll_transmit(&mut self.transmit);
@@ -122,15 +131,20 @@ impl ConsoleSession {
         matches!(self.phase, Phase::Over)
     }
 
-    fn takes_input(&self, now: Instant) -> bool {
-        let paused = matches!(&self.phase, Phase::Login(gate) if gate.is_paused(now));
-        !self.is_over() && !paused && self.transmit.len() < TRANSMIT_BYTES_HIGH
+    fn takes_input(&self) -> bool {
+        !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH
     }
 
     fn on_time(&mut self, now: Instant) {
+        if self.place.seat.is_displaced() {
+            return self.end("others came: the first line has to follow at once");
+        }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
             Phase::Login(gate) if gate.is_late(now) => self.end("the token took too long: connect again"),
+            Phase::Open if self.is_stranger() && now >= self.began + self.settings.limits.first_command => {
+                self.end("no command came: connect again");
+            }
             Phase::Open if is_quiet && self.codec.spoke_telnet() => self.transmit.extend_from_slice(&NO_OPERATION),
             _ => {}
         }
@@ -142,11 +156,11 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
-    fn on_event(&mut self, now: Instant, event: Event) {
+    fn on_event(&mut self, event: Event) {
         match event {
             Event::Byte(byte) => self.line.handle_byte(byte),
             Event::LineEnd => match self.line.take() {
-                ReceivedLine::Text(line) => self.on_line(now, &line),
+                ReceivedLine::Text(line) => self.on_line(&line),
                 ReceivedLine::TooLong => self.say("error: the line is longer than 4096 bytes, and was ignored"),
             },
             Event::EraseLine => drop(self.line.take()),
@@ -156,16 +170,16 @@ impl ConsoleSession {
         }
     }
 
-    fn on_line(&mut self, now: Instant, line: &str) {
+    fn on_line(&mut self, line: &str) {
         match &mut self.phase {
             // The end of the input is no try.
             Phase::Login(_) if line.is_empty() && self.has_ended => {}
             Phase::Login(gate) => {
                 let token = self.settings.token.as_deref().unwrap_or_default();
-                match gate.try_token(now, token, line) {
-                    TokenAnswer::Welcome => self.open(),
-                    TokenAnswer::Again => self.say("wrong token, try again"),
-                    TokenAnswer::Closed => self.end("wrong token: no tries left"),
+                match gate.try_token(token, line) {
+                    TokenAnswer::Welcome if self.is_seated() => self.open(),
+                    TokenAnswer::Welcome => {}
+                    TokenAnswer::Closed => self.end("wrong token: connect again"),
                 }
             }
             Phase::Open => self.run(line.trim()),
@@ -182,6 +196,7 @@ impl ConsoleSession {
         }
         match commands::parse(line) {
             Some(EngineCommand::Quit) => self.end(FAREWELL),
+            Some(_) if !self.is_seated() => {}
             Some(EngineCommand::Log(switch)) => self.switch_log(switch),
             Some(EngineCommand::LogMisused) => self.say("error: log takes on, off, or nothing to toggle"),
             None => self.ask_handler(line),
@@ -192,20 +207,41 @@ impl ConsoleSession {
         let on = match switch {
             Switch::On => true,
             Switch::Off => false,
-            Switch::Toggle => !self.log.is_on(),
+            Switch::Toggle => !self.place.log.is_on(),
         };
-        self.log.switch(on);
+        self.place.log.switch(on);
         self.say(if on { "log is on" } else { "log is off" });
     }
 
     fn ask_handler(&mut self, line: &str) {
         let handler = Arc::clone(&self.settings.handler);
-        match catch_unwind(AssertUnwindSafe(|| handler.run(self.id, line))) {
+        let was_stranger = self.is_stranger();
+        if !self.is_seated() {
+            return;
+        }
+        let reply = catch_unwind(AssertUnwindSafe(|| handler.run(self.id, line)));
+        match reply {
+            Ok(Reply::Unknown(text)) if was_stranger => self.end(&format!("error: {text}")),
+            Ok(Reply::Unknown(text)) => self.say(&format!("error: {text}")),
             Ok(Reply::Text(text)) => self.say(&text),
             Ok(Reply::Error(text)) => self.say(&format!("error: {text}")),
             Ok(Reply::Quit) => self.end(FAREWELL),
             Err(_) => self.say("error: internal error; the server goes on"),
         }
+    }
+
+    fn is_stranger(&self) -> bool {
+        self.place.seat.is_stranger()
+    }
+
+    /// Whether it has a seat, or gets one now. Without one the session ends.
+    fn is_seated(&mut self) -> bool {
+        if self.place.seat.take() {
+            return true;
+        }
+        let seats = self.place.seat.seats_max();
+        self.end(&format!("the console is full ({seats} sessions): end one of them, then connect again"));
+        false
     }
 
     /// Says whole lines.
@@ -222,7 +258,7 @@ impl ConsoleSession {
 
     fn over(&mut self) {
         self.phase = Phase::Over;
-        self.log.switch(false);
+        self.place.log.switch(false);
     }
 }
 

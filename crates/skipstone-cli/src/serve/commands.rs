@@ -66,7 +66,7 @@ impl Game {
                 self.stop();
                 Reply::Text("the server ends".into())
             }
-            _ => Reply::Error(format!("'{}' is no command, or lacks a word; `help` lists them", question.line)),
+            _ => Reply::Unknown(format!("'{}' is no command, or lacks a word; `help` lists them", question.line)),
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn listen(admin: &Admin) {
             let Ok(line) = line else { break };
             match admin.ask(None, line.trim()) {
                 Reply::Text(text) => output::say(text),
-                Reply::Error(error) => output::say(serde_json::json!({ "error": error })),
+                Reply::Error(error) | Reply::Unknown(error) => output::say(serde_json::json!({ "error": error })),
                 Reply::Quit => break,
             }
         }

@@ -23,7 +23,7 @@ impl Handler for Commands {
             }
             "panic" => panic!("this panic belongs to a test"),
             "leave" => Reply::Quit,
-            other => Reply::Error(format!("unknown command {other}")),
+            other => Reply::Unknown(format!("unknown command {other}")),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Noise, floods, crowds and clients that do not read, over loopback.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::console::tests::client::{BIG_BYTES, Client, config, console};
+use crate::console::limits::Limits;
+use crate::console::tests::client::{BIG_BYTES, Client, Commands, config, console, limits, with_token};
 use crate::console::tests::random::Random;
 use crate::console::{Console, ConsoleConfig};
 
@@ -38,13 +40,51 @@ fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
     }
     let mut fourth = Client::connect(console.local_addr());
     fourth.send("who\n");
-    assert!(fourth.read_to_end().starts_with("the console is full (3 sessions)"));
+    assert!(fourth.read_to_end().starts_with("hello\r\nthe console is full (3 sessions)"));
     let mut first = clients.remove(0);
     first.send("quit\n");
     first.read_to_end();
     drop(first);
     std::thread::sleep(Duration::from_millis(200));
     assert_answers(&console);
+}
+
+#[test]
+fn silent_strangers_lock_nobody_out() {
+    for (config, greeting) in [(config(), "hello\r\n"), (with_token(), "token: \r\n")] {
+        let first_line = if config.token.is_some() { "secret\n" } else { "" };
+        let console = console(config);
+        let mut silent: Vec<_> = (0..64).map(|_| Client::connect(console.local_addr())).collect();
+        let mut operator = Client::connect(console.local_addr());
+        operator.send(format!("{first_line}who\n"));
+        operator.read_until("session 65\r\n");
+        // The strangers who come later displace each other, and not the operator.
+        silent.extend((0..64).map(|_| Client::connect(console.local_addr())));
+        operator.send("stats\nquit\n");
+        assert_eq!(operator.read_to_end(), "peers 1\r\nloss 0\r\nbye\r\n");
+        let heard = silent[0].read_to_end();
+        assert_eq!(heard, format!("{greeting}others came: the first line has to follow at once\r\n"));
+    }
+}
+
+#[test]
+fn a_first_line_that_is_no_command_ends_the_session() {
+    let console = console(config());
+    let mut client = Client::connect(console.local_addr());
+    client.send("EHLO example\nwho\n");
+    assert_eq!(client.read_to_end(), "hello\r\nerror: unknown command EHLO example\r\n");
+}
+
+#[test]
+fn a_client_without_a_command_is_closed_in_time() {
+    let limits = Limits { first_command: Duration::from_millis(300), ..limits() };
+    let console = Console::listen_within(limits, config(), Arc::new(Commands)).expect("bound");
+    let mut silent = Client::connect(console.local_addr());
+    let mut operator = Client::connect(console.local_addr());
+    operator.send("who\n");
+    assert_eq!(silent.read_to_end(), "hello\r\nno command came: connect again\r\n");
+    operator.send("quit\n");
+    assert_eq!(operator.read_to_end(), "hello\r\nsession 2\r\nbye\r\n");
 }
 
 #[test]

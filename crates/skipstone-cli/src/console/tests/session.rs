@@ -1,5 +1,6 @@
 //! Sessions without sockets: their bounds under random input, and what needs a clock.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,14 +8,16 @@ use crate::console::SessionId;
 use crate::console::codec::NO_OPERATION;
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use crate::console::log_queue::LogQueue;
-use crate::console::session::{ConsoleSession, Settings};
+use crate::console::seats::Seats;
+use crate::console::session::{ConsoleSession, Place, Settings};
 use crate::console::tests::client::{BIG_BYTES, Commands};
 use crate::console::tests::random::Random;
 
 fn session(now: Instant) -> ConsoleSession {
     let settings =
         Settings { token: None, banner: "hello".to_owned(), limits: Limits::default(), handler: Arc::new(Commands) };
-    ConsoleSession::new(SessionId(1), Arc::new(settings), Arc::new(LogQueue::default()), now)
+    let place = Place { log: Arc::new(LogQueue::default()), seat: Seats::new(1).stranger(Ipv4Addr::LOCALHOST.into()) };
+    ConsoleSession::new(SessionId(1), Arc::new(settings), place, now)
 }
 
 fn sent(session: &mut ConsoleSession, now: Instant) -> Vec<u8> {
@@ -68,7 +71,7 @@ fn a_session_that_cannot_send_takes_no_more_input() {
 fn a_quiet_telnet_session_stays_open_and_is_sent_a_nop_each_minute() {
     let mut now = Instant::now();
     let mut session = session(now);
-    session.handle_bytes(b"\xff\xfd\x01");
+    session.handle_bytes(b"who\r\n\xff\xfd\x01");
     assert!(sent(&mut session, now).ends_with(b"\xff\xfc\x01"));
     for _ in 0..100 {
         now += Duration::from_secs(60);
