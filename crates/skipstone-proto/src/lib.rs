@@ -84,6 +84,7 @@ mod recovery;
 mod rtt;
 mod seq;
 mod shrink_queue;
+mod sparse_ranges;
 mod time;
 
 #[cfg(not(feature = "unstable"))]

@@ -7,8 +7,8 @@ use super::reassembly::Reassembly;
 use super::recent::Recent;
 use super::transfers::{IncomingTransfer, TRANSFERS_MAX, Transfers};
 use super::window_cost;
-use crate::ranges::RangeSet;
 use crate::seq::Seq;
+use crate::sparse_ranges::SparseRanges;
 use crate::wire::message::FragmentHeader;
 use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
@@ -28,7 +28,7 @@ struct Held {
     /// Ordered: whole messages that wait for an earlier one.
     early: BTreeMap<u64, Bytes>,
     /// Unordered: sequences above `next` that were delivered.
-    delivered: RangeSet,
+    delivered: SparseRanges,
     /// Unreliable: which messages with a sequence were delivered, while one below the greatest is missing.
     recent: Option<Recent>,
     partial: BTreeMap<u64, Reassembly>,

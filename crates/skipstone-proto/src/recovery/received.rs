@@ -130,6 +130,10 @@ impl Received {
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
         self.repaired.insert(number);
+        // The peer may never say that it knows; it then takes the oldest for lost.
+        if self.repaired.range_count() > RANGES_MAX {
+            self.repaired.pop_first_range();
+        }
         // How it came is news, too, though it be the greatest.
         self.out_of_order.on_arrival(number);
         missed_for
