@@ -78,6 +78,7 @@ mod connection;
 mod delivery;
 mod endpoint;
 mod mtu;
+mod network;
 mod path;
 mod ranges;
 mod recovery;
@@ -136,6 +137,7 @@ pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
 pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 
 /// Where datagrams come from and go to, and when.
+pub use network::Network;
 pub use path::{Carrier, Path};
 pub use time::{Duration, Time};
 

@@ -194,7 +194,8 @@ impl Endpoint {
         if self.is_taken(&path) {
             return Err(DropReason::BadFrame);
         }
-        if open.suite != SUITE_PLAIN && !self.may_begin(now, &path) {
+        let is_costly = open.suite != SUITE_PLAIN;
+        if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
         }
         if self.is_full() && !self.displace(now) {
@@ -205,14 +206,17 @@ impl Endpoint {
             self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
             return Err(DropReason::Full);
         }
-        self.let_in(now, path, open, bytes)
+        if !is_costly {
+            return self.let_in(now, path, open, bytes);
+        }
+        self.handshake_budget.on_begun(&path.remote);
+        self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
     }
 
     /// Whether an encrypted handshake may begin, in place of another if it must be.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
-        let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
-        match pending_handshakes.admit(now, &path.remote) {
+        self.prune_handshakes();
+        match self.pending_handshakes.admit(now, &path.remote) {
             HandshakeAdmission::Welcome => true,
             HandshakeAdmission::InPlaceOf(peer) => {
                 self.forget_pending_handshake(peer);
@@ -222,10 +226,15 @@ impl Endpoint {
         }
     }
 
+    /// Forgets handshakes that are over.
+    fn prune_handshakes(&mut self) {
+        let Endpoint { pending_handshakes, slots, .. } = self;
+        pending_handshakes.prune(|peer| slots.peek(peer).is_some_and(Connection::is_unasked));
+    }
+
     /// Makes room where there is none: whoever has not finished a handshake has less of a claim than a newcomer.
     fn displace(&mut self, now: Time) -> bool {
-        let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.connection(peer).is_some_and(|connection| connection.is_unasked()));
+        self.prune_handshakes();
         let victim = self.pending_handshakes.overdue_victim(now);
         victim.inspect(|peer| self.forget_pending_handshake(*peer)).is_some()
     }

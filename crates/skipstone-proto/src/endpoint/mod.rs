@@ -5,10 +5,11 @@
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
 //! `state` is what it consists of, `commands` and `fan_out` are what the application asks, `datagram` takes what comes in,
-//! `poll` gives what goes out, `overview` is for whoever watches, `wheel` wakes, `ids` finds, `pending_handshakes` limits
-//! handshakes, `roaming` follows clients whose address changes, `dialing` finds the one of a server's addresses that
+//! `poll` gives what goes out, `overview` is for whoever watches, `wheel` wakes, `ids` finds, `pending_handshakes` and
+//! `handshake_budget` limit handshakes, `memory` what peers make it hold, `roaming` follows clients whose address changes, `dialing` finds the one of a server's addresses that
 //! answers, `query` answers server browsers.
 
+mod accounts;
 mod answer;
 mod broadcast;
 mod commands;
@@ -20,6 +21,7 @@ mod dialing;
 mod directory;
 mod fan_out;
 mod groups;
+mod handshake_budget;
 mod ids;
 mod overview;
 mod pending_handshakes;

@@ -146,6 +146,12 @@ impl Slots {
         self.at(index)?.connection.as_deref_mut()
     }
 
+    /// The connection of this name, to look at.
+    pub(crate) fn peek(&self, peer: PeerId) -> Option<&Connection> {
+        let slot = self.slots.get(peer.index as usize).filter(|slot| slot.generation == peer.generation)?;
+        slot.connection.as_deref()
+    }
+
     /// Whether a connection of this name was here once.
     pub(crate) fn was(&self, peer: PeerId) -> bool {
         let slot = self.slots.get(peer.index as usize);

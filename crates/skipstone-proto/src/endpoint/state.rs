@@ -5,6 +5,7 @@ use super::config::Config;
 use super::config_error::ConfigError;
 use super::directory::Directory;
 use super::groups::{Group, Groups};
+use super::handshake_budget::HandshakeBudget;
 use super::ids::IdTable;
 use super::pending_handshakes::PendingHandshakes;
 use super::ready::Ready;
@@ -32,6 +33,7 @@ pub struct Endpoint {
     pub(super) directory: Directory,
     /// Handshakes of encrypted suites that are under way.
     pub(super) pending_handshakes: PendingHandshakes,
+    pub(super) handshake_budget: HandshakeBudget,
     pub(super) groups: Groups,
     pub(super) ready: Ready,
     /// The cap on what all connections send together, if there is one.
@@ -58,6 +60,7 @@ impl Endpoint {
             slots: Slots::default(),
             directory: Directory::new(IdTable::new(config.shard)),
             pending_handshakes: PendingHandshakes::default(),
+            handshake_budget: HandshakeBudget::default(),
             groups: Groups::default(),
             ready: Ready::default(),
             share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
@@ -145,6 +148,9 @@ impl Endpoint {
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
         self.totals.past.add(connection.stats_mut());
+        if connection.side() == Side::Server && !connection.is_requested() {
+            self.handshake_budget.on_failed(&connection.path().remote);
+        }
         let (path, ids) = (*connection.path(), connection.ids());
         self.directory.ids.release(ids.local);
         let opened = (connection.opened_from(), ids.remote);

@@ -1,0 +1,131 @@
+//! A host that floods a server with handshakes that lead nowhere: newcomers get in meanwhile, those of its own network
+//! included.
+
+use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
+use skipstone_proto::wire::datagram::{self, OPEN_HEADER_BYTES};
+use skipstone_proto::{Carrier, Config, DeliveryMode, DropReason, Endpoint, Event, Path, Time};
+use std::net::SocketAddr;
+
+/// OPENs in each millisecond: 100,000 in a second.
+const PER_MS: usize = 100;
+const NEWCOMERS: usize = 20;
+
+/// What the flood is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flood {
+    /// One good OPEN, again and again.
+    Replayed,
+    /// Its cookie, with garbage behind it.
+    Garbage,
+    /// A cookie of its own for each, got by HELLO, and a handshake that begins well.
+    Cookies,
+    /// As `Garbage`, from all addresses of the network.
+    Network,
+}
+
+struct Flooder {
+    flood: Flood,
+    remote: SocketAddr,
+    /// OPENs that it has.
+    opens: Vec<(SocketAddr, Vec<u8>)>,
+    next: usize,
+}
+
+/// The OPEN of a client at this address, once the server has challenged it.
+fn open_of(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) -> Vec<u8> {
+    let mut client = Endpoint::new(encrypted(Config::client(), 3), seed_bytes(seed)).expect("a good configuration");
+    let home = Path { socket: 0, remote, carrier: Carrier::UDP };
+    client.connect(now, home, b"").expect("it may");
+    let mut buffer = vec![0; 2_000];
+    let hello = client.poll_transmit(now, &mut buffer).expect("a HELLO").bytes;
+    server.handle_datagram(now, home, &mut buffer[..hello].to_vec());
+    while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+        if transmit.path.remote == remote
+            && matches!(datagram::decode(&buffer[..transmit.bytes]), Ok(datagram::Datagram::Challenge(_)))
+        {
+            client.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
+        }
+    }
+    let open = client.poll_transmit(now, &mut buffer).expect("an OPEN").bytes;
+    buffer[..open].to_vec()
+}
+
+impl Flooder {
+    fn new(flood: Flood, remote: SocketAddr, world: &mut World) -> Self {
+        let hosts = if flood == Flood::Network { 64 } else { 1 };
+        let SocketAddr::V4(first) = remote else { unreachable!("it is one") };
+        let address = |host: u8| {
+            let [a, b, c, d] = first.ip().octets();
+            SocketAddr::from(([a, b, c, d.wrapping_add(host)], first.port()))
+        };
+        let opens =
+            (0..hosts).map(|host| (address(host), open_of(&mut world.server.endpoint, world.now, address(host), 77)));
+        Flooder { flood, remote, opens: opens.collect(), next: 0 }
+    }
+
+    fn play_ms(&mut self, world: &mut World) {
+        if self.flood == Flood::Cookies {
+            // Six thousand handshakes in a second are what it begins; the rest of its datagrams are the same again.
+            for _ in 0..6 {
+                self.next += 1;
+                let remote = SocketAddr::new(self.remote.ip(), 1_024 + (self.next % 60_000) as u16);
+                let open = open_of(&mut world.server.endpoint, world.now, remote, 1_000 + self.next as u64);
+                self.opens.push((remote, open));
+            }
+            let many = self.opens.len().saturating_sub(1_000);
+            self.opens.drain(..many);
+        }
+        for _ in 0..PER_MS {
+            self.next += 1;
+            let (remote, open) = &self.opens[self.next % self.opens.len()];
+            let path = Path { socket: 0, remote: *remote, carrier: Carrier::UDP };
+            let mut bytes = open.clone();
+            if matches!(self.flood, Flood::Garbage | Flood::Network) {
+                bytes[OPEN_HEADER_BYTES..].iter_mut().for_each(|byte| *byte ^= self.next as u8 | 1);
+                check_again(&mut bytes);
+            }
+            world.server.endpoint.handle_datagram(world.now, path, &mut bytes);
+        }
+    }
+}
+
+/// How long the newcomers took who came in the midst of it.
+fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
+    let server = encrypted(server_of(DeliveryMode::ReliableOrdered), 3);
+    let mut world = World::new(5, server, &vec![link(20); NEWCOMERS]);
+    world.killed = (0..NEWCOMERS).collect();
+    let mut flooder = Flooder::new(flood, remote, &mut world);
+    for round in 0..3_000 {
+        flooder.play_ms(&mut world);
+        if round == 1_000 {
+            world.killed.clear();
+        }
+        world.run_for(ms(1));
+    }
+    let began = Time::from_micros(2_000_000);
+    let joined = |at: usize| {
+        let connected = |event: &&(Time, Event)| matches!(event.1, Event::Connected { .. });
+        world.clients[at]
+            .events
+            .iter()
+            .find(connected)
+            .map_or(u64::MAX, |(when, _)| when.since(began).as_millis() as u64)
+    };
+    let took = (0..NEWCOMERS).map(joined).collect();
+    let refused = world.server.drops(DropReason::TooManyHandshakes);
+    assert!(flood == Flood::Replayed || refused > 100_000, "{flood:?}: {refused} were not even begun");
+    took
+}
+
+#[test]
+fn from_whatever_network_and_whatever_it_is_made_of() {
+    // The newcomers are 192.0.2.0, with one port each.
+    for remote in [SocketAddr::from(([203, 0, 113, 1], 6_000)), SocketAddr::from(([192, 0, 2, 200], 6_000))] {
+        for flood in [Flood::Replayed, Flood::Garbage, Flood::Cookies] {
+            let took = newcomers_beside(flood, remote);
+            assert!(took.iter().all(|ms| *ms < 2_000), "{flood:?} from {remote}: {took:?} ms");
+        }
+    }
+    let took = newcomers_beside(Flood::Network, SocketAddr::from(([203, 0, 113, 1], 6_000)));
+    assert!(took.iter().all(|ms| *ms < 2_000), "of a whole network: {took:?} ms");
+}
