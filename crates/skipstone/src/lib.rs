@@ -120,9 +120,9 @@ pub use server_time::ServerTime;
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::{
     Carrier, ChannelRule, Close, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth, Direction,
-    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits, Merging, MessageId,
-    MessageRate, OutgoingTransfer, Overflow, Path, PeerId, Redundancy, RedundancyMode, RedundancyStats, Rtt, Settings,
-    Stats, Transfers, Violation, code,
+    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits, MemoryBudget, Merging,
+    MessageId, MessageRate, OutgoingTransfer, Overflow, Path, PeerId, Redundancy, RedundancyMode, RedundancyStats, Rtt,
+    Settings, Stats, Transfers, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

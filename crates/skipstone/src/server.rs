@@ -23,7 +23,7 @@ use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Transfers;
 use skipstone_proto::{Config, Event, Everyone, Group, InboundRule, PeerId, Stats};
-use skipstone_proto::{Merging, Settings};
+use skipstone_proto::{MemoryBudget, Merging, Settings};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -38,6 +38,8 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
+    /// How much memory clients may make the server hold; with shards, each has a part of it.
+    pub memory: MemoryBudget,
     /// What the server and all its clients keep to.
     pub settings: Settings,
     /// How the server's own messages are put together. [`Merging::Flush`] sends at each [`Server::flush`].
@@ -88,6 +90,7 @@ impl ServerConfig {
         ServerConfig {
             listen: Some(listen),
             websocket: cfg!(feature = "websocket"),
+            memory: MemoryBudget::default(),
             settings: Settings::default(),
             merging: Merging::Flush,
             handshake_timeout: Duration::from_secs(10),
@@ -143,6 +146,7 @@ impl Server {
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
         let endpoint = Config {
+            memory: config.memory,
             allows_plain: security.allows_plain(),
             merging: Some(config.merging),
             handshake_timeout: config.handshake_timeout,

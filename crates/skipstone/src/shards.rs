@@ -24,7 +24,7 @@ use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, Event, Group, PeerId, Shard, Stats};
+use skipstone_proto::{Config, Event, Group, MemoryBudget, PeerId, Shard, Stats};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -64,7 +64,9 @@ pub(crate) fn listen(
     for index in 0..count {
         // Suites of its own: sessions share what they have in common, and count who does.
         let bandwidth_max = config.bandwidth_max.map(|all| all / u64::from(count));
-        let own = Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, ..config.clone() };
+        let memory = share_of(config.memory, count);
+        let own =
+            Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, memory, ..config.clone() };
         let mut driver = Driver::born_of(&origin, own)?;
         #[cfg(all(feature = "dtls", feature = "__tls"))]
         if let Some(identity) = security.identity() {
@@ -86,6 +88,12 @@ pub(crate) fn listen(
         }
     }
     Ok((drivers, local.unwrap_or(LOCAL_ADDRESS)))
+}
+
+/// One shard's part of the budgets: a connection's own is as it was.
+fn share_of(memory: MemoryBudget, shards: u32) -> MemoryBudget {
+    let part = |all: u64| (all / u64::from(shards)).max(memory.connection);
+    MemoryBudget { network: part(memory.network), endpoint: part(memory.endpoint), ..memory }
 }
 
 /// How many top bits of an id name one of so many shards.

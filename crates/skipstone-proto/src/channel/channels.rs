@@ -5,6 +5,7 @@
 mod queueing;
 
 use super::classes::{ClassId, Classes};
+use super::footprint::PER_WINDOW_BYTE;
 use super::inbox::{Inbox, Messages};
 use super::incoming::Arrival;
 use super::outgoing::{Outgoing, Receipt, Stopped};
@@ -32,6 +33,8 @@ pub(crate) struct Channels {
     window: SendWindow,
     /// SendWindow cost of what has arrived and cannot be delivered yet.
     held_bytes: u64,
+    /// Memory of it beyond that.
+    held_footprint: u64,
     /// Whether a channel may hold incomplete unreliable messages.
     has_perishables: bool,
 }
@@ -67,6 +70,7 @@ impl Channels {
             resending: VecDeque::new(),
             window: SendWindow { taken: 0, limit: u64::from(window_bytes) },
             held_bytes: 0,
+            held_footprint: 0,
             has_perishables: false,
         }
     }
@@ -307,6 +311,7 @@ impl Channels {
         if room == 0 && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {
             return Arrival::NoRoom;
         }
+        let footprint = channel.incoming.footprint();
         let arrival = channel.incoming.on_message(
             cursor.sequence,
             message.fragment,
@@ -314,6 +319,7 @@ impl Channels {
             inbox,
             &mut self.held_bytes,
         );
+        self.held_footprint = self.held_footprint + channel.incoming.footprint() - footprint;
         self.has_perishables |= channel.incoming.has_perishable();
         arrival
     }
@@ -361,6 +367,11 @@ impl Channels {
         self.held_bytes
     }
 
+    /// Memory that the peer's messages take here: what waits for others, and channels with state.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        PER_WINDOW_BYTE * self.held_bytes + self.held_footprint + self.table.memory_bytes()
+    }
+
     /// Whether incomplete unreliable messages are held, whose fragments may never all arrive.
     pub(crate) fn has_perishables(&self) -> bool {
         self.has_perishables
@@ -373,9 +384,11 @@ impl Channels {
         for slot in 0..self.table.slot_count() {
             if self.table.is_in_use(slot) {
                 let incoming = &mut self.table.slot(slot).incoming;
+                let footprint = incoming.footprint();
                 let (messages, cost) = incoming.expire();
                 count += messages;
                 self.held_bytes -= cost;
+                self.held_footprint = self.held_footprint + incoming.footprint() - footprint;
                 self.has_perishables |= incoming.has_perishable();
                 self.table.release_if_idle(slot);
             }

@@ -123,11 +123,18 @@ pub(crate) struct InboundLimits {
 
 /// Channels whose rate is remembered, before those that have been paid for are forgotten.
 const CHANNELS_KEPT: usize = 64;
+/// An entry of a map whose nodes may be half empty.
+const ACCOUNT_BYTES: u64 = 32;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl InboundLimits {
     pub(crate) fn new(rules: Arc<[InboundRule]>) -> Self {
         InboundLimits { rules, paid_at: BTreeMap::new() }
+    }
+
+    /// Memory of the accounts.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        ACCOUNT_BYTES * self.paid_at.len() as u64
     }
 
     /// Whether a rule holds this channel.

@@ -2,6 +2,7 @@
 //!
 //! Sequences are extended to 64 bits here, so that the maps of early messages keep their order through a wrap.
 
+use super::footprint::{HELD_BYTES, PARTIAL_BYTES};
 use super::inbox::Inbox;
 use super::reassembly::Reassembly;
 use super::recent::Recent;
@@ -37,8 +38,10 @@ struct Held {
 /// What became of a message frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It was taken: delivered, or held until it can be.
+    /// It was taken: delivered, or held until it is whole.
     Taken,
+    /// It was taken, and an earlier one of its reliable channel has not come: which a carrier that keeps the order excludes.
+    Early,
     /// It had been taken before.
     Duplicate,
     /// A newer message had been delivered on this sequenced channel.
@@ -79,6 +82,11 @@ impl Incoming {
     /// Whether nothing is held.
     pub(crate) fn is_idle(&self) -> bool {
         self.held.is_none()
+    }
+
+    /// Memory of what is held, but for what its window cost stands for.
+    pub(crate) fn footprint(&self) -> u64 {
+        self.held.as_ref().map_or(0, |held| HELD_BYTES + PARTIAL_BYTES * held.partial.len() as u64)
     }
 
     /// Whether an unreliable message, or fragments of it, may never come.
@@ -146,6 +154,7 @@ impl Incoming {
         if let Some(refusal) = self.refusal(number, fragment) {
             return refusal;
         }
+        let taken = if is_ordinal && number > self.next { Arrival::Early } else { Arrival::Taken };
         let whole = match fragment {
             None => {
                 self.drop_partial(number, held_bytes);
@@ -153,7 +162,7 @@ impl Incoming {
             }
             Some(header) => match self.on_fragment(number, header, payload, held_bytes) {
                 Ok(Some(whole)) => whole,
-                Ok(None) => return Arrival::Taken,
+                Ok(None) => return taken,
                 Err(arrival) => {
                     self.release_if_empty();
                     return arrival;
@@ -162,7 +171,7 @@ impl Incoming {
         };
         self.on_whole(number, whole, &mut inbox.messages, held_bytes);
         self.release_if_empty();
-        Arrival::Taken
+        taken
     }
 
     /// Whether a message of this number waits for an earlier one.

@@ -5,6 +5,7 @@
 pub(crate) mod channels;
 pub(crate) mod classes;
 pub(crate) mod encoded_batch;
+pub(crate) mod footprint;
 pub(crate) mod inbound;
 pub(crate) mod inbox;
 pub(crate) mod incoming;

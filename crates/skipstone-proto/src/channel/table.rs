@@ -12,6 +12,8 @@ use skipstone_prefetch::{Step, prefetch};
 #[derive(Debug, Default)]
 pub(crate) struct ChannelTable {
     pages: Vec<Option<Box<Page>>>,
+    /// Pages that there are.
+    page_count: u32,
     slots: Vec<Option<Channel>>,
     free: Vec<u32>,
     active: u32,
@@ -36,6 +38,8 @@ struct Page {
 struct IdleCounters(u32, u32);
 
 const PAGE: usize = 64;
+/// Memory of a channel with state: its slot, in a list that may be half empty.
+const CHANNEL_BYTES: u64 = 2 * size_of::<Option<Channel>>() as u64;
 
 impl ChannelTable {
     /// The slot of a channel that is active.
@@ -73,8 +77,10 @@ impl ChannelTable {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        let page =
-            self.pages[page].get_or_insert_with(|| Box::new(Page { active: 0, entries: [IdleCounters(0, 0); PAGE] }));
+        let page = self.pages[page].get_or_insert_with(|| {
+            self.page_count += 1;
+            Box::new(Page { active: 0, entries: [IdleCounters(0, 0); PAGE] })
+        });
         let IdleCounters(send, receive) = page.entries[place];
         let incoming = Incoming::new(rule.mode, Seq(receive));
         let redundancy = settings.redundancy_of(rule);
@@ -176,6 +182,11 @@ impl ChannelTable {
     /// Whether a slot holds a channel.
     pub(crate) fn is_in_use(&self, slot: u32) -> bool {
         self.slots.get(slot as usize).is_some_and(Option::is_some)
+    }
+
+    /// Memory of all channels, but for what they hold.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        CHANNEL_BYTES * self.slots.len() as u64 + size_of::<Page>() as u64 * u64::from(self.page_count)
     }
 
     /// How many channels are active and do not rest.

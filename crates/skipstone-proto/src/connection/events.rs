@@ -13,7 +13,12 @@ pub(crate) struct Events {
     entries: VecDeque<QueuedEvent>,
     /// Events in all entries.
     count: usize,
+    /// Memory of all entries.
+    bytes: u64,
 }
+
+/// An entry of the queue, which may be half empty.
+pub(super) const ENTRY_BYTES: u64 = 2 * size_of::<QueuedEvent>() as u64;
 
 #[derive(Debug)]
 enum QueuedEvent {
@@ -29,6 +34,28 @@ pub(crate) struct QueuedRun {
     messages: Messages,
 }
 
+impl QueuedEvent {
+    /// What a message takes of its connection's window stands for its bytes.
+    fn bytes(&self) -> u64 {
+        ENTRY_BYTES
+            + match self {
+                QueuedEvent::One(Event::Message { payload, .. }) => window_cost(payload.len()),
+                QueuedEvent::One(Event::Requested { token, .. }) => token.len() as u64,
+                QueuedEvent::One(_) => 0,
+                QueuedEvent::Run(run) => run.messages.window_cost,
+            }
+    }
+
+    /// How many messages of this peer it is.
+    fn messages_of(&self, peer: PeerId) -> usize {
+        match self {
+            QueuedEvent::One(Event::Message { peer: of, .. }) => usize::from(*of == peer),
+            QueuedEvent::Run(run) if run.peer == peer => run.messages.left as usize,
+            _ => 0,
+        }
+    }
+}
+
 impl QueuedRun {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Event> {
@@ -40,13 +67,35 @@ impl QueuedRun {
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
         self.count += 1;
-        self.entries.push_back(QueuedEvent::One(event));
+        self.push_entry(QueuedEvent::One(event));
     }
 
     /// Messages of one packet, of which there is at least one.
     pub(super) fn push_run(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
         self.count += messages.left as usize;
-        self.entries.push_back(QueuedEvent::Run(QueuedRun { peer, channel, age, messages }));
+        self.push_entry(QueuedEvent::Run(QueuedRun { peer, channel, age, messages }));
+    }
+
+    fn push_entry(&mut self, entry: QueuedEvent) {
+        self.bytes += entry.bytes();
+        self.entries.push_back(entry);
+    }
+
+    /// Memory of everything that waits.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Drops a peer's messages, which nobody has taken; returns how many.
+    pub(crate) fn forget_messages(&mut self, peer: PeerId) -> usize {
+        let before = self.count;
+        self.entries.retain(|entry| {
+            let messages = entry.messages_of(peer);
+            self.count -= messages;
+            self.bytes -= if messages > 0 { entry.bytes() } else { 0 };
+            messages == 0
+        });
+        before - self.count
     }
 
     /// The run of which the next event is a message, unless it is the last: [`QueuedRun::next`] must follow, and gives nothing back of
@@ -68,6 +117,7 @@ impl Events {
         debug_assert!(!goes_on, "the rest of a run would be lost");
         let entry = self.entries.pop_front()?;
         self.count -= 1;
+        self.bytes -= entry.bytes();
         match entry {
             QueuedEvent::One(event) => {
                 *freed = if let Event::Message { payload, .. } = &event { window_cost(payload.len()) } else { 0 };

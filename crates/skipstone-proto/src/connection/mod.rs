@@ -22,6 +22,7 @@ pub(crate) mod events;
 mod handshake;
 mod identity;
 mod inbound;
+mod memory;
 mod overview;
 mod path_state;
 mod queueing;

@@ -56,8 +56,12 @@ impl Connection {
             }
             Err(reason) => {
                 self.stats.drops.count(reason);
-                if reason == DropReason::Replay && header > HEADER_BYTES {
-                    self.on_open_again(cx.now);
+                if header > HEADER_BYTES {
+                    if reason == DropReason::Replay {
+                        self.on_open_again(cx.now);
+                    }
+                } else {
+                    self.close_broken_stream(cx, reason);
                 }
                 None
             }
@@ -196,7 +200,9 @@ impl Connection {
         if !is_allowed {
             return Err(DropReason::BadFrame);
         }
-        let has_room = self.path.current.carrier.is_reliable || self.receive_room() > 0;
+        // On a stream unreliable messages are dropped one by one, and reliable ones within the window always have room.
+        let is_dropped_alone = self.path.current.carrier.is_reliable && !rule.mode.is_reliable();
+        let has_room = is_dropped_alone || self.receive_room() > 0;
         has_room.then_some(()).ok_or(DropReason::WindowExceeded)
     }
 
@@ -206,6 +212,24 @@ impl Connection {
     fn receive_room(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
         (3 * u64::from(self.terms.receives.window_bytes) + 1).saturating_sub(taken)
+    }
+
+    /// The same for unreliable messages on a stream: they leave a window for reliable ones, which a peer that keeps to its
+    /// window may have under way. Elsewhere whole packets are dropped.
+    fn room_for_unreliable(&self) -> u64 {
+        match self.path.current.carrier.is_reliable {
+            true => self.receive_room().saturating_sub(self.terms.receives.window_bytes.into()),
+            false => u64::MAX,
+        }
+    }
+
+    /// What a stream brings comes whole and in order: nothing excuses a packet that must be dropped, and nothing would bring it
+    /// again.
+    fn close_broken_stream(&mut self, cx: &mut Context<'_>, reason: DropReason) {
+        if self.path.current.carrier.is_reliable && self.is_open() {
+            let reason = format!("a packet on a stream breaks the rules: {}", reason.name());
+            self.close(cx, code::PROTOCOL, reason.into(), Duration::ZERO);
+        }
     }
 
     /// A server's side whose client has not said yet that it wants to be let in.
@@ -284,11 +308,16 @@ impl Connection {
         if inbound == Inbound::Closed {
             return;
         }
-        let room = if self.path.current.carrier.is_reliable { self.receive_room() } else { u64::MAX };
+        let room = self.room_for_unreliable();
         let inbox = &mut cx.scratch.inbox;
         match self.channels.on_message(&self.terms.settings, cursor, message, room, inbox) {
             Arrival::NoRoom => self.stats.drops.count(DropReason::WindowExceeded),
-            Arrival::Taken => {}
+            Arrival::Early | Arrival::Malformed if self.path.current.carrier.is_reliable => {
+                self.channels.end_run(cursor);
+                cx.scratch.inbox.messages.clear();
+                return self.close_broken_stream(cx, DropReason::BadFrame);
+            }
+            Arrival::Taken | Arrival::Early => {}
             Arrival::Duplicate => self.stats.drops.count(DropReason::DuplicateMessage),
             Arrival::Stale => self.stats.drops.count(DropReason::StaleMessage),
             Arrival::Malformed => self.stats.drops.count(DropReason::BadFrame),
@@ -305,12 +334,14 @@ impl Connection {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
             self.receiving.window.undelivered += window_cost(payload.len());
+            self.receiving.window.entries += 1;
             cx.events.push(Event::Message { peer, channel, payload, age });
         }
         if let Some(messages) = self.channels.on_run(cursor, behind, inbox) {
             self.stats.received.messages += u64::from(messages.left);
             self.stats.received.payload_bytes += messages.payload_bytes as u64;
             self.receiving.window.undelivered += messages.window_cost;
+            self.receiving.window.entries += 1;
             cx.events.push_run(peer, channel, age, messages);
         }
         self.expect_perishables(cx.now);
@@ -334,6 +365,7 @@ impl Connection {
         self.stats.received.messages += 1;
         self.stats.received.payload_bytes += payload.len() as u64;
         self.receiving.window.undelivered += window_cost(payload.len());
+        self.receiving.window.entries += 1;
         cx.events.push(Event::Message { peer: self.identity.peer, channel, payload, age });
     }
 

@@ -9,6 +9,7 @@ impl Connection {
     pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
         let free_before = self.receive_window_free();
         self.receiving.window.undelivered -= cost;
+        self.receiving.window.entries -= 1;
         self.tell_window_if_freed(now, free_before)
     }
 

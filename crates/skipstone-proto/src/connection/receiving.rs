@@ -17,6 +17,8 @@ pub(super) struct Receiving {
 pub(super) struct ReceiveWindow {
     /// Cost of the messages that wait for the application.
     pub(super) undelivered: u64,
+    /// Entries of the queue of events that these are.
+    pub(super) entries: u32,
     /// What the last acknowledgement told the peer, if that was less than all of it.
     pub(super) told: Option<u64>,
     /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.

@@ -164,11 +164,13 @@ pub enum DropReason {
     UnansweredQuery,
     /// An unreliable message that the server's inbound rules do not allow.
     InboundRule,
+    /// A message that nobody had taken when its connection was closed for the memory that it held.
+    OverBudget,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 22] = [
+    pub const ALL: [DropReason; 23] = [
         DropReason::Malformed,
         DropReason::UnknownConnection,
         DropReason::WrongPath,
@@ -191,6 +193,7 @@ impl DropReason {
         DropReason::TooManyHandshakes,
         DropReason::UnansweredQuery,
         DropReason::InboundRule,
+        DropReason::OverBudget,
     ];
 
     /// Its name in statistics.
@@ -218,6 +221,7 @@ impl DropReason {
             DropReason::TooManyHandshakes => "too_many_handshakes",
             DropReason::UnansweredQuery => "unanswered_query",
             DropReason::InboundRule => "inbound_rule",
+            DropReason::OverBudget => "over_budget",
         }
     }
 }

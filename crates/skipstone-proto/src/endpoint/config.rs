@@ -43,6 +43,28 @@ pub struct Config {
     pub limits: Limits,
     /// A server's limits of what clients may send, per channel.
     pub inbound: Arc<[InboundRule]>,
+    /// How much memory peers may make this endpoint hold.
+    pub memory: MemoryBudget,
+}
+
+/// How much memory peers may make an endpoint hold, in bytes: messages that wait for others or for the application, channels
+/// with state, packets kept for repairs. Connections that exceed a budget are closed with
+/// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that nobody has taken are
+/// dropped and counted. docs/decisions/0077.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryBudget {
+    /// For one connection; four receive windows in any case.
+    pub connection: u64,
+    /// For all connections of one [`Network`](crate::Network).
+    pub network: u64,
+    /// For all connections.
+    pub endpoint: u64,
+}
+
+impl Default for MemoryBudget {
+    fn default() -> Self {
+        MemoryBudget { connection: 16 << 20, network: 256 << 20, endpoint: 1 << 30 }
+    }
 }
 
 /// So much memory a server may ask a client to hold unless the client says otherwise: enough for every default, and no
@@ -63,7 +85,7 @@ pub enum Everyone {
 impl Config {
     /// A server with these settings.
     pub fn server(settings: Settings) -> Self {
-        Config { is_server: true, settings, ..Config::client() }
+        Config { is_server: true, settings, memory: MemoryBudget::default(), ..Config::client() }
     }
 
     /// An endpoint that only connects.
@@ -84,6 +106,8 @@ impl Config {
             bandwidth_max: None,
             limits: CLIENT_LIMITS,
             inbound: Arc::default(),
+            // All of a client's servers may be of one network.
+            memory: MemoryBudget { network: MemoryBudget::default().endpoint, ..MemoryBudget::default() },
         }
     }
 

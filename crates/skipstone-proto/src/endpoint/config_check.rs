@@ -1,7 +1,7 @@
 //! The ranges of a configuration's fields. What comes from the network is checked by `Settings::decode`, which WIRE.md
 //! section 5 makes more tolerant: of overlapping rules, for one, the first wins.
 
-use super::config::Config;
+use super::config::{Config, MemoryBudget};
 use super::config_error::ConfigError;
 use crate::channel::inbound::{InboundRule, Violation};
 use crate::mtu::BASE_BYTES;
@@ -44,8 +44,28 @@ impl Config {
         }
         check_size(&self.settings)?;
         check_limits(&self.limits)?;
+        check_memory(&self.memory)?;
         check_inbound(&self.inbound, &self.settings)
     }
+}
+
+fn check_memory(memory: &MemoryBudget) -> Result<(), ConfigError> {
+    let MemoryBudget { connection, network, endpoint } = *memory;
+    if network < connection {
+        return Err(ConfigError::out_of_range(
+            "memory.network",
+            network,
+            format!("memory.connection, {connection}, or more"),
+        ));
+    }
+    if endpoint < network {
+        return Err(ConfigError::out_of_range(
+            "memory.endpoint",
+            endpoint,
+            format!("memory.network, {network}, or more"),
+        ));
+    }
+    Ok(())
 }
 
 fn check_settings(settings: &Settings) -> Result<(), ConfigError> {

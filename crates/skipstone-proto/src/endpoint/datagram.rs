@@ -30,6 +30,7 @@ impl Endpoint {
         if let Err(reason) = self.dispatch(now, path, datagram) {
             self.totals.past.drops.count(reason);
         }
+        self.keep_budgets(now);
     }
 
     fn dispatch(&mut self, now: Time, path: Path, bytes: &mut [u8]) -> Result<(), DropReason> {
@@ -197,6 +198,10 @@ impl Endpoint {
         let is_costly = open.suite != SUITE_PLAIN;
         if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
+        }
+        if self.is_behind() {
+            self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is behind");
+            return Err(DropReason::Full);
         }
         if self.is_full() && !self.displace(now) {
             // Those may come to nothing: whoever waits asks again.

@@ -23,6 +23,8 @@ mod fan_out;
 mod groups;
 mod handshake_budget;
 mod ids;
+mod memory;
+mod memory_account;
 mod overview;
 mod pending_handshakes;
 mod poll;
@@ -42,7 +44,7 @@ mod wheel;
 
 pub use broadcast::Broadcast;
 pub use commands::ConnectError;
-pub use config::{Config, Everyone};
+pub use config::{Config, Everyone, MemoryBudget};
 pub use config_error::ConfigError;
 pub use groups::Group;
 pub use ids::Shard;

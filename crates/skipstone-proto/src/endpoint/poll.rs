@@ -122,6 +122,7 @@ impl Endpoint {
                 if has_news {
                     self.activate(peer.index);
                 }
+                self.on_taken(peer.index);
             }
             // It may have ended meanwhile, and its place be another's.
             Some(Event::Connected { peer, .. })

@@ -32,9 +32,10 @@ impl Endpoint {
         }
         // As a rule an acknowledgement came, and there is nothing to say.
         if connection.is_silent(now) {
-            self.rearm(index)
+            self.rearm(index);
+            self.account(index);
         } else {
-            self.after(index)
+            self.after(index);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::groups::Group;
 use super::wheel::tick_of;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
+use crate::network::Network;
 use crate::time::Time;
 use skipstone_prefetch::{Step, prefetch};
 
@@ -34,6 +35,8 @@ pub(crate) struct Slot {
     /// When the wheel wakes it after that, if it is known.
     armed_next: Time,
     pub(crate) groups: Vec<Group>,
+    /// Memory that its connection is charged for, and to which network.
+    pub(crate) charge: Option<(Network, u64)>,
 }
 
 impl Slot {
@@ -89,6 +92,7 @@ impl Slots {
                 armed: Time::NEVER,
                 armed_next: Time::NEVER,
                 groups: Vec::new(),
+                charge: None,
             });
             self.slots.len() as u32 - 1
         });
@@ -165,6 +169,12 @@ impl Slots {
 
     pub(crate) fn connections(&mut self) -> impl Iterator<Item = &mut Connection> {
         self.slots.iter_mut().filter_map(|slot| slot.connection.as_deref_mut())
+    }
+
+    /// Places with a charge, and what they are charged for.
+    pub(crate) fn charges(&self) -> impl Iterator<Item = (u32, Network, u64)> + '_ {
+        let charge = |(index, slot): (u32, &Slot)| slot.charge.map(|(network, bytes)| (index, network, bytes));
+        (0..).zip(&self.slots).filter_map(charge)
     }
 
     /// How many places there are, used or not: their numbers are below this.

@@ -7,6 +7,7 @@ use super::directory::Directory;
 use super::groups::{Group, Groups};
 use super::handshake_budget::HandshakeBudget;
 use super::ids::IdTable;
+use super::memory_account::MemoryAccount;
 use super::pending_handshakes::PendingHandshakes;
 use super::ready::Ready;
 use super::replies::Replies;
@@ -44,6 +45,8 @@ pub struct Endpoint {
     pub(super) events: Events,
     pub(super) scratch: Scratch,
     pub(super) totals: Totals,
+    /// What peers make it hold.
+    pub(super) memory: MemoryAccount,
 }
 
 impl Endpoint {
@@ -70,6 +73,7 @@ impl Endpoint {
             events: Events::default(),
             scratch: Scratch::default(),
             totals: Totals::default(),
+            memory: MemoryAccount::default(),
             settings,
             config,
         })
@@ -114,7 +118,11 @@ impl Endpoint {
     /// After anything happened to a connection: it may have something to send, or be over.
     pub(super) fn after(&mut self, index: u32) {
         let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
-        if connection.is_dead() { self.remove(index) } else { self.activate(index) }
+        if connection.is_dead() {
+            return self.remove(index);
+        }
+        self.activate(index);
+        self.account(index);
     }
 
     pub(super) fn activate(&mut self, index: u32) {
@@ -167,5 +175,6 @@ impl Endpoint {
             self.groups.leave(group, index);
         }
         self.groups.leave(Group::EVERYONE, index);
+        self.account(index);
     }
 }

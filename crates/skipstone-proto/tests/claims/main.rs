@@ -63,4 +63,5 @@ mod the_controller_fills_a_link_and_keeps_its_queue_short;
 mod the_controller_shares_a_link_with_tcp;
 mod traffic_far_below_the_rate_is_never_held_back;
 mod versions_are_negotiated;
+mod what_peers_make_an_endpoint_hold_is_bounded;
 mod whoever_forwards_both_ways_keeps_a_connection_only_while_he_wins_every_race;

@@ -3,6 +3,7 @@
 
 pub(crate) mod clear;
 mod node;
+pub(crate) mod stranger;
 
 pub(crate) use node::Node;
 use skipstone_netsim::{Duplex, LinkConfig};

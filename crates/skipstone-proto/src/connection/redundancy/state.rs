@@ -48,6 +48,11 @@ impl Redundant {
         self.decoder = None;
     }
 
+    /// Memory of what is kept for the peer's repairs.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.decoder.as_ref().map_or(0, |decoder| decoder.memory_bytes())
+    }
+
     /// A packet with new messages left, which are so many of its bytes: redundancy may cost its share of them.
     pub(in crate::connection) fn earn(&mut self, bytes: usize) {
         self.budget.earn(bytes as u64);

@@ -113,6 +113,11 @@ impl Decoder {
         self.store.is_closed()
     }
 
+    /// Memory of what is kept.
+    pub fn memory_bytes(&self) -> u64 {
+        self.store.memory_bytes() + self.equations.memory_bytes()
+    }
+
     fn advance(&mut self, number: u64) {
         if number > self.newest {
             self.newest = number;

@@ -160,6 +160,12 @@ impl Equations {
         self.reuse(row);
     }
 
+    /// Memory, about: rows are as long as the longest, or shorter.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let longest = self.rows.first().map_or(0, |row| row.bytes.capacity());
+        (self.rows.len() * longest + self.spare.len() * SPARE_BYTES_MAX) as u64
+    }
+
     /// Rows, and the bytes that they and those that were hold on to.
     #[cfg(test)]
     pub(super) fn size(&self) -> (usize, usize) {

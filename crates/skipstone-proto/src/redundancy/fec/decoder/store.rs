@@ -16,6 +16,8 @@ pub(super) struct Store {
     wanted: usize,
     repairs: u32,
     packets_since_repair: u32,
+    /// Bytes of all symbols' buffers.
+    symbol_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -64,9 +66,16 @@ impl Store {
             return;
         }
         slot.number = number + 1;
+        let before = slot.symbol.capacity();
         slot.symbol.clear();
         slot.symbol.reserve_exact(length);
         symbol::write(&mut slot.symbol, number, content);
+        self.symbol_bytes = self.symbol_bytes + slot.symbol.capacity() - before;
+    }
+
+    /// Memory.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        (self.slots.len() * size_of::<StoreSlot>() + self.symbol_bytes) as u64
     }
 
     /// A packet came that was no repair.
@@ -105,6 +114,7 @@ impl Store {
                 *place = slot;
             }
         }
+        self.symbol_bytes = slots.iter().map(|slot| slot.symbol.capacity()).sum();
         self.slots = slots;
     }
 
@@ -162,6 +172,7 @@ mod tests {
             }
             let (slots, bytes) = store.size();
             assert!(slots == expected && bytes <= BYTES_MAX, "{length}: {slots} slots, {bytes} bytes");
+            assert_eq!(store.symbol_bytes, bytes);
         }
     }
 }

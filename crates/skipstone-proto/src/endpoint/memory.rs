@@ -1,0 +1,100 @@
+//! How much memory peers make an endpoint hold: accounts by connection and by network, and what happens when a budget is
+//! exceeded. The account follows after each datagram and each event that is taken, and costs nothing while a connection
+//! holds less than [`GRAIN`].
+
+use super::state::Endpoint;
+use crate::connection::event::code;
+use crate::connection::stats::DropReason;
+use crate::network::Network;
+use crate::time::{Duration, Time};
+
+/// Accounts are in steps of this, rounded down: fixed parts of a connection take as much.
+const GRAIN: u64 = 8_192;
+
+impl Endpoint {
+    /// Memory that peers make this endpoint hold, about: what [`crate::Config::memory`] bounds.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory.total.max(self.events.bytes())
+    }
+
+    /// Brings the account of a connection up to date.
+    pub(super) fn account(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let held = slot.connection.as_ref().map_or(0, |connection| connection.memory_bytes()) / GRAIN * GRAIN;
+        let charged = slot.charge.map_or(0, |(_, bytes)| bytes);
+        // In small steps downward the account waits, so that a message which comes and goes does not move it each time.
+        let is_small_step = slot.connection.is_some() && held < charged && charged - held <= GRAIN;
+        if held == charged || is_small_step {
+            return;
+        }
+        let network = slot.connection.as_ref().map(|connection| Network::of(&connection.path().remote));
+        let charge = network.filter(|_| held > 0).map(|network| (network, held));
+        let is_greedy =
+            slot.connection.as_ref().is_some_and(|it| held > it.memory_bytes_max(self.config.memory.connection));
+        self.memory.replace(core::mem::replace(&mut slot.charge, charge), charge);
+        if is_greedy {
+            self.memory.greedy = Some(index);
+        }
+        if let Some((network, _)) = charge
+            && self.memory.of(&network) > self.config.memory.network
+        {
+            self.memory.full = Some(network);
+        }
+    }
+
+    /// The application took messages of a connection: its account follows, if it has one.
+    pub(super) fn on_taken(&mut self, index: u32) {
+        if self.slots.at(index).is_some_and(|slot| slot.charge.is_some()) {
+            self.account(index);
+        }
+    }
+
+    /// Lets go of what is kept for repairs, and closes connections, until all budgets are kept.
+    pub(super) fn keep_budgets(&mut self, now: Time) {
+        if let Some(index) = self.memory.greedy.take() {
+            self.evict(now, index, "this connection makes the other side hold more than it may");
+        }
+        while let Some(network) = self.memory.full.take().filter(|it| self.memory.of(it) > self.config.memory.network) {
+            let why = "connections of your network make the other side hold too much, this one the most";
+            self.relieve(now, network, why);
+            self.memory.full = Some(network);
+        }
+        while self.memory.total > self.config.memory.endpoint
+            && let Some(network) = self.memory.largest_network()
+        {
+            self.relieve(now, network, "the other side is short of memory, and this connection holds the most");
+        }
+    }
+
+    /// Frees memory of a network's connections: what their losses can do without, else all of the one that holds the most.
+    fn relieve(&mut self, now: Time, network: Network, why: &str) {
+        let of_network = self.slots.charges().filter(|(_, of, _)| *of == network);
+        let charges: Vec<(u64, u32)> = of_network.map(|(index, _, bytes)| (bytes, index)).collect();
+        let is_enough = charges.iter().filter(|(_, index)| self.forget_kept(*index)).count() > 0;
+        if let Some((_, index)) = charges.into_iter().max().filter(|_| !is_enough) {
+            self.evict(now, index, why);
+        }
+    }
+
+    /// What is kept for a connection's repairs goes; its losses wait for retransmissions. Whether there was anything.
+    fn forget_kept(&mut self, index: u32) -> bool {
+        let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
+        let has_kept = connection.is_some_and(|connection| connection.forget_kept());
+        self.account(index);
+        has_kept
+    }
+
+    fn evict(&mut self, now: Time, index: u32, why: &str) {
+        let Some(peer) = self.slots.peer_at(index) else { return };
+        let forgotten = self.events.forget_messages(peer);
+        self.totals.past.drops.count_many(DropReason::OverBudget, forgotten as u32);
+        self.close(now, peer, code::MEMORY, why, Duration::ZERO);
+        self.with(now, peer, |connection, _| connection.on_evicted());
+        self.account(index);
+    }
+
+    /// Whether messages that nobody takes fill the budget, so that nobody new should be let in.
+    pub(super) fn is_behind(&self) -> bool {
+        self.events.bytes() > self.config.memory.endpoint
+    }
+}

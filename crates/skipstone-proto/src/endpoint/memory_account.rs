@@ -1,0 +1,46 @@
+//! What connections are charged for, and their networks.
+
+use crate::network::Network;
+use std::collections::BTreeMap;
+
+/// What all connections are charged for.
+#[derive(Debug, Default)]
+pub(super) struct MemoryAccount {
+    pub(super) total: u64,
+    /// Those with a charge only.
+    networks: BTreeMap<Network, u64>,
+    /// A connection that holds more than it may.
+    pub(super) greedy: Option<u32>,
+    /// A network that holds more than it may.
+    pub(super) full: Option<Network>,
+}
+
+impl MemoryAccount {
+    /// A connection is charged otherwise from now on.
+    pub(super) fn replace(&mut self, old: Option<(Network, u64)>, new: Option<(Network, u64)>) {
+        if let Some((network, bytes)) = old {
+            self.total -= bytes;
+            let rest = self.networks.get_mut(&network).map_or(0, |sum| {
+                *sum -= bytes;
+                *sum
+            });
+            if rest == 0 {
+                self.networks.remove(&network);
+            }
+        }
+        if let Some((network, bytes)) = new {
+            self.total += bytes;
+            *self.networks.entry(network).or_default() += bytes;
+        }
+    }
+
+    /// What the connections of a network are charged for.
+    pub(super) fn of(&self, network: &Network) -> u64 {
+        self.networks.get(network).copied().unwrap_or(0)
+    }
+
+    /// The network that is charged for the most.
+    pub(super) fn largest_network(&self) -> Option<Network> {
+        self.networks.iter().max_by_key(|(_, bytes)| **bytes).map(|(network, _)| *network)
+    }
+}

@@ -1,0 +1,178 @@
+//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: what it holds stays
+//! within its budgets, and everybody else goes on.
+
+use crate::simulation::stranger::Stranger;
+use crate::simulation::{World, link, ms};
+use skipstone_proto::rng::Rng;
+use skipstone_proto::wire::message::FragmentHeader;
+use skipstone_proto::{Carrier, ChannelRule, Config, DeliveryMode, DropReason, MemoryBudget, Path, Settings, code};
+use std::net::SocketAddr;
+
+const BUDGET: MemoryBudget = MemoryBudget { connection: 1 << 20, network: 4 << 20, endpoint: 6 << 20 };
+const HOSTILE: u16 = 20;
+
+/// A mode of each kind, 10,000 channels each.
+fn config(window_bytes: u32) -> Config {
+    let modes = [
+        DeliveryMode::ReliableOrdered,
+        DeliveryMode::ReliableUnordered,
+        DeliveryMode::ReliableSequenced,
+        DeliveryMode::Unreliable,
+        DeliveryMode::UnreliableSequenced,
+    ];
+    let rule = |(at, mode): (u16, DeliveryMode)| ChannelRule::new(at * 10_000..=at * 10_000 + 9_999, mode);
+    let channels = (0..).zip(modes).map(rule).collect();
+    let settings = Settings { window_bytes, message_bytes_max: 60_000, channels, ..Settings::default() };
+    Config { memory: BUDGET, ..Config::server(settings) }
+}
+
+/// The way in which one of them tries it.
+#[derive(Clone, Copy, Debug)]
+enum Trick {
+    /// Messages far ahead, which wait for the first.
+    Early,
+    /// One byte of each of very many messages.
+    Crumbs,
+    /// Every second message of an unordered channel.
+    Gaps,
+    /// One early message on each channel.
+    Channels,
+    /// Whole messages, while the application takes none.
+    Unread,
+    /// Whatever.
+    Anything,
+}
+
+const TRICKS: [Trick; 6] = [Trick::Early, Trick::Crumbs, Trick::Gaps, Trick::Channels, Trick::Unread, Trick::Anything];
+
+/// Sends one packet of a trick, the `at`th.
+fn play(trick: Trick, rng: &mut Rng, stranger: &mut Stranger, world: &mut World, at: u32) {
+    let (server, now) = (&mut world.server.endpoint, world.now);
+    let long = vec![7; 1 + rng.below(1_400) as usize];
+    let crumb = |total| Some(FragmentHeader { offset: 0, total });
+    match trick {
+        Trick::Early => stranger.message(server, now, (0, 1 + at % 200_000), None, &long),
+        Trick::Crumbs => stranger.message(server, now, (10_000 + (at % 5_000) as u16, at / 5_000), crumb(9_000), b"x"),
+        Trick::Gaps => stranger.message(server, now, (10_000 + (at % 3) as u16, 2 * (at / 3) + 1), None, b""),
+        Trick::Channels => stranger.message(server, now, ((at % 20_000) as u16, 1 + at / 20_000), None, b"x"),
+        Trick::Unread => stranger.message(server, now, (0, at), None, &long),
+        Trick::Anything => {
+            let place = (rng.below(50_000) as u16, rng.below(1 << 18));
+            let fragment = (rng.below(2) == 0)
+                .then(|| FragmentHeader { offset: rng.below(20_000), total: 21_500 + rng.below(30_000) });
+            if rng.below(10) == 0 {
+                stranger.skip();
+            }
+            stranger.message(server, now, place, fragment, &long);
+        }
+    }
+}
+
+/// Twenty strangers of several networks. Streams have sockets of their own.
+fn strangers(world: &mut World, carrier: Carrier) -> Vec<Stranger> {
+    let join = |at: u16| {
+        let remote = SocketAddr::from(([203, 0, (at % 3) as u8, 1], 5_000 + at));
+        let path = Path { socket: if carrier.is_reliable { 100 + u32::from(at) } else { 0 }, remote, carrier };
+        Stranger::join(&mut world.server.endpoint, world.now, path)
+    };
+    (0..HOSTILE).map(join).collect()
+}
+
+fn attack(seed: u64, carrier: Carrier, reads: bool) {
+    let mut world = World::on(carrier, seed, config(1 << 20), &[link(10), link(25)]);
+    world.connect();
+    let mut hostile = strangers(&mut world, carrier);
+    world.server.polls = reads;
+    let mut rng = Rng::new(seed);
+    let mut sent = 0;
+    for round in 0..1_500 {
+        for (number, stranger) in hostile.iter_mut().enumerate() {
+            let trick = TRICKS[(number + seed as usize) % TRICKS.len()];
+            play(trick, &mut rng, stranger, &mut world, round);
+            let held = world.server.endpoint.memory_bytes();
+            assert!(held <= BUDGET.endpoint, "{held} bytes, seed {seed}, {carrier:?}, {trick:?}");
+        }
+        if round % 10 == 0 {
+            for client in &mut world.clients {
+                client.send(world.now, 0, vec![1; 40]);
+            }
+            sent += 1;
+            world.run_for(ms(5));
+        }
+    }
+    world.server.polls = true;
+    world.run_for(ms(2_000));
+    assert_eq!(world.server.messages(0).iter().filter(|message| message[..] == [1; 40]).count(), 2 * sent);
+    assert!(world.clients.iter().all(|client| client.closes().is_empty()), "nobody else is closed");
+    world.run_for(ms(30_000));
+    let held = world.server.endpoint.memory_bytes();
+    assert!(held < 64 << 10, "{held} bytes stay, seed {seed}, {carrier:?}");
+}
+
+#[test]
+fn by_budgets_whoever_sends_what_on_any_carrier() {
+    for carrier in [Carrier::UDP, Carrier::WEBSOCKET, Carrier::LOCAL] {
+        for seed in 0..4 {
+            attack(seed, carrier, true);
+            attack(seed, carrier, false);
+        }
+    }
+}
+
+/// One stranger plays a trick until it is closed. The code, and the greatest that the server held.
+fn alone(carrier: Carrier, trick: Trick, window_bytes: u32) -> (Option<u64>, u64) {
+    let mut world = World::on(carrier, 1, config(window_bytes), &[]);
+    let path = Path { socket: 9, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier };
+    let mut stranger = Stranger::join(&mut world.server.endpoint, world.now, path);
+    world.server.polls = false;
+    let (mut rng, mut greatest) = (Rng::new(1), 0);
+    for at in 0..60_000 {
+        play(trick, &mut rng, &mut stranger, &mut world, at);
+        greatest = greatest.max(world.server.endpoint.memory_bytes());
+    }
+    let end = world.now + ms(10_000);
+    while world.now < end {
+        world.run_for(ms(100));
+    }
+    world.server.polls = true;
+    world.run_for(ms(1));
+    let closes: Vec<u64> = world.server.closes().iter().map(|close| close.code).collect();
+    (closes.first().copied(), greatest)
+}
+
+#[test]
+fn by_the_window_on_a_stream_where_to_break_it_ends_the_connection() {
+    for carrier in [Carrier::WEBSOCKET, Carrier::LOCAL] {
+        for trick in [Trick::Early, Trick::Gaps, Trick::Channels, Trick::Unread] {
+            let (closed, greatest) = alone(carrier, trick, 60_000 * 2);
+            assert_eq!(closed, Some(code::PROTOCOL), "{carrier:?} {trick:?}");
+            assert!(greatest <= BUDGET.connection, "{greatest} bytes, {carrier:?} {trick:?}");
+        }
+    }
+}
+
+#[test]
+fn by_a_connections_own_budget_where_the_window_says_too_little() {
+    // Within its window of 1 MiB, a byte on each of thousands of channels takes many times as much.
+    let (closed, greatest) = alone(Carrier::UDP, Trick::Channels, 1 << 20);
+    assert_eq!(closed, Some(code::MEMORY));
+    assert!(greatest <= 4 << 20, "{greatest}");
+}
+
+#[test]
+fn and_what_nobody_took_of_one_that_is_closed_for_it_is_counted() {
+    let mut config = config(1 << 20);
+    config.memory.network = BUDGET.connection;
+    let mut world = World::new(1, config, &[]);
+    let mut hostile = strangers(&mut world, Carrier::UDP);
+    world.server.polls = false;
+    for at in 0..3_000 {
+        for stranger in &mut hostile {
+            stranger.message(&mut world.server.endpoint, world.now, (0, at), None, &[7; 500]);
+        }
+    }
+    let dropped = world.server.endpoint.totals().drops.of(DropReason::OverBudget);
+    let drops: Vec<_> = world.server.endpoint.totals().drops.iter().filter(|(_, count)| *count > 0).collect();
+    assert!(dropped > 1_000, "{dropped} {drops:?}");
+    assert!(world.server.endpoint.memory_bytes() <= 3 * BUDGET.connection);
+}

@@ -1,0 +1,97 @@
+//! A client made by hand: it is let in as any other, and then says whatever a test wants.
+
+use skipstone_proto::wire::cursor::{Reader, Writer};
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::frame::{self, Frame, Frames};
+use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Session, Time};
+
+/// One that a server has let in, in clear.
+pub(crate) struct Stranger {
+    pub(crate) path: Path,
+    /// Its name at the server.
+    pub(crate) peer: PeerId,
+    to: u32,
+    plain: Plain,
+    number: u64,
+}
+
+impl Stranger {
+    /// Knocks, and is let in. What else the server has to say meanwhile is lost.
+    pub(crate) fn join(server: &mut Endpoint, now: Time, path: Path) -> Self {
+        let mut buffer = vec![0; 1 << 16];
+        let mut hello = vec![0; datagram::hello_len(1)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, SUITE_PLAIN, &[1]);
+        server.handle_datagram(now, path, &mut hello);
+        let length = answer(server, now, path, &mut buffer);
+        let Ok(Datagram::Challenge(challenge)) = datagram::decode(&buffer[..length]) else { panic!("a challenge") };
+        let mut plain = Plain::new(8, challenge.cookie);
+        let mut open = vec![0; 200];
+        let mut writer = Writer::new(&mut open);
+        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        datagram::encode_open_header(&mut writer, &header);
+        writer.truncated(Truncated::new(0, 1));
+        frame::encode_connect(&mut writer, b"");
+        let end = writer.len();
+        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = datagram::append_check(&mut open, end);
+        server.handle_datagram(now, path, &mut open[..end]);
+        let asked = core::iter::from_fn(|| server.poll_event(now)).find(|it| matches!(it, Event::Requested { .. }));
+        let peer = asked.expect("it asks").peer();
+        assert!(server.accept(now, peer));
+        let length = answer(server, now, path, &mut buffer);
+        let plaintext = plain.open(&mut buffer[..length], HEADER_BYTES).expect("it is for us");
+        let mut reader = Reader::new(&buffer[plaintext]);
+        reader.truncated().expect("a number");
+        let to = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
+            Frame::Accept { source, .. } => Some(source),
+            _ => None,
+        });
+        Stranger { path, peer, to: to.expect("an id"), plain, number: 1 }
+    }
+
+    /// Sends the next packet.
+    pub(crate) fn packet(&mut self, server: &mut Endpoint, now: Time, write: impl FnOnce(&mut Writer<'_>)) {
+        let mut packet = vec![0; 16_000];
+        let mut writer = Writer::new(&mut packet);
+        datagram::encode_packet_header(&mut writer, self.to);
+        writer.truncated(Truncated::new(self.number, 1 << 27));
+        self.number += 1;
+        write(&mut writer);
+        let end = writer.len();
+        let end = self.plain.seal(&mut packet, HEADER_BYTES..end);
+        server.handle_datagram(now, self.path, &mut packet[..end]);
+    }
+
+    /// Skips a packet's number: the server believes that it was lost.
+    pub(crate) fn skip(&mut self) {
+        self.number += 1;
+    }
+
+    /// Sends a packet of one message, or a fragment of one.
+    pub(crate) fn message(
+        &mut self,
+        server: &mut Endpoint,
+        now: Time,
+        (channel, sequence): (u16, u32),
+        fragment: Option<FragmentHeader>,
+        payload: &[u8],
+    ) {
+        self.packet(server, now, |writer| {
+            let sequence = Some((sequence, Truncated { value: sequence, bits: 32 }));
+            MessageEncoder::default().encode_header(writer, channel, sequence, fragment, payload.len());
+            writer.bytes(payload);
+        });
+    }
+}
+
+/// The next datagram of the server's to this path; those to others are lost.
+fn answer(server: &mut Endpoint, now: Time, path: Path, buffer: &mut [u8]) -> usize {
+    loop {
+        let transmit = server.poll_transmit(now, buffer).expect("an answer");
+        if transmit.path == path {
+            return transmit.bytes;
+        }
+    }
+}
