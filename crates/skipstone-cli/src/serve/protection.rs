@@ -29,6 +29,12 @@ impl ProtectionFlags {
         if identity.unshown() > 0 {
             output::complain(include_str!("unshown-certificates.txt").trim_ascii_end());
         }
+        if let Some(file) = identity.open_key_file() {
+            output::complain(format_args!(
+                "warning: others than its owner can read the private key in {}, and pose as this server. Remedy: chmod 600 {0}",
+                file.display()
+            ));
+        }
         let security = Security::with(identity);
         Ok(if self.allow_plain { security.allowing_plain() } else { security })
     }

@@ -1,5 +1,6 @@
 //! `skipstone bench plot`: what runs found as a picture, the server's cost by the number of clients.
 
+use crate::report::replace::replace;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,9 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<(), String> {
         return Err("no run has a cost by the number of clients; `bench fanout` and `bench idle` have".into());
     }
     let what = if is_idle { "µs of server CPU a second, per connection" } else { "µs of server CPU per delivery" };
-    draw(&lines, what, &arguments.output).map_err(|error| format!("{}: {error}", arguments.output.display()))
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", arguments.output.display());
+    let picture = draw(&lines, what).map_err(|error| failed(&error))?;
+    replace(&arguments.output, picture.as_bytes()).map_err(|error| failed(&error))
 }
 
 fn read(path: &Path) -> Result<PlottedResult, String> {
@@ -95,8 +98,14 @@ fn axes(lines: &CostLines) -> (Range<f64>, Range<f64>) {
     (least * 0.95..most * 1.05, 0.0..highest * 1.05)
 }
 
-fn draw(lines: &CostLines, what: &str, output: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::new(output, SIZE).into_drawing_area();
+fn draw(lines: &CostLines, what: &str) -> Result<String, Box<dyn std::error::Error>> {
+    let mut picture = String::new();
+    draw_into(&mut picture, lines, what)?;
+    Ok(picture)
+}
+
+fn draw_into(picture: &mut String, lines: &CostLines, what: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let root = SVGBackend::with_string(picture, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let (clients, costs) = axes(lines);
     let mut chart = ChartBuilder::on(&root)

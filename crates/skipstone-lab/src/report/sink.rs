@@ -1,11 +1,10 @@
 //! Where a result goes: JSON into a file or to standard output, its table to whoever reads along.
 
-use std::fs::File;
-use std::io::{Seek, Write};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::report::output;
+use crate::report::{output, replace};
 
 /// Where the JSON goes.
 #[derive(Debug)]
@@ -14,12 +13,12 @@ pub enum Sink {
     Nowhere,
     /// In place of the table.
     StandardOutput,
-    /// Into a file, by its name.
-    File(String, File),
+    /// Into a file, which the result of the run before stays in until the new one is whole.
+    File(PathBuf),
 }
 
 impl Sink {
-    /// Opened before the run, so that a wrong path is found at once. `-` is the standard output.
+    /// Checked before the run, so that a wrong path is found at once. `-` is the standard output.
     pub fn open(path: Option<&str>) -> Result<Sink, String> {
         if path == Some("-") { Ok(Sink::StandardOutput) } else { Sink::file(path) }
     }
@@ -27,8 +26,9 @@ impl Sink {
     /// The same where the standard output has other uses.
     pub fn file(path: Option<&str>) -> Result<Sink, String> {
         let Some(path) = path else { return Ok(Sink::Nowhere) };
-        let file = File::create(path).map_err(|error| format!("cannot write --json {path}: {error}"))?;
-        Ok(Sink::File(path.to_owned(), file))
+        let file = PathBuf::from(path);
+        replace::check(&file).map_err(|error| format!("cannot write --json {path}: {error}"))?;
+        Ok(Sink::File(file))
     }
 
     /// Prints the table, or the JSON in its place; writes the JSON into its file; and says what is wrong, a sentence each.
@@ -37,15 +37,10 @@ impl Sink {
         match self {
             Sink::Nowhere => output::print(table),
             Sink::StandardOutput => output::print(json()),
-            Sink::File(path, file) => {
+            Sink::File(file) => {
                 output::print(table);
-                // Over the result of the run before, if there was one. A pipe gets both, one after the other.
-                let mut file = file;
-                if file.rewind().is_ok() {
-                    let _ = file.set_len(0);
-                }
-                let written = file.write_all(json().as_bytes());
-                written.map_err(|error| format!("cannot write --json {path}: {error}"))?;
+                let written = replace::replace(file, json().as_bytes());
+                written.map_err(|error| format!("cannot write --json {}: {error}", file.display()))?;
             }
         }
         reasons.iter().for_each(output::complain);

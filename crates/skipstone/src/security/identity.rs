@@ -5,10 +5,11 @@ use super::backend::signature::KeyPair as _;
 use super::ecdsa::EcdsaKey;
 use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
 use super::identity_error::{CERTIFICATE_BYTES_MAX, IdentityError};
+use super::key_file::is_open_to_others;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A certificate and its key.
 pub struct Identity {
@@ -16,6 +17,8 @@ pub struct Identity {
     pub(super) key: Vec<u8>,
     /// Certificates of authorities between, which DTLS does not show.
     pub(super) between: Vec<Vec<u8>>,
+    /// The file with the key, if others than its owner can read it.
+    pub(super) open_key_file: Option<PathBuf>,
 }
 
 impl Identity {
@@ -30,7 +33,7 @@ impl Identity {
         let certificate = CertificateDer::from_pem_slice(certificate).map_err(|_| IdentityError::NoCertificate)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| IdentityError::NoKey)?;
         check(&certificate, &key)?;
-        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), between })
+        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), between, open_key_file: None })
     }
 
     /// Certificate and key from PEM files; without a file for the key, it is beside the certificate.
@@ -41,10 +44,22 @@ impl Identity {
         let certificate = certificate.as_ref();
         let key = key.unwrap_or(certificate);
         let read = |path: &Path| std::fs::read(path).map_err(|error| IdentityError::file(path, error));
-        Identity::from_pem(&read(certificate)?, &read(key)?).map_err(|error| {
+        let identity = Identity::from_pem(&read(certificate)?, &read(key)?).map_err(|error| {
             let at = if matches!(error, IdentityError::NoKey) { key } else { certificate };
             error.in_file(at)
-        })
+        })?;
+        Ok(identity.with_key_from(key))
+    }
+
+    /// Notes whether others can read the file that the key comes from.
+    pub(super) fn with_key_from(self, path: &Path) -> Self {
+        Identity { open_key_file: is_open_to_others(path).then(|| path.to_owned()), ..self }
+    }
+
+    /// The file that the key was read from, if others than its owner can read it (Unix only): whoever has the key can pose as
+    /// this server. An application should warn of it.
+    pub fn open_key_file(&self) -> Option<&Path> {
+        self.open_key_file.as_deref()
     }
 
     /// How many certificates the PEM text holds behind the first: those of authorities between, in most cases. No client that

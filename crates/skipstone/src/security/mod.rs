@@ -13,6 +13,7 @@ mod fingerprint;
 #[cfg(feature = "__tls")]
 mod identity;
 mod identity_error;
+mod key_file;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) mod records;
 #[cfg(all(test, feature = "self-signed", feature = "__tls"))]

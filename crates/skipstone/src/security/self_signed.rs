@@ -17,7 +17,12 @@ impl Identity {
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, "skipstone");
         let certificate = params.self_signed(&key).map_err(made)?;
-        Ok(Identity { certificate: certificate.der().to_vec(), key: key.serialize_der(), between: Vec::new() })
+        Ok(Identity {
+            certificate: certificate.der().to_vec(),
+            key: key.serialize_der(),
+            between: Vec::new(),
+            open_key_file: None,
+        })
     }
 
     /// The one that this file holds; if there is no such file, a new one that is written there, readable by its owner
@@ -29,14 +34,14 @@ impl Identity {
     pub fn self_signed_kept_in(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         match std::fs::read(path) {
-            Ok(pem) => Identity::from_pem(&pem, &pem).map_err(|error| error.in_file(path)),
+            Ok(pem) => read_from(path, &pem),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let made = Identity::self_signed()?;
                 let written = write_new(path, made.to_pem().as_bytes());
                 written.map_err(|error| IdentityError::file(path, error))?;
                 // Read again, because another server may have started at the same moment and written its own.
                 let pem = std::fs::read(path).map_err(|error| IdentityError::file(path, error))?;
-                Identity::from_pem(&pem, &pem).map_err(|error| error.in_file(path))
+                read_from(path, &pem)
             }
             Err(error) => Err(IdentityError::file(path, error)),
         }
@@ -45,6 +50,10 @@ impl Identity {
     fn to_pem(&self) -> String {
         format!("{}{}", pem("CERTIFICATE", &self.certificate), pem("PRIVATE KEY", &self.key))
     }
+}
+
+fn read_from(path: &Path, pem: &[u8]) -> Result<Identity, IdentityError> {
+    Identity::from_pem(pem, pem).map(|identity| identity.with_key_from(path)).map_err(|error| error.in_file(path))
 }
 
 /// PEM (RFC 7468): base64 in lines of 64 between two marks.

@@ -15,6 +15,8 @@ mod a_client_goes_on_from_another_port;
 mod a_client_reads_the_servers_clock;
 #[cfg(feature = "simulate")]
 mod a_configuration_out_of_range_is_an_error_at_the_start;
+#[cfg(unix)]
+mod a_key_that_others_can_read_is_named;
 #[cfg(feature = "simulate")]
 mod a_local_client_is_a_client_like_any_other;
 mod a_server_is_who_the_url_says;

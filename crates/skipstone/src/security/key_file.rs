@@ -1,0 +1,16 @@
+//! Files that hold a private key: who else can read them.
+
+use std::path::Path;
+
+/// Whether others than its owner can read a file, as far as the system has such permissions.
+#[cfg(unix)]
+pub(super) fn is_open_to_others(path: &Path) -> bool {
+    const OTHERS: u32 = 0o077;
+    std::fs::metadata(path).is_ok_and(|file| std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & OTHERS != 0)
+}
+
+/// Nothing is known of it here.
+#[cfg(not(unix))]
+pub(super) fn is_open_to_others(_: &Path) -> bool {
+    false
+}
