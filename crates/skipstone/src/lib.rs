@@ -98,6 +98,7 @@ mod shards;
 mod start_error;
 mod statistics;
 mod url;
+mod websocket_rules;
 
 /// The type of a message's bytes in this crate's signatures: a reference-counted slice that strings and vectors turn into.
 pub use bytes::Bytes;
@@ -127,6 +128,7 @@ pub use skipstone_proto::{
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};
 pub use url::{Scheme, Target, UrlError};
+pub use websocket_rules::{NewcomerLimits, WebSocketRules};
 
 /// Encryption as the protocol calls it, for an endpoint that is embedded without this crate's sockets.
 pub use skipstone_proto::Suites;

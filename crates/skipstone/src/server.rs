@@ -18,6 +18,7 @@ use crate::shards::{self, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::url::{Scheme, Target};
+use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
@@ -38,6 +39,8 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
+    /// Who may open WebSockets, and how long a stream may take to become a connection.
+    pub websocket_rules: WebSocketRules,
     /// How much memory clients may make the server hold; with shards, each has a part of it.
     pub memory: MemoryBudget,
     /// What the server and all its clients keep to.
@@ -90,6 +93,7 @@ impl ServerConfig {
         ServerConfig {
             listen: Some(listen),
             websocket: cfg!(feature = "websocket"),
+            websocket_rules: WebSocketRules::default(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
             merging: Merging::Flush,
@@ -145,6 +149,8 @@ impl Server {
             Some(security) => security,
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
+        config.websocket_rules.check().map_err(StartError::Config)?;
+        let websocket = config.websocket.then_some(&config.websocket_rules);
         let endpoint = Config {
             memory: config.memory,
             allows_plain: security.allows_plain(),
@@ -159,8 +165,7 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
-        let (mut drivers, local) =
-            shards::listen(config.shards, config.listen, config.websocket, &security, &endpoint)?;
+        let (mut drivers, local) = shards::listen(config.shards, config.listen, websocket, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
             config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
         }

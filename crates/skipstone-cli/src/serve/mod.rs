@@ -17,7 +17,7 @@ use crate::console::{Console, ConsoleConfig};
 use crate::sharing;
 use admin::{Admin, Question};
 use game::Game;
-use skipstone::{Server, ServerConfig, code};
+use skipstone::{Server, ServerConfig, WebSocketRules, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -63,6 +63,10 @@ pub(crate) struct ServeArguments {
     /// Serve native clients only, no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
+    /// Let in browsers only from pages of this origin, such as https://game.example; may be given several times. Others
+    /// get HTTP 403; programs that are no browsers name no origin and get in
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "no_websocket")]
+    pub(crate) origin: Vec<String>,
     #[command(flatten)]
     pub(crate) protection: protection::ProtectionFlags,
     /// Stop after this time
@@ -110,6 +114,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
+        websocket_rules: WebSocketRules { origins: arguments.origin.clone(), ..WebSocketRules::default() },
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),

@@ -25,6 +25,8 @@ mod help_teaches;
 #[cfg(unix)]
 mod hostile_clients_hurt_nobody;
 #[cfg(unix)]
+mod idle_streams_cost_a_server_little;
+#[cfg(unix)]
 mod nothing_from_the_network_steers_a_terminal;
 #[cfg(unix)]
 mod output_goes_anywhere;

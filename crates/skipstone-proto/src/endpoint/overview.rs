@@ -49,6 +49,11 @@ impl Endpoint {
         self.slots.connection(peer)?.server_time(now)
     }
 
+    /// Whether a stream carries a connection, by its socket.
+    pub fn has_stream(&self, socket: u32) -> bool {
+        self.directory.by_socket.contains_key(&socket)
+    }
+
     /// Connections that stand.
     pub fn peer_count(&self) -> usize {
         self.groups.members(Group::EVERYONE).len()

@@ -61,7 +61,7 @@ mod tests {
         let mut drivers = [shard(0), shard(1)];
         let mut local = "127.0.0.1:0".parse().expect("an address");
         for driver in &mut drivers {
-            local = driver.listen(local, false, Sharing::Shards).expect("a port is free");
+            local = driver.listen(local, None, Sharing::Shards).expect("a port is free");
         }
         let mailboxes: Vec<_> = drivers.iter().map(|driver| Mailbox::new(driver.waker())).collect();
         for (index, driver) in (0..).zip(&mut drivers) {

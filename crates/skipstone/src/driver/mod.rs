@@ -18,6 +18,7 @@ pub(crate) mod impair;
 mod impaired_paths;
 pub(crate) mod impairment_error;
 mod misrouted;
+mod newcomers;
 pub(crate) mod peer_shards;
 mod publish;
 mod publisher;
@@ -35,6 +36,7 @@ use crate::security::Identity;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
+use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
@@ -307,7 +309,12 @@ impl Driver {
     }
 
     /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
-    pub(crate) fn listen(&mut self, address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<SocketAddr> {
+    pub(crate) fn listen(
+        &mut self,
+        address: SocketAddr,
+        websocket: Option<&WebSocketRules>,
+        sharing: Sharing,
+    ) -> io::Result<SocketAddr> {
         self.sockets.listen(self.poll.registry(), address, websocket, sharing)
     }
 

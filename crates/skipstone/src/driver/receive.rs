@@ -14,10 +14,12 @@ use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{Endpoint, Lookahead, Step};
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Batches that one socket may fill before the others have their turn.
 const BATCHES_MAX: usize = 16;
+/// How soon somebody is accepted for whom there was no file, if nobody else leaves.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(250);
 /// Such turns in one round.
 const ROUNDS_MAX: usize = 8;
 
@@ -51,7 +53,8 @@ impl Driver {
         for _ in 1..ROUNDS_MAX {
             self.receive_unread();
         }
-        if self.sockets.is_listener_ready {
+        let is_time = |again: Instant| Instant::now() >= again;
+        if self.sockets.is_listener_ready || self.sockets.accept_again_at.is_some_and(is_time) {
             self.accept_streams();
         }
         self.take_arrivals();
@@ -112,7 +115,18 @@ impl Driver {
         if more {
             self.sockets.unread.push(number);
         }
+        self.welcome(number);
         self.after_stream(number);
+    }
+
+    /// A stream that came lately may carry a connection now.
+    fn welcome(&mut self, number: u32) {
+        if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
+            && stream.newcomer.is_some()
+            && self.endpoint.has_stream(number)
+        {
+            stream.newcomer.take().into_iter().for_each(|newcomer| self.sockets.newcomers.remove(newcomer));
+        }
     }
 
     /// Takes the streams in memory that other drivers offer, and reads those that have news.
@@ -180,18 +194,33 @@ impl Driver {
         self.release_sockets();
         let Some(listener) = &mut self.sockets.listener else { return };
         let (all, registry) = (&mut self.sockets.all, self.poll.registry());
+        let (newcomers, now) = (&mut self.sockets.newcomers, Instant::now());
         let mut fresh = Vec::new();
         let outcome = listener.accept_ready(|mut ws| {
             let entry = all.vacant_entry();
             if ws.register(registry, Token(entry.key())).is_ok() {
                 fresh.push(entry.key() as u32);
-                let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false };
+                let newcomer = Some(newcomers.add(&ws.peer_addr(), now));
+                let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer };
                 entry.insert(Socket::Stream(Box::new(stream)));
             }
         });
-        // Out of files: whoever waits is taken when a socket closes, or at the next client.
         self.sockets.is_listener_ready = outcome == WsAccept::More;
-        fresh.into_iter().for_each(|socket| self.receive_from(socket, true));
+        // Whoever waits causes no further event: they are taken when a stream closes, or when this time is over.
+        self.sockets.accept_again_at = (outcome == WsAccept::OutOfFiles).then(|| now + ACCEPT_AGAIN);
+        for socket in fresh {
+            self.make_room_for(socket);
+            self.receive_from(socket, true);
+        }
+    }
+
+    /// A stream came. Where too many of its network, or of all, carry no connection yet, the oldest goes.
+    fn make_room_for(&mut self, number: u32) {
+        let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize) else { return };
+        let crowded = stream.newcomer.and_then(|newcomer| self.sockets.newcomers.crowded(newcomer));
+        if let Some(oldest) = crowded.and_then(|network| self.sockets.oldest_newcomer(network)) {
+            self.sockets.remove(oldest);
+        }
     }
 
     /// What has come out of the played networks.
@@ -248,14 +277,19 @@ impl Driver {
         self.message = datagram;
     }
 
-    /// Streams whose handshake or closing takes too long.
+    /// Streams whose handshake or closing takes too long, and such that say nothing.
     fn drop_stale_streams(&mut self) {
         let now = Instant::now();
         if now < self.sockets.stale_check_at {
             return;
         }
         self.sockets.stale_check_at = now + super::WAIT_MAX;
-        let is_stale = |(_, socket): &(usize, &Socket)| matches!(socket, Socket::Stream(s) if s.ws.is_stale(now));
+        let timeout = self.sockets.newcomers.limits.timeout;
+        let is_overdue = |stream: &Stream| stream.newcomer.is_some_and(|it| now >= it.since + timeout);
+        let is_stale = |(_, socket): &(usize, &Socket)| match socket {
+            Socket::Stream(stream) => stream.ws.is_stale(now) || is_overdue(stream),
+            _ => false,
+        };
         let stale: Vec<u32> = self.sockets.all.iter().filter(is_stale).map(|(number, _)| number as u32).collect();
         for number in stale {
             let time = self.clock.now();

@@ -3,16 +3,18 @@
 use super::carrier::{local_path, udp_carrier};
 use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
+use super::newcomers::{Newcomer, Newcomers};
 use crate::driver_stats::SocketStats;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
-use crate::net::websocket::{WsConnection, WsListener, WsOptions};
+use crate::net::websocket::{AllowedOrigins, WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
+use crate::websocket_rules::WebSocketRules;
 use mio::{Registry, Token};
 use skipstone_prefetch::prefetch;
-use skipstone_proto::PeerId;
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
+use skipstone_proto::{Network, PeerId};
 use slab::Slab;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -33,6 +35,10 @@ pub(super) struct Sockets {
     pub(super) unread: Vec<u32>,
     /// The listener has more to accept without a new event.
     pub(super) is_listener_ready: bool,
+    /// Somebody waits to be accepted for whom there was no file: when to try again.
+    pub(super) accept_again_at: Option<Instant>,
+    /// Streams that carry no connection yet.
+    pub(super) newcomers: Newcomers,
     /// Sockets with a played network around them.
     pub(super) impaired: Vec<u32>,
     /// When streams are next searched for such that hang.
@@ -88,6 +94,8 @@ pub(super) struct Stream {
     pub(super) is_blocked: bool,
     /// A client's own, whose handshake is under way.
     pub(super) is_opening: bool,
+    /// One that was accepted and carries no connection yet.
+    pub(super) newcomer: Option<Newcomer>,
 }
 
 #[derive(Debug)]
@@ -124,6 +132,8 @@ impl Default for Sockets {
             owners: Vec::new(),
             unread: Vec::new(),
             is_listener_ready: false,
+            accept_again_at: None,
+            newcomers: Newcomers::default(),
             impaired: Vec::new(),
             stale_check_at: Instant::now(),
             opened: 0,
@@ -161,7 +171,7 @@ impl Sockets {
                 let options = WsOptions::default();
                 let mut ws = WsConnection::connect(&target.url, remote, options).map_err(io::Error::other)?;
                 ws.register(registry, Token(entry.key()))?;
-                let stream = Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true };
+                let stream = Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None };
                 entry.insert(Socket::Stream(Box::new(stream)));
                 Carrier::WEBSOCKET
             }
@@ -195,16 +205,18 @@ impl Sockets {
         &mut self,
         registry: &Registry,
         address: SocketAddr,
-        websocket: bool,
+        websocket: Option<&WebSocketRules>,
         sharing: Sharing,
     ) -> io::Result<SocketAddr> {
-        let (mut udp, listener) = bind_both(address, websocket, sharing)?;
+        let (mut udp, listener) = bind_both(address, websocket.is_some(), sharing)?;
         let local = udp.local_addr()?;
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
         self.shared.push(entry.key() as u32);
         entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false, paths: None })));
-        if let Some(mut listener) = listener {
+        if let (Some(mut listener), Some(rules)) = (listener, websocket) {
+            listener.allow_origins(AllowedOrigins::only(&rules.origins));
+            self.newcomers.limits = rules.newcomers;
             listener.register(registry, TOKEN_LISTENER)?;
             self.listener = Some(listener);
         }
@@ -248,11 +260,26 @@ impl Sockets {
         self.owners.get_mut(socket as usize).and_then(Option::take);
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
         self.impaired.retain(|impaired| *impaired != socket);
+        if let Socket::Stream(stream) = &gone {
+            stream.newcomer.into_iter().for_each(|newcomer| self.newcomers.remove(newcomer));
+            self.is_listener_ready |= self.accept_again_at.is_some();
+        }
         let Socket::Own(own) = gone else { return };
         self.receive_drops_past += own.udp.receive_drops().unwrap_or(0);
         if let Some((up, down)) = own.links.as_ref().map(Links::stats) {
             self.past_links = add_stats(self.past_links, (up, down));
         }
+    }
+
+    /// The stream of a network that has waited for longest to become a connection.
+    pub(super) fn oldest_newcomer(&self, network: Network) -> Option<u32> {
+        let since = |(number, socket): (usize, &Socket)| match socket {
+            Socket::Stream(stream) => {
+                stream.newcomer.filter(|it| it.network == network).map(|it| (it.since, number as u32))
+            }
+            _ => None,
+        };
+        self.all.iter().filter_map(since).min().map(|(_, number)| number)
     }
 
     /// When the next datagram comes out of a played network.

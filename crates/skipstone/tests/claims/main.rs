@@ -33,6 +33,8 @@ mod every_carrier_reaches_the_server;
 #[cfg(feature = "simulate")]
 mod handles_go_wherever_a_game_engine_wants_them;
 #[cfg(feature = "simulate")]
+#[cfg(feature = "websocket")]
+mod idle_streams_keep_nobody_out;
 mod long_messages_show_their_progress;
 #[cfg(feature = "dtls")]
 mod openssl_completes_a_handshake;

@@ -2,12 +2,15 @@
 
 use super::websocket::*;
 use super::*;
-use crate::net::websocket::{FirstBytes, WsCloseReason, WsState};
+use crate::net::websocket::{AllowedOrigins, FirstBytes, WsCloseReason, WsState};
 use std::io::Write;
 
 /// Sends `bytes` to a new server: what came back by the end, and the reason.
 fn ask(bytes: &[u8]) -> (String, WsCloseReason) {
-    let mut server = Server::new(loopback_v4());
+    ask_of(Server::new(loopback_v4()), bytes)
+}
+
+fn ask_of(mut server: Server, bytes: &[u8]) -> (String, WsCloseReason) {
     let mut client = RawClient::new(server.address);
     client.send(bytes);
     server.run_until("the server hangs up", |_| {
@@ -45,6 +48,26 @@ fn malformed_requests_are_bad_requests() {
         let (answer, reason) = ask(request.as_bytes());
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}{answer}");
         assert_eq!(reason, WsCloseReason::BadRequest);
+    }
+}
+
+#[test]
+fn pages_of_other_origins_are_forbidden() {
+    let allowing = |origin: &str| {
+        let mut server = Server::new(loopback_v4());
+        server.listener.allow_origins(AllowedOrigins::only(&[origin.to_owned()]));
+        server
+    };
+    let (answer, reason) = ask_of(allowing("https://game.example"), REQUEST.as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    assert_eq!(reason, WsCloseReason::Origin);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{answer}");
+    for request in [REQUEST.to_owned(), REQUEST.replace("Origin: http://example.com\r\n", "")] {
+        let mut server = allowing("http://example.com");
+        let mut client = RawClient::new(server.address);
+        client.send(request.as_bytes());
+        server.run_until("it is open", |server| server.connection.as_ref().is_some_and(WsConnection::is_open));
     }
 }
 

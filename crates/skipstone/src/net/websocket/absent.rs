@@ -1,7 +1,7 @@
 //! A build without the feature `websocket`: nothing listens, nothing connects, and each call that would says why. A value of
 //! the connection's and the listener's type cannot be.
 
-use super::{WsCloseReason, WsOptions, WsPeerClose};
+use super::{AllowedOrigins, WsCloseReason, WsOptions, WsPeerClose};
 use bytes::Bytes;
 use mio::{Registry, Token};
 use std::net::SocketAddr;
@@ -30,6 +30,8 @@ pub enum WsReceive {
 /// The outcome of accepting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WsAccept {
+    /// Never.
+    OutOfFiles,
     /// Others wait.
     More,
 }
@@ -130,6 +132,10 @@ impl WsListener {
     }
 
     pub(crate) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn allow_origins(&mut self, _: AllowedOrigins) {
         match *self {}
     }
 

@@ -20,7 +20,7 @@ use tungstenite::protocol::WebSocketContext;
 pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
 use super::handshake::{FirstBytes, Head, encode_request};
 use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe, Turn};
-use super::{MESSAGE_BYTES_MAX, WsCloseReason, WsOptions, WsPeerClose, WsState, WsStatistics};
+use super::{AllowedOrigins, MESSAGE_BYTES_MAX, WsCloseReason, WsOptions, WsPeerClose, WsState, WsStatistics};
 
 /// One connection; see the [module](super) for how to drive it. Never blocks and never panics on what the peer sends;
 /// its memory is bounded by the high-water mark, one message being put together, and the head of the handshake.
@@ -49,7 +49,7 @@ enum Phase {
         key: String,
     },
     /// A server reads the request.
-    Request(Head),
+    Request(Head, AllowedOrigins),
     /// A client reads the answer to its request.
     Response {
         head: Head,
@@ -67,8 +67,13 @@ enum Phase {
 }
 
 impl WsConnection {
-    pub(super) fn accepted(tcp: TcpStream, peer: SocketAddr, options: WsOptions) -> WsConnection {
-        WsConnection::start(tcp, peer, options, Phase::Request(Head::default()))
+    pub(super) fn accepted(
+        tcp: TcpStream,
+        peer: SocketAddr,
+        options: WsOptions,
+        origins: AllowedOrigins,
+    ) -> WsConnection {
+        WsConnection::start(tcp, peer, options, Phase::Request(Head::default(), origins))
     }
 
     /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request.
@@ -133,7 +138,7 @@ impl WsConnection {
         match &self.phase {
             Phase::Closed => WsState::Closed,
             _ if self.close_reason.is_some() => WsState::Closing,
-            Phase::Request(_) => WsState::HandshakingServer,
+            Phase::Request(..) => WsState::HandshakingServer,
             Phase::Connecting { .. } | Phase::Response { .. } => WsState::HandshakingClient,
             Phase::Frames(_) => WsState::Open,
             Phase::Draining { .. } => WsState::Closing,
@@ -174,7 +179,7 @@ impl WsConnection {
     /// Server side, during the handshake: what the client speaks, as soon as that is clear.
     pub fn first_bytes(&self) -> Option<FirstBytes> {
         match &self.phase {
-            Phase::Request(head) => head.first_bytes(),
+            Phase::Request(head, _) => head.first_bytes(),
             _ => None,
         }
     }

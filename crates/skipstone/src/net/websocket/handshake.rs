@@ -8,12 +8,12 @@ use tungstenite::handshake::derive_accept_key;
 use tungstenite::handshake::machine::TryParse;
 use tungstenite::handshake::server::{Request, create_response, write_response};
 use tungstenite::http::header::{
-    CONNECTION, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS,
+    CONNECTION, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS,
     SEC_WEBSOCKET_PROTOCOL, UPGRADE,
 };
 use tungstenite::http::{StatusCode, Uri};
 
-use super::WsCloseReason;
+use super::{AllowedOrigins, WsCloseReason};
 
 /// The subprotocol that clients offer and servers accept, if offered.
 pub const SUBPROTOCOL: &str = "skipstone.1";
@@ -88,7 +88,7 @@ pub(super) enum Verdict {
 }
 
 /// A server's look at what a client sent so far.
-pub(super) fn judge_request(head: &mut Head) -> Verdict {
+pub(super) fn judge_request(head: &mut Head, origins: &AllowedOrigins) -> Verdict {
     match head.first_bytes() {
         None => return Verdict::Incomplete,
         Some(FirstBytes::Tls) => {
@@ -105,23 +105,28 @@ pub(super) fn judge_request(head: &mut Head) -> Verdict {
             false => Verdict::Refused { answer: TOO_LARGE, reason: WsCloseReason::HeadTooLarge },
         };
     };
-    match answer_request(&head.bytes[..end]) {
-        Ok(answer) => Verdict::Upgraded { answer, rest: head.bytes[end..].to_vec() },
+    match answer_request(&head.bytes[..end], origins) {
+        Ok(None) => Verdict::Refused { answer: FORBIDDEN, reason: WsCloseReason::Origin },
+        Ok(Some(answer)) => Verdict::Upgraded { answer, rest: head.bytes[end..].to_vec() },
         Err(error) => refusal(&error),
     }
 }
 
-fn answer_request(head: &[u8]) -> tungstenite::Result<Vec<u8>> {
+/// The answer; `None` for a page that may not connect.
+fn answer_request(head: &[u8], origins: &AllowedOrigins) -> tungstenite::Result<Option<Vec<u8>>> {
     let Some((_, request)) = Request::try_parse(head)? else {
         return Err(ProtocolError::HandshakeIncomplete.into());
     };
     let mut response = create_response(&request)?;
+    if !request.headers().get_all(ORIGIN).iter().all(|origin| origins.admits(origin.as_bytes())) {
+        return Ok(None);
+    }
     if lists(request.headers(), SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
         response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
     }
     let mut answer = Vec::new();
     write_response(&mut answer, &response)?;
-    Ok(answer)
+    Ok(Some(answer))
 }
 
 fn refusal(error: &Error) -> Verdict {
@@ -193,6 +198,8 @@ fn lists(headers: &HeaderMap, name: HeaderName, item: &str) -> bool {
 pub(super) const HEAD_BYTES_MAX: usize = 8 << 10;
 
 const BAD_REQUEST: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const FORBIDDEN: &[u8] = b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\n\
+    Content-Length: 49\r\n\r\nThis server does not let pages of your origin in.";
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 const UPGRADE_REQUIRED: &[u8] =

@@ -7,7 +7,7 @@ use mio::net::TcpListener;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, Socket, Type};
 
-use super::{WsConnection, WsOptions};
+use super::{AllowedOrigins, WsConnection, WsOptions};
 use crate::net::address::plain;
 
 /// A listening socket that hands out connections in [`HandshakingServer`](super::WsState::HandshakingServer).
@@ -15,6 +15,7 @@ use crate::net::address::plain;
 pub struct WsListener {
     listener: TcpListener,
     options: WsOptions,
+    origins: AllowedOrigins,
     statistics: WsListenerStatistics,
 }
 
@@ -73,7 +74,8 @@ impl WsListener {
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
         let listener = TcpListener::from_std(socket.into());
-        Ok(WsListener { listener, options, statistics: WsListenerStatistics::default() })
+        let origins = AllowedOrigins::default();
+        Ok(WsListener { listener, options, origins, statistics: WsListenerStatistics::default() })
     }
 
     /// The bound address, with the port that the system chose for port 0.
@@ -82,6 +84,11 @@ impl WsListener {
     /// The system does not tell the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+
+    /// From now on, pages of other origins are answered 403.
+    pub fn allow_origins(&mut self, origins: AllowedOrigins) {
+        self.origins = origins;
     }
 
     /// Counters so far.
@@ -111,7 +118,7 @@ impl WsListener {
             match self.listener.accept() {
                 Ok((tcp, peer)) => {
                     self.statistics.accepted += 1;
-                    on_connection(WsConnection::accepted(tcp, plain(peer), self.options));
+                    on_connection(WsConnection::accepted(tcp, plain(peer), self.options, self.origins.clone()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return WsAccept::Drained;

@@ -17,6 +17,7 @@ mod connection;
 mod handshake;
 #[cfg(feature = "websocket")]
 mod listener;
+mod origins;
 #[cfg(feature = "websocket")]
 mod outgoing;
 
@@ -30,6 +31,7 @@ pub use connection::{WsConnectError, WsConnection, WsReceive, WsSendError};
 pub use handshake::{FirstBytes, SUBPROTOCOL};
 #[cfg(feature = "websocket")]
 pub use listener::{WsAccept, WsListener, WsListenerStatistics};
+pub use origins::AllowedOrigins;
 
 /// The largest message in either direction: what UDP carries too.
 pub const MESSAGE_BYTES_MAX: usize = 65_507;
@@ -106,11 +108,13 @@ pub enum WsCloseReason {
     MessageTooLarge,
     /// A broken frame.
     Protocol,
+    /// A page of an origin that may not connect.
+    Origin,
 }
 
 impl WsCloseReason {
     /// Each of them once, in declaration order (`reason as usize` is its place), for counters by reason.
-    pub const ALL: [WsCloseReason; 12] = [
+    pub const ALL: [WsCloseReason; 13] = [
         WsCloseReason::Local,
         WsCloseReason::Remote,
         WsCloseReason::Lost,
@@ -123,6 +127,7 @@ impl WsCloseReason {
         WsCloseReason::Refused,
         WsCloseReason::MessageTooLarge,
         WsCloseReason::Protocol,
+        WsCloseReason::Origin,
     ];
 
     /// Its name in statistics.
@@ -140,6 +145,7 @@ impl WsCloseReason {
             WsCloseReason::Refused => "refused",
             WsCloseReason::MessageTooLarge => "message_too_large",
             WsCloseReason::Protocol => "protocol",
+            WsCloseReason::Origin => "origin",
         }
     }
 }

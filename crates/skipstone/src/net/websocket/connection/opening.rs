@@ -28,7 +28,7 @@ impl WsConnection {
         let mut buffer = [0; 2048];
         loop {
             let head = match &mut self.phase {
-                Phase::Request(head) | Phase::Response { head, .. } => head,
+                Phase::Request(head, _) | Phase::Response { head, .. } => head,
                 _ => return,
             };
             match self.turn.read(&mut self.tcp, &mut buffer) {
@@ -39,7 +39,7 @@ impl WsConnection {
             }
             debug_assert!(head.bytes().len() <= HEAD_BYTES_MAX + buffer.len(), "the verdict bounds the head");
             let (verdict, role) = match &mut self.phase {
-                Phase::Request(head) => (judge_request(head), Role::Server),
+                Phase::Request(head, origins) => (judge_request(head, origins), Role::Server),
                 Phase::Response { head, key } => (judge_response(head, key), Role::Client),
                 _ => return,
             };

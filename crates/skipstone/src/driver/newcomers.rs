@@ -1,0 +1,82 @@
+//! Streams that were accepted and carry no connection yet: they have a time to become one, and a share per network, so that
+//! idle ones cost little and keep nobody out.
+
+use crate::websocket_rules::NewcomerLimits;
+use skipstone_proto::Network;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+/// A stream that is no connection yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Newcomer {
+    pub(super) network: Network,
+    pub(super) since: Instant,
+}
+
+/// How many there are.
+#[derive(Debug, Default)]
+pub(super) struct Newcomers {
+    pub(super) limits: NewcomerLimits,
+    all: u32,
+    networks: BTreeMap<Network, u32>,
+}
+
+impl Newcomers {
+    /// One more.
+    pub(super) fn add(&mut self, remote: &SocketAddr, now: Instant) -> Newcomer {
+        let network = Network::of(remote);
+        self.all += 1;
+        *self.networks.entry(network).or_default() += 1;
+        Newcomer { network, since: now }
+    }
+
+    /// One less: it became a connection, or is gone.
+    pub(super) fn remove(&mut self, newcomer: Newcomer) {
+        self.all -= 1;
+        let rest = self.networks.get_mut(&newcomer.network).map_or(0, |count| {
+            *count -= 1;
+            *count
+        });
+        if rest == 0 {
+            self.networks.remove(&newcomer.network);
+        }
+    }
+
+    /// The network whose oldest must make room after this one came.
+    pub(super) fn crowded(&self, newcomer: Newcomer) -> Option<Network> {
+        let of_network = self.networks.get(&newcomer.network).copied().unwrap_or(0);
+        if of_network > self.limits.network_max {
+            return Some(newcomer.network);
+        }
+        let most = || self.networks.iter().max_by_key(|(_, count)| **count).map(|(network, _)| *network);
+        if self.all > self.limits.all_max { most() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(network: u8, host: u8) -> SocketAddr {
+        ([192, 0, network, host], 5_000).into()
+    }
+
+    #[test]
+    fn a_network_has_its_share_and_all_have_theirs() {
+        let mut newcomers = Newcomers {
+            limits: NewcomerLimits { network_max: 3, all_max: 5, ..Default::default() },
+            ..Default::default()
+        };
+        let now = Instant::now();
+        let first: Vec<Newcomer> = (0..3).map(|host| newcomers.add(&address(1, host), now)).collect();
+        assert_eq!(newcomers.crowded(first[2]), None);
+        let fourth = newcomers.add(&address(1, 9), now);
+        assert_eq!(newcomers.crowded(fourth), Some(fourth.network));
+        newcomers.remove(first[0]);
+        let others: Vec<Newcomer> = (2..5).map(|network| newcomers.add(&address(network, 1), now)).collect();
+        assert_eq!(newcomers.crowded(others[1]), Some(fourth.network), "the network with the most");
+        first[1..].iter().chain([&fourth]).chain(&others).for_each(|newcomer| newcomers.remove(*newcomer));
+        assert_eq!((newcomers.all, newcomers.networks.len()), (0, 0));
+    }
+}
