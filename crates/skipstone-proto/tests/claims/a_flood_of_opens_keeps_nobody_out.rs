@@ -2,7 +2,7 @@
 //! included.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
-use skipstone_proto::wire::datagram::{self, OPEN_HEADER_BYTES};
+use skipstone_proto::wire::datagram;
 use skipstone_proto::{Carrier, Config, DeliveryMode, DropReason, Endpoint, Event, Path, Time};
 use std::net::SocketAddr;
 
@@ -81,7 +81,11 @@ impl Flooder {
             let path = Path { socket: 0, remote: *remote, carrier: Carrier::UDP };
             let mut bytes = open.clone();
             if matches!(self.flood, Flood::Garbage | Flood::Network) {
-                bytes[OPEN_HEADER_BYTES..].iter_mut().for_each(|byte| *byte ^= self.next as u8 | 1);
+                let header = match datagram::decode(open) {
+                    Ok(datagram::Datagram::Open(open)) => open.header_bytes(),
+                    other => panic!("an OPEN: {other:?}"),
+                };
+                bytes[header..].iter_mut().for_each(|byte| *byte ^= self.next as u8 | 1);
                 check_again(&mut bytes);
             }
             world.server.endpoint.handle_datagram(world.now, path, &mut bytes);

@@ -1,11 +1,11 @@
 //! A client made by hand: it is let in as any other, and then says whatever a test wants.
 
 use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, OPEN_HEADER_BYTES, Open, SUITE_PLAIN};
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
-use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Session, Time};
+use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Time};
 
 /// One that a server has let in, in clear.
 pub(crate) struct Stranger {
@@ -21,27 +21,29 @@ impl Stranger {
     /// Knocks, and is let in. What else the server has to say meanwhile is lost.
     pub(crate) fn join(server: &mut Endpoint, now: Time, path: Path) -> Self {
         let mut buffer = vec![0; 1 << 16];
-        let mut hello = vec![0; datagram::hello_len(1)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, SUITE_PLAIN, &[1]);
+        let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
+        let mut hello = vec![0; datagram::hello_len(&offer)];
+        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, &offer);
         server.handle_datagram(now, path, &mut hello);
         let length = answer(server, now, path, &mut buffer);
         let Ok(Datagram::Challenge(challenge)) = datagram::decode(&buffer[..length]) else { panic!("a challenge") };
-        let mut plain = Plain::new(8, challenge.cookie);
+        let plain = Plain::new(challenge.cookie);
         let mut open = vec![0; 200];
         let mut writer = Writer::new(&mut open);
-        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie };
+        let offer = Offer::decode(&offer).expect("it is one");
+        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie, offer };
         datagram::encode_open_header(&mut writer, &header);
         writer.truncated(Truncated::new(0, 1));
-        frame::encode_connect(&mut writer, b"");
+        frame::encode_connect(&mut writer, b"", b"");
         let end = writer.len();
-        let end = plain.seal(&mut open, OPEN_HEADER_BYTES..end);
+        let end = plain.seal(&mut open, header.header_bytes()..end, 0);
         let end = datagram::append_check(&mut open, end);
         server.handle_datagram(now, path, &mut open[..end]);
         let asked = core::iter::from_fn(|| server.poll_event(now)).find(|it| matches!(it, Event::Requested { .. }));
         let peer = asked.expect("it asks").peer();
         assert!(server.accept(now, peer));
         let length = answer(server, now, path, &mut buffer);
-        let plaintext = plain.open(&mut buffer[..length], HEADER_BYTES).expect("it is for us");
+        let plaintext = plain.open(&buffer[..length], HEADER_BYTES, 0).expect("it is for us");
         let mut reader = Reader::new(&buffer[plaintext]);
         reader.truncated().expect("a number");
         let to = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
@@ -57,10 +59,10 @@ impl Stranger {
         let mut writer = Writer::new(&mut packet);
         datagram::encode_packet_header(&mut writer, self.to);
         writer.truncated(Truncated::new(self.number, 1 << 27));
-        self.number += 1;
         write(&mut writer);
         let end = writer.len();
-        let end = self.plain.seal(&mut packet, HEADER_BYTES..end);
+        let end = self.plain.seal(&mut packet, HEADER_BYTES..end, self.number);
+        self.number += 1;
         server.handle_datagram(now, self.path, &mut packet[..end]);
     }
 
