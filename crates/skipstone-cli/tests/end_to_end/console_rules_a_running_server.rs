@@ -175,10 +175,12 @@ fn several_people_at_once_and_a_log() {
 #[test]
 fn a_token_comes_first() {
     let served = Served::start(&["--console-token", "open sesame"]);
-    let script = "expect oken\nsend wrong\nexpect oken\nsend open sesame\nexpect lists the commands\nsend stats\nexpect drops\n\
-                  send quit\nexpect bye";
+    let wrong = "expect oken\nsend wrong\nexpect connect again";
+    let right =
+        "expect oken\nsend open sesame\nexpect lists the commands\nsend stats\nexpect drops\nsend quit\nexpect bye";
     let (host, port) = (served.console.ip().to_string(), served.console.port().to_string());
-    if let Some(ended) = on_terminal(80, script, &["telnet", &host, &port]) {
+    on_terminal(80, wrong, &["telnet", &host, &port]);
+    if let Some(ended) = on_terminal(80, right, &["telnet", &host, &port]) {
         assert!(ended.out.contains("drops"), "{}", ended.text());
     }
     served.stop();
