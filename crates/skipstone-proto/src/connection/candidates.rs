@@ -1,4 +1,4 @@
-//! Addresses that have to prove that they are the peer's: when each is asked, and what for.
+//! Addresses that have to prove that they are the peer's: when each is asked, what for, and what may go there meanwhile.
 
 use crate::path::Path;
 use crate::time::{Duration, Time};
@@ -20,6 +20,8 @@ pub(super) struct Roaming {
     pub(super) left: Option<Box<Candidate>>,
     /// Until then no other address is asked, because the last one that answered was not the peer's.
     pub(super) held_until: Option<Time>,
+    /// The last port that was used before it had proven itself did not: none is any more, until one proves itself.
+    pub(super) distrusts: bool,
     /// The peer wants to know whether this side lives where it believes.
     pub(super) to_answer: Option<u64>,
     /// The last answer, whatever it answers.
@@ -47,6 +49,19 @@ pub(super) struct Candidate {
     pub(super) interval: Duration,
     /// From the first challenge on: a few short packets may have to come before one is paid for.
     pub(super) deadline: Time,
+    pub(super) use_before_proof: UseBeforeProof,
+}
+
+/// Whether packets go to an address that has not proven itself, as far as what came from there pays for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UseBeforeProof {
+    /// Only challenges: it may be anybody's.
+    Never,
+    /// Another port of the peer's host, as soon as it can pay for a challenge: a NAT has most likely forgotten the peer, and
+    /// whatever goes to the old port is lost.
+    Allowed,
+    /// Packets go there and nowhere else.
+    Begun,
 }
 
 /// A packet that is due.
@@ -78,6 +93,7 @@ impl Candidate {
             send_at: now,
             interval,
             deadline: Time::NEVER,
+            use_before_proof: UseBeforeProof::Never,
         })
     }
 
@@ -114,6 +130,29 @@ impl Candidate {
         self.credit >= self.cost
     }
 
+    /// Packets go there from now on, if they may and it can pay. True if that is new.
+    pub(super) fn begin_use(&mut self) -> bool {
+        let begins = self.use_before_proof == UseBeforeProof::Allowed && self.can_pay();
+        if begins {
+            self.use_before_proof = UseBeforeProof::Begun;
+        }
+        begins
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.use_before_proof == UseBeforeProof::Begun
+    }
+
+    /// Bytes of a datagram that it can pay for; another challenge must still be affordable.
+    pub(super) fn affordable(&self) -> usize {
+        self.credit.saturating_sub(self.cost + usize::from(self.path.carrier.overhead_bytes))
+    }
+
+    /// A datagram of so many bytes left for it.
+    pub(super) fn pay(&mut self, bytes: usize) {
+        self.credit = self.credit.saturating_sub(bytes + usize::from(self.path.carrier.overhead_bytes));
+    }
+
     fn due(&self) -> Time {
         let send_at = if self.can_pay() { self.send_at } else { Time::NEVER };
         send_at.min(self.deadline)
@@ -144,6 +183,18 @@ impl Roaming {
             return Some(PathFrame::Answer { token });
         }
         core::mem::take(&mut self.announces).then_some(PathFrame::Announce)
+    }
+
+    /// The address that is used although it has not proven itself.
+    pub(super) fn in_use(&self) -> Option<&Candidate> {
+        self.candidate.as_deref().filter(|candidate| candidate.is_used())
+    }
+
+    /// A datagram left for the address that is used before its proof.
+    pub(super) fn pay(&mut self, bytes: usize) {
+        if let Some(candidate) = self.candidate.as_mut().filter(|candidate| candidate.is_used()) {
+            candidate.pay(bytes);
+        }
     }
 
     /// Addresses that have to prove themselves.

@@ -45,7 +45,8 @@ impl Connection {
     }
 
     fn poll_size_probe(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
-        if !self.path.mtu.is_searching(now) || self.path.current.carrier.is_reliable {
+        let is_proven = self.path.roaming.in_use().is_none();
+        if !self.path.mtu.is_searching(now) || self.path.current.carrier.is_reliable || !is_proven {
             return None;
         }
         let is_standing =

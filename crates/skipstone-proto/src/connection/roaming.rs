@@ -6,18 +6,24 @@
 //!                                     └──> forgotten
 //! the path ──move──> left ──PATH_CHALLENGE to it too, answered from there ──────────────────> the path again
 //! ```
-//! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic. A
-//! stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed. One who
+//! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic.
+//! Another port of the same host is used at once, as far as the bytes that came from there pay for it: a NAT has forgotten
+//! the peer, as a rule, and what goes to the old port is lost. With each move the flight is settled: what is not
+//! acknowledged leaves once more, and says nothing about the path.
+//!
+//! A stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed. One who
 //! repeats in both directions, faster than the path is, can (RFC 9000, section 9.3.3); so the address that was left is
 //! asked as well, and has the connection again as soon as he loses one race.
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, UseBeforeProof};
 use super::event::Event;
+use super::redundancy::CopyCount;
 use super::stats::DropReason;
 use super::{Connection, ConnectionState, Context, Side};
+use crate::channel::channels::Channels;
 use crate::path::Path;
 use crate::rtt::Rtt;
-use crate::time::{Duration, Time};
+use crate::time::Duration;
 use crate::wire::datagram::HEADER_BYTES;
 use core::net::SocketAddr;
 
@@ -58,9 +64,28 @@ impl Connection {
         // It left after the one that came from elsewhere: the peer is where it was. Not only the newest tells so, for
         // whoever repeats packets faster than the path has newer ones.
         if self.path.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
-            self.path.roaming.candidate = None;
-            self.stats.paths_refused += 1;
+            self.refuse_candidate(cx);
         }
+    }
+
+    /// The candidate is not the peer. What was sent there is sent again, and no other port is believed before its proof.
+    fn refuse_candidate(&mut self, cx: &mut Context<'_>) {
+        let Some(candidate) = self.path.roaming.candidate.take() else { return };
+        self.stats.paths_refused += 1;
+        if candidate.is_used() {
+            self.path.roaming.distrusts = true;
+            self.settle_flight(cx);
+        }
+    }
+
+    /// What is in flight went to where nobody is: it leaves again at once, the window is free of it, and it says nothing
+    /// about the path's losses.
+    fn settle_flight(&mut self, cx: &mut Context<'_>) {
+        self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
+        self.path.mtu.on_flight_settled();
+        self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);
+        // What the peer sent says whom it has heard of: it waits for acknowledgements, too.
+        self.receiving.received.ack_now(cx.now);
     }
 
     /// Takes a datagram that came from elsewhere; `token` is random.
@@ -90,7 +115,15 @@ impl Connection {
                 self.ask_left(home);
             }
         } else if number >= next {
-            self.consider(cx.now, path, token, number, bytes);
+            self.consider(cx, path, token, number, bytes);
+        }
+        self.use_candidate(cx);
+    }
+
+    /// Another port of the same host that can pay is used from now on.
+    fn use_candidate(&mut self, cx: &mut Context<'_>) {
+        if self.path.roaming.candidate.as_mut().is_some_and(|candidate| candidate.begin_use()) {
+            self.settle_flight(cx);
         }
     }
 
@@ -121,25 +154,40 @@ impl Connection {
         self.path.rtt.probe_timeout(Duration::ZERO)
     }
 
-    /// One candidate at a time; another one has its turn when the first did not answer.
-    fn consider(&mut self, now: Time, path: Path, token: u64, number: u64, bytes: usize) {
-        let is_held = self.path.roaming.held_until.is_some_and(|until| now < until);
-        if is_held || self.path.roaming.candidate.as_ref().is_some_and(|candidate| !candidate.gives_way()) {
+    /// One candidate at a time; another one has its turn when the first did not answer, or when both are ports of the same
+    /// host, which has moved on.
+    fn consider(&mut self, cx: &mut Context<'_>, path: Path, token: u64, number: u64, bytes: usize) {
+        let use_before_proof = match self.is_same_way(&path) && self.is_open() && !self.path.roaming.distrusts {
+            true => UseBeforeProof::Allowed,
+            false => UseBeforeProof::Never,
+        };
+        let is_held = self.path.roaming.held_until.is_some_and(|until| cx.now < until);
+        let before = self.path.roaming.candidate.as_ref();
+        let moves_on = before.is_some_and(|it| it.is_used()) && use_before_proof == UseBeforeProof::Allowed;
+        if is_held || before.is_some_and(|candidate| !candidate.gives_way() && !moves_on) {
             self.stats.drops.count(DropReason::WrongPath);
             return;
         }
-        self.stats.paths_refused += u64::from(self.path.roaming.candidate.is_some());
-        let mut candidate = Candidate::new(now, path, token, number, self.security.overhead(), self.probe_interval());
+        self.stats.paths_refused += u64::from(before.is_some());
+        let (overhead, interval) = (self.security.overhead(), self.probe_interval());
+        let mut candidate = Candidate::new(cx.now, path, token, number, overhead, interval);
+        candidate.use_before_proof = use_before_proof;
         candidate.on_datagram(bytes);
         self.path.roaming.candidate = Some(candidate);
+    }
+
+    /// Another port of the same host is a NAT that forgot: the way is the same (RFC 9000, section 9.4).
+    fn is_same_way(&self, path: &Path) -> bool {
+        path.remote.ip() == self.path.current.remote.ip() && path.socket == self.path.current.socket
     }
 
     /// The new address has proven itself.
     fn move_to_candidate(&mut self, cx: &mut Context<'_>) {
         let Some(candidate) = self.path.roaming.candidate.take() else { return };
+        let is_used = candidate.is_used();
         let Candidate { path, challenges, sent_at, .. } = *candidate;
-        // Another port of the same host is a NAT that forgot: the way is the same (RFC 9000, section 9.4).
-        let is_same_way = path.remote.ip() == self.path.current.remote.ip() && path.socket == self.path.current.socket;
+        let is_same_way = self.is_same_way(&path);
+        self.path.roaming.distrusts = false;
         let left = core::mem::replace(&mut self.path.current, path);
         self.path.roaming.opened_from.get_or_insert_with(|| Box::new(left.remote));
         if !is_same_way {
@@ -147,13 +195,13 @@ impl Connection {
             if challenges == 1 {
                 self.path.rtt.on_sample(cx.now.since(sent_at), Duration::ZERO);
             }
+            self.path.congestion.on_path_changed(cx.now);
         }
-        self.begin_on_path(cx.now);
         self.stats.paths_changed += 1;
-        // What was sent to the old address is lost; an acknowledgement of this tells so.
-        self.receiving.received.ack_now(cx.now);
-        self.sending.pending.ping = true;
-        self.sending.pending.probes = 2;
+        if !is_used {
+            self.settle_flight(cx);
+            self.sending.pending.ping = true;
+        }
         if matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             self.answer_now(cx.now);
         }
@@ -163,7 +211,7 @@ impl Connection {
     }
 
     /// The embedder's own address changed: from now on this client sends along `path`. False if it cannot.
-    pub(crate) fn set_path(&mut self, now: Time, path: Path) -> bool {
+    pub(crate) fn set_path(&mut self, cx: &mut Context<'_>, path: Path) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
         let is_movable = !self.path.current.carrier.is_reliable && !path.carrier.is_reliable;
         if self.identity.side != Side::Client || !is_standing || !is_movable {
@@ -171,7 +219,8 @@ impl Connection {
         }
         self.path.current = path;
         self.forget_path();
-        self.begin_on_path(now);
+        self.path.congestion.on_path_changed(cx.now);
+        self.settle_flight(cx);
         self.stats.paths_changed += 1;
         self.path.roaming.announce();
         true
@@ -184,18 +233,21 @@ impl Connection {
         self.path.mtu.on_path_changed(self.sending.ledger.next());
     }
 
-    /// What left along the old path says nothing about the new one.
-    fn begin_on_path(&mut self, now: Time) {
-        self.path.congestion.on_path_changed(now);
-        self.sending.ledger.on_path_changed();
+    /// Where packets go now: to the candidate, if it is used before its proof.
+    pub(super) fn sends_to(&self) -> Path {
+        self.path.roaming.in_use().map_or(self.path.current, |candidate| candidate.path)
     }
 
-    pub(super) fn handle_roaming_timeout(&mut self, now: Time) {
-        if self.path.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= now) {
-            self.path.roaming.candidate = None;
-            self.stats.paths_refused += 1;
+    /// Whether packets wait for the address that they go to to pay for them.
+    pub(crate) fn waits_for_credit(&self) -> bool {
+        self.path.roaming.in_use().is_some()
+    }
+
+    pub(super) fn handle_roaming_timeout(&mut self, cx: &mut Context<'_>) {
+        if self.path.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= cx.now) {
+            self.refuse_candidate(cx);
         }
-        if let Some(left) = self.path.roaming.left.as_mut().filter(|left| left.deadline <= now) {
+        if let Some(left) = self.path.roaming.left.as_mut().filter(|left| left.deadline <= cx.now) {
             left.rest();
         }
     }

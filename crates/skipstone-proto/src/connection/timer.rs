@@ -89,7 +89,7 @@ impl Connection {
 
     /// Does what is due by now.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        self.handle_roaming_timeout(cx.now);
+        self.handle_roaming_timeout(cx);
         if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             self.handle_session_timeout(cx);
         }

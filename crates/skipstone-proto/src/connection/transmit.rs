@@ -8,6 +8,7 @@ mod settle;
 use super::sending::PendingFrames;
 use super::{Connection, ConnectionState};
 use crate::delivery::DeliveryStamp;
+use crate::path::Path;
 use crate::recovery::Leaving;
 use crate::time::Time;
 use decide::{AckRepeat, Space};
@@ -22,10 +23,14 @@ pub(crate) struct Segments {
     pub(crate) segment_bytes: usize,
     /// Nothing else is due now.
     pub(crate) is_all: bool,
+    /// Where they go.
+    pub(crate) path: Path,
 }
 
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
+/// Room for an acknowledgement and a header. What is shorter is not begun.
+const DATAGRAM_BYTES_MIN: usize = 100;
 
 impl Connection {
     /// Writes what is due into `buffer`; `None` if nothing is.
@@ -35,16 +40,19 @@ impl Connection {
         self.timers.merge.on_write(now);
         if let Some(bytes) = self.poll_crypto(now, buffer) {
             self.count_sent(now, bytes);
-            return Some(Segments { bytes, segment_bytes: bytes, is_all: false });
+            return Some(Segments { bytes, segment_bytes: bytes, is_all: false, path: self.path.current });
+        }
+        if self.path.roaming.in_use().is_some() {
+            return self.poll_before_proof(now, buffer, max);
         }
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) {
             let bytes =
                 self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
             self.count_sent(now, bytes);
-            return Some(Segments { bytes, segment_bytes: bytes, is_all: false });
+            return Some(Segments { bytes, segment_bytes: bytes, is_all: false, path: self.path.current });
         }
         let segments_max = if self.path.current.carrier.is_reliable { 1 } else { SEGMENTS_MAX };
-        let mut written = Segments { bytes: 0, segment_bytes: max, is_all: false };
+        let mut written = Segments { bytes: 0, segment_bytes: max, is_all: false, path: self.path.current };
         for segment in 0..segments_max {
             let rest = &mut buffer[written.bytes..];
             if rest.len() < written.segment_bytes {
@@ -72,6 +80,19 @@ impl Connection {
             }
         }
         (written.bytes > 0).then(|| Segments { is_all: self.has_said_all(now), ..written })
+    }
+
+    /// Writes a datagram to an address that has not proven itself, as long as it pays for.
+    fn poll_before_proof(&mut self, now: Time, buffer: &mut [u8], max: usize) -> Option<Segments> {
+        let affordable = self.path.roaming.in_use().map_or(0, |candidate| candidate.affordable());
+        if affordable < DATAGRAM_BYTES_MIN {
+            return None;
+        }
+        let bytes = self.write_datagram(now, &mut buffer[..max.min(affordable)], max, None)?;
+        self.count_sent(now, bytes);
+        let path = self.sends_to();
+        self.path.roaming.pay(bytes);
+        Some(Segments { bytes, segment_bytes: bytes, is_all: false, path })
     }
 
     /// Writes one datagram and returns its length, as [`Space`] says.

@@ -9,7 +9,8 @@ use crate::connection::event::{Event, PeerId};
 use crate::time::{Duration, Time};
 use skipstone_prefetch::Step;
 
-/// A stream that takes nothing is looked after so often, for the sake of what is due without sending.
+/// A stream that takes nothing, or an address that cannot pay, is looked after so often, for the sake of what is due without
+/// sending.
 const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 
 impl Endpoint {
@@ -54,15 +55,16 @@ impl Endpoint {
         }
         let room = bytes_max.max(connection.datagram_bytes().into()).min(buffer.len());
         let segments = if is_blocked { None } else { connection.poll_transmit(now, &mut buffer[..room]) };
-        let path = *connection.path();
+        let is_waiting = is_blocked || connection.waits_for_credit();
         let Some(segments) = segments else {
             // What is due and cannot leave must not make time stand still.
-            let earliest = if is_blocked { now + BLOCKED_SPAN } else { Time::ZERO };
+            let earliest = if is_waiting { now + BLOCKED_SPAN } else { Time::ZERO };
             self.rearm_from(index, earliest);
             return None;
         };
         let rest = if segments.is_all { Rest::Nothing } else { Rest::Messages };
-        Some((Transmit { path, bytes: segments.bytes, segment_bytes: segments.segment_bytes }, rest))
+        let transmit = Transmit { path: segments.path, bytes: segments.bytes, segment_bytes: segments.segment_bytes };
+        Some((transmit, rest))
     }
 
     #[cold]

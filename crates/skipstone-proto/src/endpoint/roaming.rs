@@ -11,7 +11,7 @@ impl Endpoint {
     /// A client's address changed, or its socket: from now on it sends along `path`, and its server learns of it at once. The
     /// old socket is the caller's to close. False if there is no such client, it does not stand, or it is on a stream.
     pub fn set_path(&mut self, now: Time, peer: PeerId, path: Path) -> bool {
-        self.with(now, peer, |connection, cx| connection.set_path(cx.now, path)).unwrap_or(false)
+        self.with(now, peer, |connection, cx| connection.set_path(cx, path)).unwrap_or(false)
     }
 
     /// A packet for the connection with this id, from anywhere.

@@ -187,6 +187,11 @@ impl Mtu {
         is_black_hole
     }
 
+    /// The fate of a probe that is on its way will say nothing, unless it arrives.
+    pub(crate) fn on_flight_settled(&mut self) {
+        self.probe = None;
+    }
+
     /// Packets from `next` on leave along another path, of which nothing is known.
     pub(crate) fn on_path_changed(&mut self, next: u64) {
         *self = Mtu { path_from: next, ..Mtu::default() };

@@ -195,10 +195,23 @@ impl Ledger {
         self.measured_from = self.next();
     }
 
-    /// From now on packets take another path. What becomes of those on the old one says nothing about it.
-    pub(crate) fn on_path_changed(&mut self) {
+    /// From now on packets take another path, and all that are in flight on the old one count as lost: `resolved` receives
+    /// what they held. What becomes of them says nothing about either path.
+    pub(crate) fn settle_flight(&mut self, now: Time, resolved: &mut Vec<Resolved>) {
         self.measured_from = self.next();
-        self.sent.iter_mut().for_each(|packet| packet.is_measured = false);
+        self.loss.on_lost(now);
+        self.copies.clear();
+        for index in 0..self.sent.len() {
+            let packet = &mut self.sent[index];
+            packet.is_measured = false;
+            if packet.state == PacketState::InFlight {
+                packet.state = PacketState::Lost;
+                self.resolve(index, resolved);
+            }
+        }
+        (self.bytes_in_flight, self.eliciting_in_flight) = (0, 0);
+        self.loss.due = Time::NEVER;
+        self.skip_settled();
     }
 
     /// Nothing is known about what the path loses.
@@ -237,7 +250,7 @@ impl Ledger {
                         acked.latest = Some((packet.at, packet.stamp));
                     }
                 }
-                PacketState::Lost => acked.spurious += 1,
+                PacketState::Lost => acked.spurious += u32::from(packet.is_measured),
             }
             packet.state = PacketState::Acked;
             let at = packet.at;

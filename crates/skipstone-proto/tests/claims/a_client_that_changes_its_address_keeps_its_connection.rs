@@ -64,6 +64,80 @@ fn losses_in_both_directions_only_delay_it() {
     }
 }
 
+/// How long each message of the server's took, which says something every 16 ms, while the client gets another port all the
+/// time. The client says as much.
+fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
+    let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(rtt_ms / 2)]);
+    world.connect();
+    let (mut rebinds_at, end) = (world.now + ms(every_ms), world.now + ms(10_000));
+    while world.now < end {
+        if world.now >= rebinds_at {
+            world.rebind(0);
+            rebinds_at = rebinds_at + ms(every_ms);
+        }
+        let (now, text) = (world.now, format!("{:400}", world.now.as_micros()));
+        world.server.send(now, 3, text.clone());
+        world.clients[0].send(now, 3, text);
+        world.run_for(ms(16));
+    }
+    world.run_for(ms(3_000));
+    let wait = |(at, event): &(Time, Event)| match event {
+        Event::Message { payload, .. } => {
+            let sent: u64 = std::str::from_utf8(payload).unwrap().trim().parse().unwrap();
+            Some((at.as_micros() - sent) / 1_000)
+        }
+        _ => None,
+    };
+    let mut waits: Vec<u64> = world.clients[0].events.iter().filter_map(wait).collect();
+    waits.sort_unstable();
+    waits
+}
+
+#[test]
+fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
+    for (rtt_ms, every_ms) in [(150, 500), (80, 200)] {
+        let waits = waits_beside_rebinds(rtt_ms, every_ms);
+        assert_eq!(waits.len(), 625, "all arrive");
+        assert!(waits[waits.len() / 2] <= rtt_ms, "half of them: {} ms", waits[waits.len() / 2]);
+        assert!(waits[waits.len() - 1] <= 3 * rtt_ms, "the last: {} ms", waits[waits.len() - 1]);
+    }
+}
+
+#[test]
+fn before_its_proof_another_port_gets_no_more_than_it_brought() {
+    let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(100)]);
+    world.connect();
+    // The port is a stranger's: he is the first with one of the client's packets, and never answers.
+    let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let inside = caught.clone();
+    world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+        if is_up {
+            inside.borrow_mut().push(core::mem::take(bytes));
+        }
+    }));
+    let now = world.now;
+    world.clients[0].send(now, 3, vec![7; 1_000]);
+    world.run_for(ms(0));
+    let mut packet = caught.take().remove(0);
+    let path = world.path_to_client(0);
+    let stranger = Path { remote: SocketAddr::from((path.remote.ip(), 9)), ..path };
+    world.server.endpoint.handle_datagram(now, stranger, &mut packet);
+    for _ in 0..200 {
+        let now = world.now;
+        world.server.send(now, 3, vec![7; 500]);
+        world.run_for(ms(5));
+    }
+    let taken: usize = world.strays.iter().map(|(_, bytes)| bytes.len() + HEADERS).sum();
+    assert!(taken > 500 && taken <= packet.len() + HEADERS, "{taken} bytes for {}", packet.len() + HEADERS);
+    // The client speaks, and has the connection again with all that the stranger swallowed.
+    world.tap = None;
+    let now = world.now;
+    world.clients[0].send(now, 3, "still here");
+    world.run_for(ms(3_000));
+    assert_eq!(world.clients[0].messages(3).len(), 200);
+    assert_eq!(world.server.overview().stats.paths_refused, 1);
+}
+
 #[test]
 fn an_idle_client_is_followed_at_its_next_sign_of_life() {
     let mut world = World::pair(3, link(20));
