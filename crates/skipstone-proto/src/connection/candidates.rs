@@ -64,6 +64,16 @@ pub(super) enum UseBeforeProof {
     Begun,
 }
 
+/// Bytes for each that came from another port of a host that has proven itself (RFC 9000, section 8.1).
+const TIMES_KNOWN_HOST: usize = 3;
+
+impl UseBeforeProof {
+    /// How many bytes may go there for each that came.
+    fn times(self) -> usize {
+        if self == UseBeforeProof::Never { 1 } else { TIMES_KNOWN_HOST }
+    }
+}
+
 /// A packet that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PathFrame {
@@ -107,7 +117,7 @@ impl Candidate {
 
     /// An authentic datagram of so many bytes came from there.
     pub(super) fn on_datagram(&mut self, bytes: usize) {
-        self.credit += bytes + usize::from(self.path.carrier.overhead_bytes);
+        self.credit += (bytes + usize::from(self.path.carrier.overhead_bytes)) * self.use_before_proof.times();
     }
 
     fn on_challenge_sent(&mut self, now: Time) {

@@ -73,7 +73,7 @@ fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
     while world.now < end {
         if world.now >= rebinds_at {
             world.rebind(0);
-            rebinds_at = rebinds_at + ms(every_ms);
+            rebinds_at += ms(every_ms);
         }
         let (now, text) = (world.now, format!("{:400}", world.now.as_micros()));
         world.server.send(now, 3, text.clone());
@@ -104,7 +104,7 @@ fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
 }
 
 #[test]
-fn before_its_proof_another_port_gets_no_more_than_it_brought() {
+fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(100)]);
     world.connect();
     // The port is a stranger's: he is the first with one of the client's packets, and never answers.
@@ -128,7 +128,8 @@ fn before_its_proof_another_port_gets_no_more_than_it_brought() {
         world.run_for(ms(5));
     }
     let taken: usize = world.strays.iter().map(|(_, bytes)| bytes.len() + HEADERS).sum();
-    assert!(taken > 500 && taken <= packet.len() + HEADERS, "{taken} bytes for {}", packet.len() + HEADERS);
+    let brought = packet.len() + HEADERS;
+    assert!(taken > brought && taken <= 3 * brought, "{taken} bytes for {brought}");
     // The client speaks, and has the connection again with all that the stranger swallowed.
     world.tap = None;
     let now = world.now;
