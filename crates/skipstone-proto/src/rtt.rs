@@ -27,15 +27,24 @@ impl Rtt {
         }
     }
 
+    /// Before there is a sample: the handshake's first answer took so long. It may have been asked for more than once, so
+    /// that the first sample takes its place.
+    pub fn on_handshake(&mut self, span: Duration) {
+        if !self.is_measured {
+            (self.smoothed, self.variation, self.latest) = (span, span / 2, span);
+        }
+    }
+
     /// Machines stop for so long now and then, and nothing is lost by it.
     const TIMEOUT_MIN: Duration = Duration::from_millis(6);
 
     /// Takes a sample: the time from sending a packet to its acknowledgement, of which the peer says that it held the
     /// acknowledgement back for `ack_delay`.
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
-        self.min = self.min.min(sample);
-        let delayed_for = if sample >= self.min + ack_delay { ack_delay } else { Duration::ZERO };
-        let adjusted = sample - delayed_for;
+        // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that lies about it would hurt itself
+        // alone, and a path on which every acknowledgement is held back would look longer than it is.
+        let adjusted = sample.saturating_sub(ack_delay);
+        self.min = self.min.min(adjusted);
         self.latest = adjusted;
         if !self.is_measured {
             self.is_measured = true;

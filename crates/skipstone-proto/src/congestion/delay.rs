@@ -213,7 +213,7 @@ impl DelayAware {
         let even = u64::from(self.window) * 1_000_000 / u64::from(rtt.max(1));
         let rate = match self.phase {
             // A round trip's growth must find room, but not by sending faster than the path is known to carry.
-            Phase::Ramp { .. } if self.queue.is_measured() => {
+            Phase::Ramp { .. } if self.queue.is_measured() && !self.is_unpromised() => {
                 let promised = self.rate.promised();
                 (even + self.ramp_growth(even)).min(promised.max(even * 5 / 4))
             }

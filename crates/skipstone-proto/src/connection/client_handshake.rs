@@ -35,6 +35,8 @@ pub(super) struct ClientHandshake {
     pub(super) encoded_limits: Box<[u8]>,
     /// What is sent again until it is answered: HELLO, then OPEN; of an encrypted one the header.
     pub(super) datagram: Vec<u8>,
+    /// When it was sent first.
+    pub(super) asked_at: Time,
     pub(super) resend_at: Time,
     pub(super) interval: Duration,
     /// Challenges before this are late copies of the one that was answered.

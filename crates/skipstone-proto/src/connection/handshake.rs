@@ -47,6 +47,7 @@ impl Connection {
             limits,
             encoded_limits: Grease::new(nonce).append_entry(limits.encode()).into(),
             datagram: hello,
+            asked_at: now,
             resend_at: now,
             interval: RESEND_FIRST,
             challenge_from: now,
@@ -110,6 +111,8 @@ impl Connection {
         if now < handshake.challenge_from || self.identity.ids.remote != 0 {
             return Ok(());
         }
+        // Asked more than once, it took less than this: patience costs little before anything is known.
+        self.path.rtt.on_handshake(now.since(handshake.asked_at));
         handshake.challenge_from = now + OPEN_PATIENCE;
         handshake.interval = RESEND_FIRST;
         match handshake.protection.clone() {

@@ -68,7 +68,7 @@ impl Connection {
     }
 
     /// For how long the peer may hold an acknowledgement back, or the packet itself for want of a repair.
-    fn peers_delay(&self) -> Duration {
+    pub(super) fn peers_delay(&self) -> Duration {
         // By the time of what was sent last: what is calm then is so when its acknowledgement is due.
         let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
         let ack_delay =
@@ -173,7 +173,10 @@ impl Connection {
             self.sending.pending.probes = 2;
             self.path.mtu.on_silence();
             self.sending.ledger.copies().clear();
-            self.path.congestion.on_silence(cx.now);
+            // Before the first answer it may just be a long path.
+            if self.path.rtt.is_measured() {
+                self.path.congestion.on_silence(cx.now);
+            }
         }
         let copies = if suspected.is_silent { CopyCount::Exactly(0) } else { CopyCount::ByLoss };
         self.take_back(cx, copies, Channels::on_suspected);

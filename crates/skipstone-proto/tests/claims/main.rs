@@ -17,6 +17,7 @@ mod a_flood_of_opens_keeps_nobody_out;
 mod a_freed_channel_knows_late_copies;
 mod a_hostile_peer_costs_no_more_than_it_is_allowed;
 mod a_long_message_tells_how_far_it_has_got;
+mod a_long_path_is_no_silence;
 mod a_lost_packet_is_recovered_without_a_round_trip;
 mod a_path_without_loss_gets_no_repairs_after_a_while;
 mod a_query_gets_no_more_than_it_brought;

@@ -31,7 +31,7 @@ impl DelayAware {
     /// By how much to send more a round trip after `amount`: twice as much, as slow start does, while well below what the
     /// spacing of acknowledgements promises; else no more than the queue can take until the answer comes.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
-        if self.is_far_below_promise() {
+        if self.is_far_below_promise() || self.is_unpromised() {
             return amount;
         }
         amount * u64::from(self.overshoot()) / u64::from(self.smoothed.max(self.overshoot()))
@@ -40,6 +40,12 @@ impl DelayAware {
     /// Whether the window is well below what the spacing of acknowledgements promises.
     fn is_far_below_promise(&self) -> bool {
         u64::from(self.window) < self.rate.promised() * u64::from(self.queue.base()) / 1_000_000 * 3 / 4
+    }
+
+    /// Whether nothing has left in a row yet whose spacing would promise anything, on a path so long that growth without a
+    /// promise would take minutes. Queues alone end the growth then.
+    pub(super) fn is_unpromised(&self) -> bool {
+        self.rate.promised() == 0 && self.smoothed > self.overshoot()
     }
 
     /// The queue, in microseconds, that growth may build before it shows; twice that, to be exact.

@@ -36,8 +36,9 @@ impl Ledger {
         if self.eliciting_in_flight == 0 {
             return Time::NEVER;
         }
+        let is_full = is_full || !rtt.is_measured();
         let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
-        let silent_from = self.probing.silent_from(timeout);
+        let silent_from = self.probing.silent_from(timeout, rtt);
         let overdue = self.first_unsuspected().map_or(Time::NEVER, |packet| packet.at + timeout);
         if overdue <= silent_from && !is_full {
             return overdue;
@@ -61,8 +62,9 @@ impl Ledger {
         is_full: bool,
         resolved: &mut Vec<Resolved>,
     ) -> Suspected {
+        let is_full = is_full || !rtt.is_measured();
         let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
-        let silent_from = self.probing.silent_from(timeout);
+        let silent_from = self.probing.silent_from(timeout, rtt);
         let mut suspected = Suspected { packets: 0, is_silent: false };
         while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout)
             && overdue <= now.min(silent_from)

@@ -1,5 +1,6 @@
 //! Which packets are suspected lost, and how long the peer has been silent.
 
+use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
 /// Which packets are suspected lost, and since when the peer has been silent.
@@ -44,8 +45,9 @@ impl Probing {
         self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
     }
 
-    /// From when on the peer counts as silent.
-    pub(super) fn silent_from(&self, timeout: Duration) -> Time {
-        self.progress_at + timeout * TIMEOUTS_UNTIL_SILENCE
+    /// From when on the peer counts as silent. Before the first sample, single probes are all that can be done.
+    pub(super) fn silent_from(&self, timeout: Duration, rtt: &Rtt) -> Time {
+        let timeouts = if rtt.is_measured() { TIMEOUTS_UNTIL_SILENCE } else { 1 };
+        self.progress_at + timeout * timeouts
     }
 }

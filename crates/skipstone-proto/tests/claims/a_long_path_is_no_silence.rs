@@ -1,0 +1,49 @@
+//! A round trip of seconds is a long path: the first answer is awaited without fear, and the window grows to what is sent.
+
+use crate::simulation::{World, link, ms, server_of};
+use skipstone_proto::{DeliveryMode, Event, Time};
+
+/// The server's waits for the client's messages, in ms: 1,400 bytes each 16 ms, for so many seconds.
+fn waits(one_way_ms: u64, seconds: u64) -> Vec<u64> {
+    let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link(one_way_ms)]);
+    world.connect();
+    let end = world.now + ms(1_000 * seconds);
+    while world.now < end {
+        let text = format!("{:1400}", world.now.as_micros());
+        world.clients[0].send(world.now, 3, text);
+        world.run_for(ms(16));
+    }
+    world.run_for(ms(30_000));
+    let wait = |(at, event): &(Time, Event)| match event {
+        Event::Message { payload, .. } => {
+            let sent: u64 = std::str::from_utf8(payload).unwrap().trim().parse().unwrap();
+            Some((at.as_micros() - sent) / 1_000)
+        }
+        _ => None,
+    };
+    world.server.events.iter().filter_map(wait).collect()
+}
+
+#[test]
+fn a_stream_finds_room_within_two_round_trips() {
+    for one_way_ms in [300, 750, 1_000] {
+        let waits = waits(one_way_ms, 20);
+        let worst = waits.iter().max().copied().unwrap_or(u64::MAX);
+        assert_eq!(waits.len(), 1_250, "one way of {one_way_ms} ms");
+        assert!(worst <= 4 * one_way_ms, "one way of {one_way_ms} ms: the last waited for {worst}");
+        assert!(waits[waits.len() / 2] == one_way_ms, "later none waits at all");
+    }
+}
+
+#[test]
+fn nothing_is_sent_twice_for_want_of_the_first_answer() {
+    let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link(750)]);
+    world.connect();
+    for _ in 0..80 {
+        world.clients[0].send(world.now, 3, vec![7; 500]);
+        world.run_for(ms(16));
+    }
+    world.run_for(ms(5_000));
+    let stats = world.clients[0].overview().stats;
+    assert!(stats.resent <= 10, "{} messages", stats.resent);
+}
