@@ -205,7 +205,7 @@ impl Ledger {
             let packet = &mut self.sent[index];
             packet.is_measured = false;
             if packet.state == PacketState::InFlight {
-                packet.state = PacketState::Lost;
+                packet.state = PacketState::Left;
                 self.resolve(index, resolved);
             }
         }
@@ -250,7 +250,8 @@ impl Ledger {
                         acked.latest = Some((packet.at, packet.stamp));
                     }
                 }
-                PacketState::Lost => acked.spurious += u32::from(packet.is_measured),
+                PacketState::Lost => acked.spurious += 1,
+                PacketState::Left => {}
             }
             packet.state = PacketState::Acked;
             let at = packet.at;
@@ -283,7 +284,7 @@ impl Ledger {
                     lost.bytes += u32::from(packet.bytes);
                     lost.last_sent = lost.last_sent.max(packet.at);
                 }
-                PacketState::Lost => {}
+                PacketState::Lost | PacketState::Left => {}
             }
             packet.state = PacketState::Repaired;
             self.resolve((number - self.base) as usize, resolved);
@@ -294,13 +295,13 @@ impl Ledger {
         lost
     }
 
-    /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided. On a path that `is_calm`,
-    /// what was suspected had been late, not lost.
-    pub(crate) fn on_ack_done(&mut self, now: Time, acked: &AckedPackets, rtt: &Rtt, is_calm: bool) {
+    /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided. Where the peer
+    /// `is_paused`, what was suspected had been late, not lost.
+    pub(crate) fn on_ack_done(&mut self, now: Time, acked: &AckedPackets, rtt: &Rtt, is_paused: bool) {
         if acked.packets + acked.spurious > 0 {
             self.probing.on_progress(now);
         }
-        if acked.suspected && is_calm {
+        if acked.suspected && is_paused {
             self.probing.on_spurious_probe();
         }
         self.loss.on_acked(acked, rtt);
@@ -326,13 +327,13 @@ impl Ledger {
                 PacketState::InFlight => false,
                 PacketState::Acked | PacketState::Repaired => true,
                 PacketState::Untracked => packet.contents.is_empty() || packet.at + patience <= now,
-                PacketState::Lost => packet.at + patience <= now,
+                PacketState::Lost | PacketState::Left => packet.at + patience <= now,
             };
             if !is_settled {
                 break;
             }
             if packet.is_measured {
-                self.losses.on_packet(packet.state != PacketState::Acked);
+                self.losses.on_packet(packet.at, packet.state != PacketState::Acked);
             }
             self.contents.drop_first(packet.contents);
             self.sent.pop_front();

@@ -1,57 +1,110 @@
-//! What a path loses, as the acknowledgements tell: the share of packets and how many are lost in a row.
+//! What a path loses, as the acknowledgements tell: how often losses begin, the share of packets, and how many are lost in a
+//! row.
 
-/// An estimate over about the last thousand packets. It begins with a guess, so that a connection is careful until its
-/// path has proved itself.
+use crate::time::{Duration, Time};
+
+/// An estimate over about the last thousand ticks: packets that left together are one, so that a connection which protects
+/// itself with more packets does not forget sooner. It begins with a guess, so that a connection is careful until its path
+/// has proved itself.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEstimate {
     packets: f32,
     lost: f32,
-    /// Runs of lost packets.
-    bursts: f32,
-    is_last_lost: bool,
+    /// Runs of lost packets: loss events.
+    events: f32,
+    /// How many packets were lost in a row last, up to now.
+    run: u32,
+    /// When the first packet left, and the last tick began.
+    first_at: Time,
+    tick_at: Time,
     /// What is left of the guess.
     guess: f32,
+    /// Packets since the last loss, and whether there was one.
+    clean: u32,
+    has_lost: bool,
 }
 
-/// Packets after which an observation has lost two thirds of its weight.
-const MEMORY: f32 = 1_000.0;
-/// The guess: 1% of so many packets, one at a time. It fades sooner than what was seen.
+/// Packets that left within this are one tick.
+const TICK: Duration = Duration::from_micros(500);
+/// What is kept of an observation from tick to tick.
+const KEPT: f32 = 1.0 - 1.0 / 1_000.0;
+/// The guess: 1% of so many packets, one at a time. It fades within this time, whatever was sent by then.
 const GUESS_PACKETS: f32 = 300.0;
 const GUESS_LOST: f32 = 3.0;
-const GUESS_KEPT: f32 = 1.0 - 1.0 / 200.0;
+const GUESS_SPAN: Duration = Duration::from_secs(3);
+/// Packets of one run that count: an outage, or a queue that overflows, says little about the next loss.
+const RUN_MAX: u32 = 8;
 
 impl Default for LossEstimate {
     fn default() -> Self {
-        LossEstimate { packets: 0.0, lost: 0.0, bursts: 0.0, is_last_lost: false, guess: 1.0 }
+        LossEstimate {
+            packets: 0.0,
+            lost: 0.0,
+            events: 0.0,
+            run: 0,
+            first_at: Time::NEVER,
+            tick_at: Time::ZERO,
+            guess: 1.0,
+            clean: 0,
+            has_lost: false,
+        }
     }
 }
 
 impl LossEstimate {
-    /// The next packet, in the order of numbers, was lost or arrived.
-    pub fn on_packet(&mut self, is_lost: bool) {
-        const KEPT: f32 = 1.0 - 1.0 / MEMORY;
-        self.packets = self.packets * KEPT + 1.0;
-        self.lost *= KEPT;
-        self.bursts *= KEPT;
-        self.guess *= GUESS_KEPT;
-        if is_lost {
-            self.lost += 1.0;
-            if !self.is_last_lost {
-                self.bursts += 1.0;
-            }
+    /// The next packet, in the order of numbers, which left at `at`, was lost or arrived.
+    pub fn on_packet(&mut self, at: Time, is_lost: bool) {
+        self.begin_tick(at);
+        if !is_lost {
+            self.packets += 1.0;
+            self.run = 0;
+            self.clean = self.clean.saturating_add(1);
+            return;
         }
-        self.is_last_lost = is_lost;
+        self.run += 1;
+        self.events += f32::from(u8::from(self.run == 1));
+        if self.run <= RUN_MAX {
+            self.packets += 1.0;
+            self.lost += 1.0;
+        }
+        (self.clean, self.has_lost) = (0, true);
+    }
+
+    fn begin_tick(&mut self, at: Time) {
+        self.first_at = self.first_at.min(at);
+        if at.since(self.tick_at) <= TICK {
+            return;
+        }
+        self.tick_at = at;
+        self.packets *= KEPT;
+        self.lost *= KEPT;
+        self.events *= KEPT;
+        self.guess = 1.0 - (at.since(self.first_at).as_secs_f32() / GUESS_SPAN.as_secs_f32()).min(1.0);
     }
 
     /// Share of packets lost, 0 to 1.
     pub fn rate(&self) -> f32 {
-        (self.lost + GUESS_LOST * self.guess) / (self.packets + GUESS_PACKETS * self.guess)
+        self.per_packet(self.lost)
+    }
+
+    /// Losses that begin, for each packet, 0 to 1.
+    pub fn event_rate(&self) -> f32 {
+        self.per_packet(self.events)
+    }
+
+    fn per_packet(&self, count: f32) -> f32 {
+        (count + GUESS_LOST * self.guess) / (self.packets + GUESS_PACKETS * self.guess).max(1.0)
     }
 
     /// Mean number of packets lost in a row, at least 1.
     pub fn burst_length(&self) -> f32 {
         let guess = GUESS_LOST * self.guess;
-        if self.bursts > 0.0 { ((self.lost + guess) / (self.bursts + guess)).max(1.0) } else { 1.0 }
+        if self.events > 0.0 { ((self.lost + guess) / (self.events + guess)).max(1.0) } else { 1.0 }
+    }
+
+    /// How many packets have arrived since one was lost, if ever one was.
+    pub fn clean_since_loss(&self) -> Option<u32> {
+        self.has_lost.then_some(self.clean)
     }
 }
 
@@ -59,9 +112,13 @@ impl LossEstimate {
 mod tests {
     use super::*;
 
+    fn ms(millis: u32) -> Time {
+        Time::from_micros(u64::from(millis) * 1_000)
+    }
+
     fn after(pattern: impl Fn(u32) -> bool) -> LossEstimate {
         let mut estimate = LossEstimate::default();
-        (0..5_000).for_each(|number| estimate.on_packet(pattern(number)));
+        (0..5_000).for_each(|number| estimate.on_packet(ms(number / 5 * 16), pattern(number)));
         estimate
     }
 
@@ -79,5 +136,25 @@ mod tests {
         let bursts = after(|number| number % 150 < 3);
         assert!((bursts.rate() - 0.02).abs() < 0.003, "{bursts:?}");
         assert!((bursts.burst_length() - 3.0).abs() < 0.1, "{bursts:?}");
+    }
+
+    #[test]
+    fn a_guess_lasts_for_three_seconds_however_little_is_sent() {
+        for packets_per_tick in [1, 5] {
+            let mut estimate = LossEstimate::default();
+            let mut rate_at = |millis| {
+                (0..packets_per_tick).for_each(|_| estimate.on_packet(ms(millis), false));
+                estimate.rate()
+            };
+            assert!(rate_at(0) > 0.009 && rate_at(1_500) > 0.004 && rate_at(2_900) > 0.0);
+            assert!(rate_at(3_100) == 0.0);
+        }
+    }
+
+    #[test]
+    fn an_outage_is_one_loss_event() {
+        let outage = after(|number| (2_500..2_600).contains(&number));
+        assert!(outage.event_rate() < 0.001, "{outage:?}");
+        assert_eq!(outage.clean_since_loss(), Some(2_400));
     }
 }

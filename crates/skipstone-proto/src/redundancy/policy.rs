@@ -60,7 +60,7 @@ impl Policy {
 
     /// Looks at the path's losses anew.
     pub fn update(&mut self, losses: &LossEstimate) {
-        self.is_active = losses.rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
+        self.is_active = losses.event_rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
     }
 
     /// What to make of a burst on a path that loses so much. Where one repair is too few and two are too many, some bursts
@@ -134,10 +134,14 @@ fn unrecovered(rate: f32, plan: BurstPlan) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Time;
 
     fn losses(per_thousand: u32) -> LossEstimate {
         let mut losses = LossEstimate::default();
-        (0..20_000_u32).for_each(|number| losses.on_packet(number % 1_000 * per_thousand % 1_000 < per_thousand));
+        (0..20_000_u32).for_each(|number| {
+            let at = Time::from_micros(u64::from(number) * 1_000);
+            losses.on_packet(at, number % 1_000 * per_thousand % 1_000 < per_thousand);
+        });
         losses
     }
 

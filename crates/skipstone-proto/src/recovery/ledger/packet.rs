@@ -26,6 +26,8 @@ pub(super) enum PacketState {
     /// Lost, but the peer recovered it from repair packets.
     Repaired,
     Lost,
+    /// It went to where the peer is no more, and counts as lost; its late acknowledgement says nothing.
+    Left,
 }
 
 #[derive(Debug)]
