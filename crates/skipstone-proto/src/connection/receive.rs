@@ -413,8 +413,10 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             self.detect_losses(cx);
         }
-        let is_calm = self.is_calm(cx.now);
-        self.sending.ledger.on_ack_done(cx.now, &acked, &self.path.rtt, is_calm);
+        // What was suspected had arrived: either its acknowledgement was lost, or the peer's machine paused.
+        let is_ack_lost = self.receiving.received.had_gap(cx.now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
+        let is_paused = self.is_calm(cx.now) && !is_ack_lost;
+        self.sending.ledger.on_ack_done(cx.now, &acked, &self.path.rtt, is_paused);
     }
 
     /// What was lost and recovered has arrived; the path has lost it all the same.

@@ -2,6 +2,7 @@
 //!
 //! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
 
+mod clean;
 pub(crate) mod ledger;
 mod out_of_order;
 pub(crate) mod received;

@@ -1,5 +1,6 @@
 //! The receiving side: which packet numbers were opened, and when to acknowledge them. WIRE.md sections 3 and 4.1.
 
+use super::clean::CLEAN_PACKETS;
 use super::out_of_order::OutOfOrder;
 use crate::ranges::RangeSet;
 use crate::time::{Duration, Time};
@@ -16,8 +17,9 @@ pub(crate) struct Received {
     out_of_order: OutOfOrder,
     /// Of those received, what was recovered from repairs and the peer does not know that it was.
     repaired: RangeSet,
-    /// When the newest gap was noticed.
+    /// When the newest gap was noticed, if ever one was, and how many packets had come by then.
     gap_at: Time,
+    gap_count: Option<u64>,
     /// When a repair came last, which says that its sender does not trust the path; or the first packet.
     repair_at: Time,
     largest_at: Time,
@@ -49,6 +51,7 @@ impl Default for Received {
             out_of_order: OutOfOrder::new(),
             repaired: RangeSet::default(),
             gap_at: Time::ZERO,
+            gap_count: None,
             repair_at: Time::ZERO,
             largest_at: Time::ZERO,
             ack_due: Time::NEVER,
@@ -84,7 +87,13 @@ impl Received {
     /// has been missing, or feared for, for a while. The first gap in it is told at once.
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
-        is_stream && now.since(self.gap_at.max(self.repair_at)) >= QUIET_AFTER
+        let is_rarely_lossy = self.gap_count.is_none_or(|count| self.count - count >= CLEAN_PACKETS);
+        is_stream && is_rarely_lossy && now.since(self.gap_at.max(self.repair_at)) >= QUIET_AFTER
+    }
+
+    /// Whether packets were missing within this time: the peer's acknowledgements may be among them.
+    pub(crate) fn had_gap(&self, now: Time, within: Duration) -> bool {
+        self.gap_count.is_some() && now.since(self.gap_at) <= within
     }
 
     /// Packets that asked for an acknowledgement since the last one left.
@@ -111,6 +120,7 @@ impl Received {
         self.confirmed = self.confirmed.min(number);
         if number > next {
             self.gap_at = now;
+            self.gap_count = Some(self.count);
         }
         if is_ack_eliciting {
             let due = if number == next { now + ack_delay } else { now };

@@ -65,4 +65,5 @@ mod the_controller_shares_a_link_with_tcp;
 mod traffic_far_below_the_rate_is_never_held_back;
 mod versions_are_negotiated;
 mod what_peers_make_an_endpoint_hold_is_bounded;
+mod where_something_was_lost_acknowledgements_do_not_wait;
 mod whoever_forwards_both_ways_keeps_a_connection_only_while_he_wins_every_race;

@@ -3,6 +3,7 @@
 
 use super::Ledger;
 use super::packet::{LostPackets, PacketState};
+use crate::recovery::clean::CLEAN_PACKETS;
 use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
@@ -56,12 +57,18 @@ impl Ledger {
 
     /// Whether the path has lost nothing for a while, and was trusted not to.
     pub(crate) fn is_calm(&self, now: Time) -> bool {
-        now.since(self.loss.troubled_at) >= CALM_AFTER
+        now.since(self.loss.troubled_at) >= CALM_AFTER && self.is_rarely_lossy(CLEAN_PACKETS - CLEAN_PACKETS / 8)
     }
 
     /// Whether anything was lost lately: then acknowledgements may be, too.
     pub(crate) fn has_lost_lately(&self, now: Time) -> bool {
         now.since(self.loss.lost_at) < CALM_AFTER && self.loss.lost_at > Time::ZERO
+            || !self.is_rarely_lossy(CLEAN_PACKETS)
+    }
+
+    /// Whether nothing was ever lost, or nothing of so many packets since the last loss.
+    fn is_rarely_lossy(&self, packets: u64) -> bool {
+        self.losses.clean_since_loss().is_none_or(|clean| u64::from(clean) >= packets)
     }
 }
 

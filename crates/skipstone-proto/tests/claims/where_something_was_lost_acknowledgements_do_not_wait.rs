@@ -1,0 +1,65 @@
+//! To hold acknowledgements back is a bet that nothing is lost. It is lost with the first loss, and not made again before
+//! thousands of packets have arrived: a rare loss is found as soon as on a path that is known to lose.
+
+use crate::simulation::{World, link, ms, server_of};
+use skipstone_proto::{DeliveryMode, Event, Time};
+
+/// The longest that a message of the client's was on its way after `from`, in ms.
+fn worst_wait(world: &World, from: Time) -> u64 {
+    let wait = |(at, event): &(Time, Event)| match event {
+        Event::Message { payload, .. } => {
+            let sent: u64 = std::str::from_utf8(payload).unwrap().parse().unwrap();
+            (sent >= from.as_micros()).then(|| (at.as_micros() - sent) / 1_000)
+        }
+        _ => None,
+    };
+    world.server.events.iter().filter_map(wait).max().expect("there were many")
+}
+
+fn play(world: &mut World, ticks: u32) {
+    for _ in 0..ticks {
+        let text = world.now.as_micros().to_string();
+        world.clients[0].send(world.now, 1, text);
+        world.run_for(ms(16));
+    }
+}
+
+/// The next packet towards the server is lost.
+fn lose_one(world: &mut World) {
+    let mut count = 0;
+    world.lose(move |is_up, _| {
+        count += u32::from(is_up);
+        is_up && count == 1
+    });
+}
+
+#[test]
+fn the_second_loss_is_found_by_time_and_not_by_the_next_packet() {
+    let mut world = World::new(1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
+    world.connect();
+    play(&mut world, 800);
+    lose_one(&mut world);
+    play(&mut world, 800);
+    let from = world.now;
+    lose_one(&mut world);
+    play(&mut world, 100);
+    // There and back, a moment, and there once more; or a repair brings it at once.
+    let worst = worst_wait(&world, from);
+    assert!((10..=38).contains(&worst), "{worst} ms");
+}
+
+#[test]
+fn thousands_of_packets_later_they_wait_again() {
+    let mut world = World::new(1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
+    world.connect();
+    play(&mut world, 400);
+    lose_one(&mut world);
+    play(&mut world, 3_000);
+    let rare = world.sent[0].1;
+    play(&mut world, 500);
+    assert!(world.sent[0].1 - rare >= 490, "each tick is acknowledged");
+    play(&mut world, 4_000);
+    let before = world.sent[0].1;
+    play(&mut world, 500);
+    assert!(world.sent[0].1 - before <= 110, "each fifth is: {}", world.sent[0].1 - before);
+}
