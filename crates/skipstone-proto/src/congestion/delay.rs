@@ -10,6 +10,7 @@ use super::pacer::{Pace, Pacer};
 use super::queue::QueueDelay;
 use super::rate::DeliveryRate;
 use super::samples::{AckSample, LossSample};
+use super::share::RedundancyShare;
 use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 
@@ -48,6 +49,7 @@ pub(super) struct DelayAware {
     /// Until when what is beyond need stays away from the path, and for how long.
     yields_until: Time,
     yields_for: Duration,
+    share: RedundancyShare,
 }
 
 /// ```text
@@ -129,6 +131,7 @@ impl DelayAware {
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
             yields_for: YIELDS_MIN,
+            share: RedundancyShare::default(),
             recovery_from: Time::ZERO,
             standing_from: Time::ZERO,
             standing_window: window,
@@ -158,6 +161,11 @@ impl DelayAware {
 
     pub(super) fn is_congested(&self, now: Time) -> bool {
         now < self.yields_until || self.is_crowded(now)
+    }
+
+    /// Which part of the redundancy that the path's losses ask for has room, 0 to 1.
+    pub(super) fn redundancy_share(&self) -> f32 {
+        self.share.part()
     }
 
     fn is_crowded(&self, now: Time) -> bool {
@@ -347,12 +355,22 @@ impl DelayAware {
 
     /// A queue longer than a few flows of our kind would keep.
     fn foreign_delay(&self) -> u32 {
-        3 * self.shared_target(self.path_rate()) + self.noise()
+        3 * self.shared_target(self.delivered_rate()) + self.noise()
     }
 
     /// What the path carries, though we may have less to send than that.
     fn path_rate(&self) -> u64 {
         self.rate.best().max(self.rate.promised() / 2)
+    }
+
+    /// What the path carries for whoever fills it. Out of slow start the promise is not worth more than twice what arrives:
+    /// acknowledgements that a queue on their way pushed together promise many times the rate, and our own queue would look
+    /// like that of others.
+    fn delivered_rate(&self) -> u64 {
+        match self.phase {
+            Phase::Ramp { .. } => self.path_rate(),
+            _ => self.path_rate().min(2 * self.rate.best()),
+        }
     }
 
     fn watch_queue(&mut self, now: Time) {
@@ -373,12 +391,17 @@ impl DelayAware {
         } else {
             self.crowded = self.crowded.saturating_sub(passed / 2);
         }
+        self.share.on_time(now);
         if self.crowded > enough {
             if now >= self.yields_until {
-                let is_again = now.since(self.yields_until) < self.yields_for;
+                let is_again = now.since(self.yields_until) < self.yields_for || self.share.is_growing();
                 self.yields_for = if is_again { (self.yields_for * 2).min(YIELDS_MAX) } else { YIELDS_MIN };
             }
             self.yields_until = now + self.yields_for;
+            // Only what waits for the window shows that it is our own load that fills the path, and no jitter.
+            if self.is_full(now) {
+                self.share.on_full(now, self.yields_until);
+            }
         }
     }
 

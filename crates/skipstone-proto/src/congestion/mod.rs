@@ -32,6 +32,7 @@ mod pacer;
 mod queue;
 mod rate;
 mod samples;
+mod share;
 
 pub use crate::delivery::DeliveryStamp;
 use crate::time::Time;
@@ -113,6 +114,11 @@ impl Controller {
         if let Some(controller) = &mut self.0 {
             *controller = DelayAware::new(controller.aggressiveness(), controller.datagram_bytes());
         }
+    }
+
+    /// Which part of the redundancy that the path's losses ask for has room beside what must be sent, 0 to 1.
+    pub fn redundancy_share(&self) -> f32 {
+        self.0.as_ref().map_or(1.0, |controller| controller.redundancy_share())
     }
 
     /// Bytes that may be in flight; `u64::MAX` without a limit.

@@ -31,6 +31,7 @@ mod an_encrypted_handshake_survives_any_loss;
 mod an_encrypted_run_shows_nothing_in_clear;
 mod an_idle_connection_sends_one_keepalive_exchange_per_interval;
 mod an_invalid_repair_corrupts_nothing;
+mod an_overloaded_link_has_a_short_queue;
 mod broadcasts_leave_as_if_each_had_been_sent_alone;
 mod broadcasts_reach_everyone_or_a_group;
 mod clients_keep_to_the_inbound_rules;

@@ -17,6 +17,8 @@ pub(super) struct Class {
     pub(super) burst: Option<BurstPlan>,
     pub(super) repairs: Repairs,
     pub(super) repeats: Option<Box<Repeats>>,
+    /// The part of a burst that may be protected, from bursts that were not.
+    share_owed: f32,
 }
 
 impl Class {
@@ -25,7 +27,15 @@ impl Class {
             RedundancyMode::Repeat { bursts } => Some(Box::new(Repeats::new(bursts))),
             _ => None,
         };
-        Class { mode, policy: Policy::default(), encoder: None, burst: None, repairs: Repairs::default(), repeats }
+        Class {
+            mode,
+            policy: Policy::default(),
+            encoder: None,
+            burst: None,
+            repairs: Repairs::default(),
+            repeats,
+            share_owed: 0.0,
+        }
     }
 
     /// Whether repairs follow blocks of packets, and not bursts.
@@ -53,9 +63,11 @@ impl Class {
         self.policy.is_active()
     }
 
-    /// On a path that is full, repairs would only take the place of what they repair.
-    pub(super) fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, yields: bool) -> BurstPlan {
-        let plan = if yields { burst.unprotected() } else { self.policy.plan(losses, burst) };
+    /// On a path that is full, repairs would only take the place of what they repair: a share of the bursts gets them.
+    pub(super) fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, share: f32) -> BurstPlan {
+        self.share_owed += share;
+        let plan = if self.share_owed < 1.0 { burst.unprotected() } else { self.policy.plan(losses, burst) };
+        self.share_owed = if self.share_owed < 1.0 { self.share_owed } else { self.share_owed - 1.0 };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;

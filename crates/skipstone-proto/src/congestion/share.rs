@@ -1,0 +1,79 @@
+//! How much redundancy has room on a path that was full: a part that is halved while a queue stands and grows slowly
+//! otherwise, as the window of a flow does (additive increase, multiplicative decrease), so that it settles at what the load
+//! leaves free.
+
+use crate::time::Time;
+
+/// The part of the redundancy that the path's losses ask for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RedundancyShare {
+    part: f32,
+    /// Until then the path is full.
+    full_until: Time,
+    /// When it grew last.
+    grown_at: Time,
+    /// From nothing to all of it, in seconds.
+    growth: f32,
+}
+
+/// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the last.
+const GROWTH_MIN: f32 = 20.0;
+const GROWTH_MAX: f32 = 300.0;
+
+impl Default for RedundancyShare {
+    fn default() -> Self {
+        RedundancyShare { part: 1.0, full_until: Time::ZERO, grown_at: Time::ZERO, growth: GROWTH_MIN }
+    }
+}
+
+impl RedundancyShare {
+    /// The path is full, and taken to stay so until then.
+    pub(super) fn on_full(&mut self, now: Time, until: Time) {
+        if now >= self.full_until {
+            self.growth = if self.is_growing() { (self.growth * 2.0).min(GROWTH_MAX) } else { GROWTH_MIN };
+            self.part /= 4.0;
+        }
+        (self.full_until, self.grown_at) = (until, until);
+    }
+
+    /// Time passes in which the path is not full.
+    pub(super) fn on_time(&mut self, now: Time) {
+        if now > self.grown_at {
+            self.part = (self.part + now.since(self.grown_at).as_secs_f32().min(1.0) / self.growth).min(1.0);
+            self.grown_at = now;
+        }
+    }
+
+    /// Whether not all of it is back.
+    pub(super) fn is_growing(&self) -> bool {
+        self.part < 1.0
+    }
+
+    /// Between 0 and 1.
+    pub(super) fn part(&self) -> f32 {
+        self.part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::from_micros(millis * 1_000)
+    }
+
+    #[test]
+    fn a_full_path_takes_three_quarters_and_time_brings_it_back() {
+        let mut share = RedundancyShare::default();
+        share.on_full(at(1_000), at(3_000));
+        share.on_full(at(2_000), at(4_000));
+        share.on_time(at(3_500));
+        assert_eq!(share.part(), 0.25, "one time of being full");
+        (0..1_000).for_each(|step| share.on_time(at(4_000 + 5 * step)));
+        assert!((share.part() - 0.5).abs() < 0.01, "{}", share.part());
+        share.on_full(at(9_000), at(11_000));
+        (0..1_000).for_each(|step| share.on_time(at(11_000 + 5 * step)));
+        assert!((share.part() - 0.25).abs() < 0.01, "slower, for it was not over: {}", share.part());
+    }
+}
