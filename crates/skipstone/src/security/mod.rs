@@ -13,6 +13,7 @@ mod fingerprint;
 #[cfg(feature = "__tls")]
 mod identity;
 mod identity_error;
+#[cfg(feature = "__tls")]
 mod key_file;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) mod records;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 /// The origins from which browsers may connect; by default all. A client that names no origin is no page of anybody's, and may.
 #[derive(Clone, Debug, Default)]
-pub struct AllowedOrigins(Option<Arc<[String]>>);
+pub struct AllowedOrigins(
+    #[cfg_attr(not(any(test, feature = "websocket")), expect(dead_code, reason = "nobody asks without WebSockets"))]
+    Option<Arc<[String]>>,
+);
 
 impl AllowedOrigins {
     /// Only these, written as browsers do: `https://game.example`, `http://localhost:8080`. An empty list means all.
@@ -15,6 +18,7 @@ impl AllowedOrigins {
     }
 
     /// Whether a page of this origin may connect.
+    #[cfg(any(test, feature = "websocket"))]
     pub(crate) fn admits(&self, origin: &[u8]) -> bool {
         let Some(allowed) = &self.0 else { return true };
         allowed.iter().any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))
