@@ -32,9 +32,9 @@ mod encryption_stands_in_a_model_network;
 mod every_carrier_reaches_the_server;
 #[cfg(feature = "simulate")]
 mod handles_go_wherever_a_game_engine_wants_them;
-#[cfg(feature = "simulate")]
 #[cfg(feature = "websocket")]
 mod idle_streams_keep_nobody_out;
+#[cfg(feature = "simulate")]
 mod long_messages_show_their_progress;
 #[cfg(feature = "dtls")]
 mod openssl_completes_a_handshake;
