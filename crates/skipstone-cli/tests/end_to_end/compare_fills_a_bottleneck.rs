@@ -24,7 +24,9 @@ fn a_full_link_carries_what_is_of_use_and_keeps_its_queue_short() {
 
 #[test]
 fn a_full_link_that_loses_does_not_collapse() {
-    let (ended, result) = compare("bottleneck-lossy", &[&OURS[..], &EACH].concat());
+    // WHY: medians of three seeds. In half a minute adaptive's share depends on when its first losses come.
+    let seeds = ["--seeds", "3", "--transports", "skipstone"];
+    let (ended, result) = compare("bottleneck-lossy", &[&seeds[..], &EACH].concat());
     ended.expect(&[0]);
     is_well_filled(&result, 0.75);
 }
