@@ -175,6 +175,10 @@ def decode(data, key, references):
         require(not any(to))
         return {"kind": "ANSWER", "nonce": r.take(8).hex(), "versions": versions(r), "payload": r.rest().hex()}
 
+    if kind == 0x89:
+        require(any(to) and r.left() == 0)
+        return {"kind": "RESET", "id": to.hex()}
+
     require(kind in (0x82, 0x85, 0x86))
     result = {"to": to.hex(), "nonce": r.take(8).hex()}
     if kind == 0x82:

@@ -92,6 +92,7 @@ fn encode_datagram(buffer: &mut [u8], datagram: &Datagram<'_>) -> usize {
             datagram::encode_versions(writer, to, nonce, &versions.collect::<Vec<_>>());
         }
         Datagram::Refuse { to, nonce, code, reason } => datagram::encode_refuse(writer, to, nonce, code, reason),
+        Datagram::Reset { id } => datagram::encode_reset(writer, id),
         Datagram::Query { nonce } => datagram::encode_query(writer, nonce, datagram::QUERY_BYTES_MIN),
         Datagram::Answer { nonce, versions, payload } => {
             datagram::encode_answer(writer, nonce, &versions.collect::<Vec<_>>(), payload);

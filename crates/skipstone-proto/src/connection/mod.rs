@@ -19,6 +19,7 @@ mod encryption;
 mod ending;
 pub(crate) mod event;
 pub(crate) mod events;
+mod gone;
 mod handshake;
 mod identity;
 mod inbound;

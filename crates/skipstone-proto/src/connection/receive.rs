@@ -89,6 +89,7 @@ impl Connection {
             self.sending.ledger.shrink();
         }
         self.timers.last_received = cx.now;
+        self.timers.gone_due = Time::NEVER;
         // Nobody takes messages any more, so nothing may be acknowledged.
         if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             let is_quiet = self.is_quiet(cx.now);

@@ -79,7 +79,8 @@ impl Connection {
     /// When the peer counts as gone.
     fn silence_due(&self) -> Time {
         let idle = self.timers.last_received + self.terms.settings.idle_timeout;
-        if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) }
+        let silent = if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) };
+        silent.min(self.timers.gone_due)
     }
 
     /// When to ask a silent peer for a sign of life.
@@ -124,7 +125,12 @@ impl Connection {
     fn handle_established_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
         if self.silence_due() <= now {
-            let (code, reason) = if self.timers.is_confirmed {
+            let (code, reason) = if self.timers.gone_due <= now {
+                (
+                    code::CARRIER_LOST,
+                    "the server does not know this connection any more, or is not there: was it restarted?",
+                )
+            } else if self.timers.is_confirmed {
                 (code::IDLE_TIMEOUT, "nothing was heard from the peer for the idle timeout")
             } else {
                 (code::HANDSHAKE_TIMEOUT, "the client did not confirm that it was let in")

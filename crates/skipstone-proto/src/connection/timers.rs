@@ -15,6 +15,8 @@ pub(super) struct Timers {
     pub(super) merge: MergeTimer,
     /// When incomplete unreliable messages are dropped.
     pub(super) expire_due: Time,
+    /// The server seems not to know this connection any more: if nothing authentic comes until then, it is over.
+    pub(super) gone_due: Time,
     /// Server: the client's token was handed to the application.
     pub(super) is_requested: bool,
     /// The peer has shown that it knows the connection stands.
@@ -85,6 +87,7 @@ impl Timers {
             handshake_end: handshake_due,
             merge: MergeTimer::default(),
             expire_due: Time::NEVER,
+            gone_due: Time::NEVER,
             is_requested: false,
             is_confirmed: false,
         }

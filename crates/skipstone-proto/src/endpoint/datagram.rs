@@ -44,6 +44,7 @@ impl Endpoint {
             Datagram::Hello(hello) => return self.handle_hello(now, path, &hello, length),
             Datagram::Query { nonce } => return self.handle_query(path, nonce, length),
             Datagram::Answer { .. } => return Err(DropReason::BadFrame),
+            Datagram::Reset { id } => return self.handle_reset(now, path, id),
             Datagram::Open(open) => {
                 // The packet is opened in place, behind the header.
                 let header = bytes[..open.header_bytes()].to_vec();
@@ -70,7 +71,8 @@ impl Endpoint {
             | Datagram::Hello(_)
             | Datagram::Open(_)
             | Datagram::Query { .. }
-            | Datagram::Answer { .. } => unreachable!("they were taken above"),
+            | Datagram::Answer { .. }
+            | Datagram::Reset { .. } => unreachable!("they were taken above"),
         };
         if is_taken? { Ok(()) } else { Err(DropReason::BadFrame) }
     }
@@ -142,7 +144,7 @@ impl Endpoint {
     }
 
     /// Answers a stranger, with no more bytes than the stranger sent.
-    fn reply(
+    pub(super) fn reply(
         &mut self,
         path: Path,
         received: usize,

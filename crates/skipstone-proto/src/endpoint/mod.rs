@@ -31,6 +31,7 @@ mod poll;
 mod query;
 mod ready;
 mod replies;
+mod reset;
 mod roaming;
 mod secrets;
 mod share;

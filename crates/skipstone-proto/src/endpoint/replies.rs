@@ -50,6 +50,11 @@ impl Replies {
         true
     }
 
+    /// Whether there is room for a RESET, which leaves most of it to those who want to be let in.
+    pub(super) fn has_room_for_reset(&self) -> bool {
+        self.handshakes.len() < REPLIES_MAX / 4
+    }
+
     /// Answers queries with this from now on; `None` for not at all.
     pub(super) fn set_query_answer(&mut self, payload: Option<Bytes>) {
         self.query_answer = payload;

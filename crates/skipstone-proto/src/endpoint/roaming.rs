@@ -16,7 +16,10 @@ impl Endpoint {
 
     /// A packet for the connection with this id, from anywhere.
     pub(super) fn handle_packet(&mut self, now: Time, path: Path, id: u32, bytes: &mut [u8]) -> Result<(), DropReason> {
-        let index = self.directory.ids.find(id).ok_or(DropReason::UnknownConnection)?;
+        let Some(index) = self.directory.ids.find(id) else {
+            self.reset(path, id, bytes.len());
+            return Err(DropReason::UnknownConnection);
+        };
         let slot = self.slots.at(index).ok_or(DropReason::UnknownConnection)?;
         let connection = slot.connection.as_deref_mut().ok_or(DropReason::UnknownConnection)?;
         if bytes.len() > connection.accepted_bytes() {

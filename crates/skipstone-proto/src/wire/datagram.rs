@@ -8,7 +8,8 @@ use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
 pub use encode::{
     append_check, encode_answer, encode_challenge, encode_crypto_header, encode_hello, encode_open_header,
-    encode_packet_header, encode_query, encode_refuse, encode_versions, hello_len, refuse_len, versions_len,
+    encode_packet_header, encode_query, encode_refuse, encode_reset, encode_versions, hello_len, refuse_len,
+    versions_len,
 };
 pub use offer::{Offer, encode_offer};
 pub use versions::Versions;
@@ -55,6 +56,11 @@ pub enum Datagram<'a> {
         code: u64,
         /// For people, [`REFUSE_REASON_BYTES_MAX`] at most.
         reason: &'a str,
+    },
+    /// Nobody here knows the connection that a PACKET was for (section 2.11).
+    Reset {
+        /// The receiver's id of that PACKET.
+        id: u32,
     },
     /// Somebody asks about the server, without a connection (section 2.9).
     Query {
@@ -156,6 +162,7 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
         KIND_REFUSE => decode_refuse(to, reader),
         KIND_QUERY if to == 0 && datagram.len() >= QUERY_BYTES_MIN => decode_query(reader),
         KIND_ANSWER if to == 0 => decode_answer(reader),
+        KIND_RESET if to != 0 => reader.end().map(|()| Datagram::Reset { id: to }),
         _ => Err(Malformed),
     }
 }
@@ -276,6 +283,8 @@ pub const KIND_REFUSE: u8 = 0x86;
 pub const KIND_QUERY: u8 = 0x87;
 /// First byte of an ANSWER.
 pub const KIND_ANSWER: u8 = 0x88;
+/// First byte of a RESET.
+pub const KIND_RESET: u8 = 0x89;
 
 /// The suite without encryption.
 pub const SUITE_PLAIN: u8 = 1;
@@ -298,6 +307,8 @@ pub const ANSWER_OVERHEAD_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 1 + 2 + CH
 pub const CHECK_BYTES: usize = 4;
 /// Bytes of a cookie.
 pub const COOKIE_BYTES: usize = 20;
+/// Bytes of a RESET: fewer than any PACKET has.
+pub const RESET_BYTES: usize = HEADER_BYTES + CHECK_BYTES;
 /// Bytes of a CHALLENGE.
 pub const CHALLENGE_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 2 + 1 + COOKIE_BYTES + CHECK_BYTES;
 /// Bytes of an OPEN before its offer.

@@ -163,6 +163,7 @@ impl Context {
             }
             Datagram::Versions { to, nonce: number, versions } => json!({"kind": "VERSIONS",
                 "to": id(to), "nonce": nonce(number), "versions": versions.collect::<Vec<_>>()}),
+            Datagram::Reset { id: number } => json!({"kind": "RESET", "id": id(number)}),
             Datagram::Query { nonce: number } => json!({"kind": "QUERY", "nonce": nonce(number)}),
             Datagram::Answer { nonce: number, versions, payload } => json!({"kind": "ANSWER",
                 "nonce": nonce(number), "versions": versions.collect::<Vec<_>>(), "payload": hex(payload)}),
@@ -286,6 +287,7 @@ impl Context {
             Datagram::Versions { to, nonce, versions } => {
                 datagram::encode_versions(&mut w, to, nonce, &versions.collect::<Vec<_>>());
             }
+            Datagram::Reset { id } => datagram::encode_reset(&mut w, id),
             Datagram::Query { nonce } => datagram::encode_query(&mut w, nonce, datagram::QUERY_BYTES_MIN),
             Datagram::Answer { nonce, versions, payload } => {
                 datagram::encode_answer(&mut w, nonce, &versions.collect::<Vec<_>>(), payload);

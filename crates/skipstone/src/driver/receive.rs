@@ -81,6 +81,7 @@ impl Driver {
     /// Takes what one socket has; of a stream that `may_be_over`, its end, too.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let now = self.now();
+        let mut is_refused = false;
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -96,13 +97,15 @@ impl Driver {
             }
             Some(Socket::Own(own)) => {
                 let (remote, links) = (own.remote, &mut own.links);
-                receive_datagrams(&mut own.udp, &mut self.incoming, |from, bytes| {
+                let more = receive_datagrams(&mut own.udp, &mut self.incoming, |from, bytes| {
                     let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
                     match links {
                         Some(links) if from == remote => links.send_down(now, bytes),
                         _ => take_own(&mut self.endpoint, &mut self.dial, now, path, bytes),
                     }
-                })
+                });
+                is_refused = own.udp.take_refusal();
+                more
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready(may_be_over);
@@ -115,8 +118,21 @@ impl Driver {
         if more {
             self.sockets.unread.push(number);
         }
+        if is_refused {
+            self.on_closed_port(number);
+        }
         self.welcome(number);
         self.after_stream(number);
+    }
+
+    /// Nobody listens where this client's socket sends to.
+    fn on_closed_port(&mut self, number: u32) {
+        if self.on_attempt_failed(number, "nobody listens there") {
+            self.sockets.remove(number);
+        } else if let Some(owner) = self.sockets.owner(number as usize) {
+            let now = self.now();
+            self.endpoint.handle_closed_port(now, owner);
+        }
     }
 
     /// A stream that came lately may carry a connection now.

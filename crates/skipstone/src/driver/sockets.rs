@@ -355,7 +355,10 @@ fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())
+    let mut udp = UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())?;
+    // Without a route it is an ordinary socket, whose sends say so.
+    let _ = udp.listen_to(*remote);
+    Ok(udp)
 }
 
 /// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.

@@ -35,6 +35,8 @@ pub struct UdpSocket {
     /// How often in a row the kernel refused one of them.
     gso_refusals: u32,
     receive_errors: u64,
+    /// The port of the one peer is closed, which nobody has asked about yet.
+    is_refused: bool,
 }
 
 impl UdpSocket {
@@ -77,6 +79,7 @@ impl UdpSocket {
             gso: false,
             gso_refusals: 0,
             receive_errors: 0,
+            is_refused: false,
         };
         opened.enable_offloads(options)?;
         Ok(opened)
@@ -100,6 +103,20 @@ impl UdpSocket {
     fn enable_offloads(&mut self, _options: &UdpOptions) -> io::Result<()> {
         self.backend = Backend::Portable;
         Ok(())
+    }
+
+    /// Hears from now on whether this peer's port is closed, where the system tells; datagrams to and from others are no more.
+    /// Only on Linux, where a connected socket still takes an address with each datagram.
+    ///
+    /// # Errors
+    /// The system has no route to the address.
+    pub fn listen_to(&mut self, remote: SocketAddr) -> io::Result<()> {
+        if cfg!(target_os = "linux") { self.socket.connect(remote) } else { Ok(()) }
+    }
+
+    /// Whether the system has said since the last time that nobody listens at the peer's port (ICMP, RFC 792).
+    pub fn take_refusal(&mut self) -> bool {
+        core::mem::take(&mut self.is_refused)
     }
 
     /// The bound address, with the port that the system chose for port 0.
@@ -233,6 +250,7 @@ impl UdpSocket {
             batch.split_front();
             return;
         }
+        self.is_refused |= error.kind() == io::ErrorKind::ConnectionRefused;
         errors.count(error, piece.datagrams());
         let len = piece.bytes.len();
         batch.advance(len);
@@ -256,6 +274,7 @@ impl UdpSocket {
                 _ if is_icmp(&error) && icmp_errors < ICMP_ERRORS_MAX => {
                     icmp_errors += 1;
                     self.receive_errors += 1;
+                    self.is_refused |= error.kind() == io::ErrorKind::ConnectionRefused;
                 }
                 _ => return Err(error),
             }

@@ -2,7 +2,7 @@
 
 use super::{
     CHECK_BYTES, Challenge, HEADER_BYTES, HELLO_BYTES_MIN, HELLO_FIXED_BYTES, KIND_ANSWER, KIND_CHALLENGE, KIND_CRYPTO,
-    KIND_HELLO, KIND_OPEN, KIND_PACKET, KIND_QUERY, KIND_REFUSE, KIND_VERSIONS, MAGIC, NONCE_BYTES, Open,
+    KIND_HELLO, KIND_OPEN, KIND_PACKET, KIND_QUERY, KIND_REFUSE, KIND_RESET, KIND_VERSIONS, MAGIC, NONCE_BYTES, Open,
     QUERY_BYTES_MIN, REFUSE_REASON_BYTES_MAX, check_of, is_suite,
 };
 use crate::wire::cursor::{self, Writer};
@@ -100,6 +100,16 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
     writer.u64(nonce);
     writer.varint(code);
     writer.prefixed(reason.as_bytes());
+    write_check(writer);
+}
+
+/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11).
+///
+/// # Panics
+/// If `id` is 0, or there is no room.
+pub fn encode_reset(writer: &mut Writer<'_>, id: u32) {
+    assert!(id != 0, "a connection id is not 0");
+    header(writer, KIND_RESET, id);
     write_check(writer);
 }
 

@@ -56,7 +56,7 @@ fn crypto() -> Vec<u8> {
     })
 }
 
-fn every_kind() -> [Vec<u8>; 9] {
+fn every_kind() -> [Vec<u8>; 10] {
     [
         written(|w| encode_packet_header(w, 5)),
         hello(),
@@ -66,13 +66,15 @@ fn every_kind() -> [Vec<u8>; 9] {
         written(|w| encode_versions(w, 3, NONCE, &[2, 3])),
         written(|w| encode_query(w, NONCE, 100)),
         written(|w| encode_answer(w, NONCE, &[2, 3], b"two players")),
+        written(|w| encode_reset(w, 6)),
         written(|w| encode_refuse(w, 3, NONCE, 1005, "fůll")),
     ]
 }
 
 #[test]
 fn every_kind_round_trips() {
-    let [packet, hello, challenge, open, crypto, versions, query, answer, refuse] = every_kind();
+    let [packet, hello, challenge, open, crypto, versions, query, answer, reset, refuse] = every_kind();
+    assert_eq!(decode(&reset), Ok(Datagram::Reset { id: 6 }));
     assert_eq!(decode(&packet), Ok(Datagram::Packet { to: 5 }));
 
     let Ok(Datagram::Hello(decoded)) = decode(&hello) else { panic!("not a HELLO") };
@@ -108,7 +110,8 @@ fn every_kind_round_trips() {
 
 #[test]
 fn lengths_are_those_that_were_announced() {
-    let [packet, hello, challenge, open, crypto, versions, query, answer, refuse] = every_kind();
+    let [packet, hello, challenge, open, crypto, versions, query, answer, reset, refuse] = every_kind();
+    assert_eq!(reset.len(), RESET_BYTES);
     assert_eq!((query.len(), answer.len()), (100, ANSWER_OVERHEAD_BYTES + 2 + b"two players".len()));
     assert_eq!(packet.len(), HEADER_BYTES);
     assert_eq!(hello.len(), hello_len(&encode_offer(1, &[1, 2])));
@@ -159,7 +162,7 @@ fn assert_malformed_with(mut datagram: Vec<u8>, at: usize, byte: u8) {
 #[test]
 fn unknown_kinds_and_empty_datagrams_are_malformed() {
     assert_eq!(decode(&[]), Err(Malformed));
-    for kind in (0..=0x7f).chain(0x89..=0xff) {
+    for kind in (0..=0x7f).chain(0x8a..=0xff) {
         assert_malformed_with(hello(), 0, kind);
     }
 }

@@ -1,0 +1,38 @@
+//! A hint that the server is gone: it was restarted and does not know this connection, or its port is closed. Anybody could have
+//! sent the hint, so the client asks the server first, and believes the silence (WIRE.md section 2.11).
+
+use super::event::{ClosedBy, code};
+use super::{Connection, ConnectionState, Context, Side};
+use crate::time::{Duration, Time};
+
+/// How long the answer to two probes may take beyond one and a half round trips.
+const PATIENCE: Duration = Duration::from_millis(30);
+/// Two, so that one that the path loses does not end a connection that stands.
+const PROBES: u8 = 2;
+
+impl Connection {
+    /// Somebody says that nobody knows this connection. False if that is of no interest.
+    pub(crate) fn handle_gone(&mut self, cx: &mut Context<'_>) -> bool {
+        let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
+        if self.identity.side == Side::Server || !is_standing || self.path.current.carrier.is_reliable {
+            return false;
+        }
+        if self.timers.gone_due == Time::NEVER {
+            self.timers.gone_due = cx.now + self.path.rtt.smoothed() * 3 / 2 + PATIENCE;
+            self.sending.pending.ping = true;
+            self.sending.pending.probes = self.sending.pending.probes.max(PROBES);
+        }
+        true
+    }
+
+    /// The system says that nobody listens where this client's datagrams go.
+    pub(crate) fn handle_closed_port(&mut self, cx: &mut Context<'_>) {
+        if matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) {
+            let reason = "nobody listens at the server's address: is it running, and is the port right?";
+            self.finish(cx, ClosedBy::Nobody, code::UNREACHABLE, reason.into());
+            self.die();
+        } else {
+            self.handle_gone(cx);
+        }
+    }
+}
