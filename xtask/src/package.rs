@@ -1,6 +1,7 @@
 //! What will be published: each crate whose manifest does not say `publish = false`. Each has all that a registry and its
 //! readers ask for, and is built from its package alone, with the others of this workspace as if they were published.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::files::{self, File};
@@ -18,7 +19,23 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
         return Verdict::Failed(format!("{} of what a published crate needs is missing", missing.len()));
     }
     let names: Vec<&str> = published.iter().filter_map(|manifest| name(manifest)).collect();
+    forget_unpacked(&names);
     process::run(packaging(&names, tree)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Cargo unpacks a packaged crate once for each version and would build the others against the sources of an earlier run.
+fn forget_unpacked(names: &[&str]) {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let Some(registries) = home.and_then(|home| std::fs::read_dir(home.join("registry/src")).ok()) else { return };
+    // The registry of packages under test has no host, so its name begins with the dash before the hash.
+    let ours = registries.flatten().filter(|registry| registry.file_name().to_string_lossy().starts_with('-'));
+    for unpacked in ours.filter_map(|registry| std::fs::read_dir(registry.path()).ok()).flatten().flatten() {
+        if names.iter().any(|name| unpacked.file_name().to_string_lossy().starts_with(&format!("{name}-0"))) {
+            // What cannot be removed shows in the build that follows.
+            let _ = std::fs::remove_dir_all(unpacked.path());
+        }
+    }
 }
 
 fn packaging(names: &[&str], tree: &Tree) -> Command {

@@ -23,10 +23,10 @@ mod a_server_is_who_the_url_says;
 mod a_server_limits_what_clients_send;
 #[cfg(feature = "simulate")]
 mod a_server_plays_a_bad_network_for_each_client;
-#[cfg(feature = "simulate")]
 mod a_server_that_is_gone_is_noticed_at_once;
 #[cfg(feature = "simulate")]
 mod a_slow_path_loses_nothing_that_was_accepted;
+#[cfg(feature = "simulate")]
 mod a_wrong_send_is_an_error_at_the_call;
 #[cfg(feature = "simulate")]
 mod encryption_stands_in_a_model_network;
