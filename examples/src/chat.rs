@@ -1,4 +1,4 @@
-//! A chat room: the token carries a name, the server decides who comes in, and everybody hears every line.
+//! A chat room: the token carries a name, the server decides whom to accept, and everybody receives every line.
 //!
 //! `cargo run -p skipstone-examples --example chat`
 
@@ -62,7 +62,7 @@ pub fn serve(mut server: Server) -> Result<(), Failure> {
                     server.broadcast(Group::EVERYONE, LINES, line)?;
                 }
                 Event::Closed { peer, .. } => {
-                    // Who was refused has no name here.
+                    // A refused guest is not in `names`.
                     let was_guest = names.remove(&peer).is_some();
                     if was_guest && names.is_empty() {
                         server.shutdown(code::SHUTDOWN, "the last one has left", LINGER);
@@ -84,19 +84,19 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Asks to be let in; what follows is heard.
+    /// Connects to the room; the guest receives the lines that follow.
     pub fn join(url: &str, name: &str) -> Result<Guest, skipstone::StartError> {
         let client = Client::connect(url, name.as_bytes(), ClientConfig::default())?;
         Ok(Guest { client, name: name.into() })
     }
 
-    /// Says a line to everybody.
+    /// Sends a line to everybody.
     pub fn say(&mut self, line: &str) -> Result<(), Failure> {
         self.client.send(LINES, line.to_owned())?;
         Ok(())
     }
 
-    /// Prints what comes, until it is this line. An error if the connection ends first.
+    /// Prints the lines that arrive, until this one. An error if the connection ends first.
     pub fn hear(&mut self, awaited: &str) -> Result<(), Failure> {
         loop {
             while let Some(event) = self.client.poll_event() {
@@ -115,7 +115,7 @@ impl Guest {
         }
     }
 
-    /// Says goodbye. Without it, the server would have to wait until it hears nothing for too long.
+    /// Closes the connection. Without the close, the server would wait for its idle timeout.
     pub fn leave(self) {
         self.client.close(code::NONE, "bye", LINGER);
     }

@@ -9,11 +9,11 @@ use std::time::Duration;
 /// Each call of the library has an error of its own, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// One server on one port, and two clients that reach it in different ways.
+/// One server on one port, and two clients that reach the server by UDP and by WebSocket.
 pub fn main() -> Result<(), Failure> {
     // Port 0: the system chooses a free one. UDP and WebSocket share its number.
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
-    // Encrypted, with a certificate made for this run: the URL names its fingerprint.
+    // The server encrypts, with a certificate made for this run: the URL names the certificate's fingerprint.
     let (url, address) = (server.url(), server.local_addr());
     let serving = thread::spawn(|| serve(server, 2));
     println!("{}", ask(&url, "hello over UDP")?);
@@ -22,14 +22,14 @@ pub fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sends every message back, until so many clients have come and gone.
+/// Sends every message back, until this number of clients has come and gone.
 pub fn serve(mut server: Server, mut visits: u32) -> Result<(), Failure> {
     while visits > 0 {
         // A game waits for its next tick here.
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {
-                // Everybody may come in. A game looks at the token first: a name, a password, a ticket.
+                // The server accepts every client. A game looks at the token first: a name, a password, a ticket.
                 Event::Requested { peer, .. } => server.accept(peer)?,
                 Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)?),
                 Event::Closed { .. } => visits -= 1,

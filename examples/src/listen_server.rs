@@ -56,7 +56,7 @@ pub fn play(mut server: Server, mut players: Vec<Client>) -> Result<u32, Box<dyn
     Ok(score)
 }
 
-/// What one player does in a frame, the host as well as a friend.
+/// Runs one player's frame, the same for the host and for a friend.
 fn take_turns(player: &mut Client, seen: &mut u32) -> Result<(), Box<dyn Error>> {
     while let Some(event) = player.poll_event() {
         match event {
@@ -65,7 +65,7 @@ fn take_turns(player: &mut Client, seen: &mut u32) -> Result<(), Box<dyn Error>>
                     player.send(0, "a turn")?;
                 }
             }
-            // A player who comes later has missed some scores; the last one tells all.
+            // A player who comes later has missed some scores; the last score contains all of them.
             Event::Message { payload, .. } => *seen = std::str::from_utf8(&payload)?.parse()?,
             Event::Closed { close, .. } => return Err(close.reason_text().into()),
             _ => {}

@@ -1,4 +1,4 @@
-//! A server browser: servers tell about themselves without a connection, and the browser asks them all at once.
+//! A server browser: servers answer queries without a connection, and the browser queries them all at once.
 //!
 //! `cargo run -p skipstone-examples --example query`
 
@@ -10,15 +10,15 @@ use std::time::Duration;
 /// A line in the list of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Where it is.
+    /// The server's address.
     pub address: SocketAddr,
-    /// How far away: the time from the question to the answer.
+    /// Round-trip time from the query to the answer.
     pub rtt: Duration,
-    /// What it says: here its name and how full it is.
+    /// The server's answer: here its name and its number of players.
     pub text: String,
 }
 
-/// Two servers, and an address where nobody is.
+/// Two servers, and an address where no server listens.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let servers = [serve("Harbour, 3 of 8")?, serve("Old mill, 8 of 8")?];
     let nobody = "127.0.0.1:9".parse()?;
@@ -35,7 +35,7 @@ pub fn serve(text: &'static str) -> Result<Server, Box<dyn Error>> {
     Ok(Server::start(config)?)
 }
 
-/// Asks all these servers; those that answer within half a second, the nearest first.
+/// Queries all these servers; returns those that answer within half a second, the nearest first.
 pub fn browse(servers: &[SocketAddr]) -> Result<Vec<Listed>, Box<dyn Error>> {
     let mut batch = QueryBatch::new(QueryConfig { timeout: Duration::from_millis(500), ..QueryConfig::default() })?;
     servers.iter().for_each(|server| batch.ask(*server));
@@ -44,7 +44,8 @@ pub fn browse(servers: &[SocketAddr]) -> Result<Vec<Listed>, Box<dyn Error>> {
         // A game with frames calls `poll` in each of them, and does not wait.
         batch.wait(Duration::from_millis(50));
         while let Some((address, outcome)) = batch.poll() {
-            // A server that is silent is not listed. Its answer is in clear and from anybody: it is shown, not believed.
+            // A server that does not answer is not listed. The answer is not authenticated: display it, do not trust
+            // it.
             let Ok(answer) = outcome else { continue };
             let text = String::from_utf8_lossy(&answer.payload).into_owned();
             found.push(Listed { address, rtt: answer.rtt, text });

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub const ORDERS: u32 = 30;
 /// The orders after which the server ends every connection.
 const INTERRUPTIONS: [usize; 2] = [7, 19];
-/// The game's own close code for it.
+/// The game's own close code for an interruption.
 const CODE_INTERRUPTED: u64 = 1;
 
 /// Plays a game that is interrupted twice.
@@ -27,7 +27,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The orders that arrived, and how many connections it took.
+/// Returns the orders that arrived, and the number of connections that they needed.
 pub fn play() -> Result<(Vec<u32>, u32), Box<dyn Error>> {
     let mut game = Game::start()?;
     let mut player = Player::new(&game.server.url());
@@ -49,8 +49,8 @@ pub fn play() -> Result<(Vec<u32>, u32), Box<dyn Error>> {
     Ok((game.orders().to_vec(), player.connections))
 }
 
-/// How long to wait before the next try: twice as long each time, and half of it by chance. A thousand players who lost the same
-/// server do not come back in the same moment.
+/// Pause before the next attempt: twice as long each time, and half of it random, so that a thousand players who lost
+/// the same server do not come back at the same moment.
 #[derive(Clone, Copy, Debug)]
 pub struct BackOff {
     next: Duration,
@@ -59,10 +59,10 @@ pub struct BackOff {
 impl BackOff {
     /// The first pause, at most.
     pub const FIRST: Duration = Duration::from_millis(100);
-    /// The longest.
+    /// Longest pause.
     pub const MAX: Duration = Duration::from_secs(10);
 
-    /// As after a connection that stood.
+    /// State after a connection that was established.
     pub fn new() -> Self {
         BackOff { next: Self::FIRST }
     }
@@ -85,14 +85,14 @@ impl Default for BackOff {
 #[derive(Debug)]
 struct Order {
     number: u32,
-    /// Its message on the present connection, if it was sent there.
+    /// Id of the order's message on the present connection, if it was sent there.
     sent_as: Option<MessageId>,
 }
 
 /// A player's side, whose game goes on while there is no connection.
 pub struct Player {
     url: String,
-    /// From the server: by it the game knows the player again.
+    /// Session token from the server, by which the game recognises the player.
     session: String,
     client: Option<Client>,
     is_connected: bool,
@@ -100,12 +100,12 @@ pub struct Player {
     back_off: BackOff,
     orders: VecDeque<Order>,
     last_order: u32,
-    /// Connections that stood.
+    /// Number of connections that were established.
     pub connections: u32,
 }
 
 impl Player {
-    /// Somebody who has never been in the game.
+    /// A player who has never been in the game.
     pub fn new(url: &str) -> Self {
         Player {
             url: url.into(),
@@ -120,13 +120,13 @@ impl Player {
         }
     }
 
-    /// Gives an order, connected or not. It is kept until the server has it.
+    /// Gives an order, connected or not. The player keeps the order until the server has acknowledged it.
     pub fn order(&mut self) {
         self.last_order += 1;
         self.orders.push_back(Order { number: self.last_order, sent_as: None });
     }
 
-    /// What the player does in a frame.
+    /// Runs one frame of the player.
     pub fn frame(&mut self) -> Result<(), Box<dyn Error>> {
         if self.client.is_none() && Instant::now() >= self.retry_at {
             let config = ClientConfig { handshake_timeout: Duration::from_secs(3), ..ClientConfig::default() };
@@ -149,7 +149,7 @@ impl Player {
             // The channel has receipts: this order has arrived.
             Event::Acknowledged { id, .. } => self.orders.retain(|order| order.sent_as != Some(id)),
             Event::Closed { close, .. } => {
-                // Whom the server does not want, and who is at the wrong server, need not come back.
+                // A player whom the server refuses, or who is at the wrong server, need not come back.
                 if matches!(close.code, code::REFUSED | code::KICKED | code::SECURITY | code::NO_COMMON_VERSION) {
                     return Err(close.reason_text().into());
                 }
@@ -181,10 +181,10 @@ fn chance() -> Result<u32, Box<dyn Error>> {
     Ok(u32::from_ne_bytes(bytes))
 }
 
-/// What the game keeps of a player, connected or not. A real one forgets a session after some minutes.
+/// The game's record of a player, connected or not. A real game forgets a session after some minutes.
 #[derive(Debug, Default)]
 struct Session {
-    /// The connection that it has now.
+    /// The session's present connection.
     peer: Option<PeerId>,
     orders: Vec<u32>,
 }
@@ -192,9 +192,9 @@ struct Session {
 /// The server's side.
 pub struct Game {
     server: Server,
-    /// By the token that its player was given.
+    /// Sessions by the token that the game gave to the player.
     sessions: BTreeMap<String, Session>,
-    /// Whose connection is whose.
+    /// The session token of each connection.
     here: BTreeMap<PeerId, String>,
 }
 
@@ -212,7 +212,7 @@ impl Game {
         self.sessions.values().next().map_or(&[], |session| &session.orders)
     }
 
-    /// What the server does in a tick.
+    /// Runs one tick of the server.
     pub fn frame(&mut self) -> Result<(), Box<dyn Error>> {
         self.server.wait(Duration::from_millis(2));
         while let Some(event) = self.server.poll_event() {
@@ -227,7 +227,8 @@ impl Game {
                     let session = self.here.get(&peer).and_then(|session| self.sessions.get_mut(session));
                     let (Some(session), Ok(text)) = (session, std::str::from_utf8(&payload)) else { continue };
                     let number: u32 = text.parse()?;
-                    // One that came over the connection before, without its receipt getting back, is not taken twice.
+                    // An order that came over the previous connection, but whose receipt was lost, is not counted
+                    // twice.
                     if session.orders.last().is_none_or(|last| number > *last) {
                         session.orders.push(number);
                     }
@@ -246,14 +247,14 @@ impl Game {
         let token = match known {
             Some(token) => token.to_owned(),
             None => {
-                // Nobody can guess it, and it travels encrypted: whoever has it is this player.
+                // Nobody can guess the token, and it travels encrypted: a client that has it is this player.
                 let mut bytes = [0; 16];
                 getrandom::fill(&mut bytes)?;
                 bytes.iter().map(|byte| format!("{byte:02x}")).collect()
             }
         };
         let session = self.sessions.entry(token.clone()).or_default();
-        // The player may have lost a connection of which the server does not know yet that it is dead.
+        // The player may have lost a connection that the server still considers established.
         if let Some(before) = session.peer.replace(peer)
             && self.here.remove(&before).is_some()
         {
@@ -265,7 +266,7 @@ impl Game {
         Ok(())
     }
 
-    /// Ends every connection, as a server does that is about to be replaced.
+    /// Ends every connection, as a server does before its replacement starts.
     pub fn interrupt(&mut self) -> Result<(), Box<dyn Error>> {
         for peer in self.here.keys().copied().collect::<Vec<_>>() {
             self.server.close(peer, CODE_INTERRUPTED, "interrupted", Duration::ZERO)?;

@@ -1,5 +1,5 @@
-//! A game with packet types: each is defined in `proto/game.proto`, and travels on a channel of its own whose rule fits
-//! what it is for. The server simulates ticks; a player moves, and says hello.
+//! A game with packet types: each is defined in `proto/game.proto`, and travels on a channel of its own with a suitable
+//! delivery rule. The server simulates ticks; a player moves, and says hello.
 //!
 //! `cargo run -p skipstone-examples --example typed`
 
@@ -20,22 +20,22 @@ pub mod game {
     include!(concat!(env!("OUT_DIR"), "/game.rs"));
 }
 
-/// A packet type: which channel it uses, and how that delivers.
+/// A packet type: its channel, and the channel's delivery mode.
 pub trait Packet: Message + Default {
-    /// Its channel. No other type uses it, so that the channel tells the type.
+    /// The type's channel. No other type uses it, so that the channel identifies the type.
     const CHANNEL: u16;
-    /// How the channel delivers.
+    /// The channel's delivery mode.
     const MODE: DeliveryMode;
     /// 0 is the most urgent.
     const PRIORITY: u8;
 
-    /// The channel's line in the table.
+    /// The channel's rule in the settings.
     fn rule() -> ChannelRule {
         ChannelRule { priority: Self::PRIORITY, ..ChannelRule::new(Self::CHANNEL..=Self::CHANNEL, Self::MODE) }
     }
 }
 
-/// A lost input is not sent again: the next one says more. One that comes late is dropped.
+/// A lost input is not retransmitted: the next input replaces it. An input that arrives late is dropped.
 impl Packet for PlayerInput {
     const CHANNEL: u16 = 0;
     const MODE: DeliveryMode = DeliveryMode::UnreliableSequenced;
@@ -49,7 +49,7 @@ impl Packet for Snapshot {
     const PRIORITY: u8 = 0;
 }
 
-/// What people say arrives, in order; it can wait while the game needs the network.
+/// Chat lines arrive reliably and in order; they can wait while the game needs the network.
 impl Packet for ChatLine {
     const CHANNEL: u16 = 2;
     const MODE: DeliveryMode = DeliveryMode::ReliableOrdered;
@@ -104,12 +104,12 @@ pub fn play() -> Result<(Snapshot, ChatLine), Failure> {
 struct World {
     server: Server,
     tick: u32,
-    /// Where each player is, and what the newest input was.
+    /// Position and newest input of each player.
     players: BTreeMap<PeerId, (Player, PlayerInput)>,
 }
 
 impl World {
-    /// Takes what came, moves everybody, and tells everybody.
+    /// Receives messages, moves all players, and sends the snapshot to everybody.
     fn tick(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.server.poll_event() {
             match event {
@@ -133,7 +133,7 @@ impl World {
     fn simulate(&mut self) -> Result<(), Failure> {
         self.tick += 1;
         for (player, input) in self.players.values_mut() {
-            // A client may claim anything: the server decides how far a step goes.
+            // A client may send any value: the server limits the length of a step.
             player.x += SPEED * input.move_x.clamp(-1.0, 1.0);
             player.y += SPEED * input.move_y.clamp(-1.0, 1.0);
         }
@@ -169,9 +169,9 @@ struct Visitor {
     client: Client,
     is_connected: bool,
     frame: u32,
-    /// The newest snapshot.
+    /// The newest snapshot received.
     seen: Option<Snapshot>,
-    /// The newest line.
+    /// The newest line received.
     heard: Option<ChatLine>,
 }
 
@@ -181,9 +181,9 @@ impl Visitor {
         Ok(Visitor { client, is_connected: false, frame: 0, seen: None, heard: None })
     }
 
-    /// Takes what came, and holds the stick to the right.
+    /// Receives messages, and sends an input to the right.
     fn frame(&mut self) -> Result<(), Failure> {
-        // A game draws here.
+        // A game draws its frame here.
         self.client.wait(Duration::from_millis(10));
         self.handle_events()?;
         if self.is_connected {
@@ -202,7 +202,7 @@ impl Visitor {
                 }
                 Event::Message { channel: Snapshot::CHANNEL, payload, .. } => {
                     let snapshot = Snapshot::decode(payload)?;
-                    // The channel does not keep the order, so the newest has to be found.
+                    // The channel does not keep the order, so the client looks for the newest.
                     if self.seen.as_ref().is_none_or(|seen| seen.tick < snapshot.tick) {
                         self.seen = Some(snapshot);
                     }

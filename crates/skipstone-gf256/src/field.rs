@@ -19,17 +19,17 @@ pub const fn inverse(a: u8) -> Option<u8> {
 
 /// The factor that the source symbol numbered `source` has in the repair symbol numbered `repair`; never 0.
 ///
-/// It is an element 1 / (x + y) of a Cauchy matrix, x = `repair` % 64, y = 64 + `source` % 192. Any square part of such
-/// a matrix is regular (Blömer et al., "An XOR-based erasure-resilient coding scheme", ICSI TR-95-048), so that n
-/// repairs replace any n sources, provided that
+/// The factor is an element 1 / (x + y) of a Cauchy matrix, x = `repair` % 64, y = 64 + `source` % 192. Any square part
+/// of such a matrix is regular (Blömer et al., "An XOR-based erasure-resilient coding scheme", ICSI TR-95-048), so that
+/// n repairs replace any n sources, provided that
 ///
 /// - the sources differ modulo 192: those of one window, if it is no longer;
 /// - the repairs differ modulo 64: the latest 64;
 /// - each of the repairs covers all of those sources.
 ///
-/// Repairs of windows that slide cover different sources, which puts zeros into the matrix: some parts are then singular
-/// by chance, as with random coefficients. In simulated windows of three bursts of 3 to 10 sources with 10% loss that
-/// took none of 296,000 repairable sources; with 25% loss, one in 7,000 to 15,000.
+/// Repairs of windows that slide cover different sources, which puts zeros into the matrix: some parts are then
+/// singular by chance, as with random coefficients. In simulated windows of three bursts of 3 to 10 sources with 10%
+/// loss that took none of 296,000 repairable sources; with 25% loss, one in 7,000 to 15,000.
 pub const fn coefficient(repair: u8, source: u64) -> u8 {
     let x = repair % 64;
     let y = 64 + (source % 192) as u8;

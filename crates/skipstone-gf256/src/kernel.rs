@@ -1,5 +1,5 @@
-//! Which instructions compute: chosen once per call, by what the processor is known to have. What needs no
-//! multiplication (factors 0 and 1) never gets to them.
+//! The choice of instructions, made once per call by the features of the processor. Factors 0 and 1 need no
+//! multiplication and are handled before.
 
 use crate::field::Products;
 use crate::portable;

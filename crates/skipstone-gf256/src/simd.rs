@@ -32,7 +32,7 @@ mod x86 {
     pub(crate) struct Avx2(());
 
     impl Avx2 {
-        /// The standard library asks the processor once and remembers.
+        /// The standard library detects the feature once and caches the answer.
         #[inline]
         pub(crate) fn detect() -> Option<Self> {
             is_x86_feature_detected!("avx2").then_some(Self(()))
@@ -101,7 +101,7 @@ mod x86 {
     pub(crate) struct Ssse3(());
 
     impl Ssse3 {
-        /// The standard library asks the processor once and remembers.
+        /// The standard library detects the feature once and caches the answer.
         #[inline]
         pub(crate) fn detect() -> Option<Self> {
             is_x86_feature_detected!("ssse3").then_some(Self(()))
@@ -179,7 +179,7 @@ mod neon {
     pub(crate) struct Neon(());
 
     impl Neon {
-        /// The standard library asks once and remembers, or the compiler knows.
+        /// The standard library detects the feature once and caches the answer, or the compiler knows it.
         #[inline]
         pub(crate) fn detect() -> Option<Self> {
             is_aarch64_feature_detected!("neon").then_some(Self(()))

@@ -15,8 +15,9 @@ pub struct Equation {
     pub symbol: Vec<u8>,
 }
 
-/// Finds unknown symbols, at most [`UNKNOWNS_MAX`], in place: for each unknown the index of the equation whose symbol it
-/// now is, or `None` as long as the equations do not determine it. An unknown may be determined while others are not.
+/// Finds unknown symbols, at most [`UNKNOWNS_MAX`], in place: for each unknown the index of the equation whose symbol
+/// it now is, or `None` as long as the equations do not determine it. An unknown may be determined while others are
+/// not.
 ///
 /// The equations stay equivalent to what they were, and what was reduced once costs next to nothing the next time: keep
 /// them, add one, solve again. Equations that follow from others are welcome and change nothing; of equations that

@@ -2,12 +2,12 @@
 //! break a line, or that would show letters in another order than they were written in. Every exit of the tool goes
 //! through here; the chat's lines, the console's replies and its log are cleaned before they are laid out.
 
-/// The text as a part of one line: control characters become visible, what is invisible and misleads is removed.
+/// The text as a part of one line: control characters become visible, invisible characters that mislead are removed.
 pub fn line(text: &str) -> String {
     text.chars().filter_map(harmless).collect()
 }
 
-/// Bytes that somebody says are text. What is no UTF-8 becomes replacement characters.
+/// Bytes that a peer claims are text. Invalid UTF-8 becomes replacement characters.
 pub fn bytes(text: &[u8]) -> String {
     line(&String::from_utf8_lossy(text))
 }

@@ -8,7 +8,7 @@ use skipstone::net::wait::raise_open_files_limit;
 pub struct Beside {
     /// Files that are open besides.
     pub files: u64,
-    /// Who else needs as many, as a sentence goes on; or nothing.
+    /// The other programs that need as many files, as the end of the error's sentence; may be empty.
     pub also: &'static str,
 }
 

@@ -13,7 +13,8 @@ pub struct ResilienceFlags {
     /// packets, `repeat:2` puts the messages of the last 2 packets into the next one, too [default: adaptive]
     #[arg(long, value_name = "MODE")]
     pub redundancy: Option<Mode>,
-    /// What repairs and copies may cost, in percent of the bytes that they stand in for; never more [default: 125%]
+    /// Limit on the bytes of repairs and copies, in percent of the bytes that they protect; never exceeded [default:
+    /// 125%]
     #[arg(long, value_name = "PERCENT")]
     pub redundancy_budget: Option<Budget>,
     /// How much may be in flight: `default` keeps the queue short and yields to others, `aggressive` is for whoever owns

@@ -27,9 +27,9 @@ pub fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
 /// The fate of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum Workload {
-    /// It goes to every client, the sender included
+    /// The line goes to every client, the sender included
     Broadcast,
-    /// It goes back to its sender
+    /// The line goes back to its sender
     Echo,
 }
 

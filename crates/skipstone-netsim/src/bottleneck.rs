@@ -1,4 +1,5 @@
-//! The slowest part of a path: it serialises at a rate, what comes too fast waits, and a full queue drops the newest.
+//! The slowest part of a path: the link serialises datagrams at a rate, the queue holds those that arrive too fast, and
+//! a full queue drops the newest.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -10,7 +11,7 @@ use crate::config::QueueLimit;
 pub(crate) struct Bottleneck {
     /// When the last datagram accepted so far has been serialised.
     busy_until: Duration,
-    /// What rounding to nanoseconds has left over, in nanoseconds times the rate, so that a long run does not drift.
+    /// Remainder of rounding to nanoseconds, in nanoseconds times the rate, so that a long run does not drift.
     remainder: u128,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
@@ -40,12 +41,12 @@ impl Bottleneck {
         Some(self.busy_until)
     }
 
-    /// How long what comes now waits before it is serialised.
+    /// The time that a datagram sent now waits before it is serialised.
     pub(crate) fn wait(&self, now: Duration) -> Duration {
         self.busy_until.saturating_sub(now)
     }
 
-    /// The rate has changed: what waits keeps its times, what comes next takes the new rate.
+    /// The rate has changed: waiting datagrams keep their times, later ones take the new rate.
     pub(crate) fn on_rate_change(&mut self) {
         self.remainder = 0;
     }

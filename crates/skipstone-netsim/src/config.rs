@@ -1,8 +1,8 @@
-//! What a link does to datagrams, as plain data, and which of it makes no sense.
+//! Configuration of a link as plain data, and its validation.
 
 use core::{fmt, time::Duration};
 
-/// What one direction of a path does to datagrams. The default is an ideal link: nothing is delayed, lost or changed.
+/// Effects of one direction of a path on datagrams. The default is an ideal link: nothing is delayed, lost or changed.
 ///
 /// Probabilities are per datagram, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct LinkConfig {
     pub reorder: f64,
     /// The longest that a datagram is held back; the time is uniform from zero up to this.
     ///
-    /// Only what is sent within that time can overtake. The default, 20 ms, is longer than a tick at 60 Hz.
+    /// Only datagrams sent within that time can overtake. The default, 20 ms, is longer than a tick at 60 Hz.
     pub reorder_extra: Duration,
     /// Probability that a datagram arrives twice.
     ///
@@ -36,7 +36,7 @@ pub struct LinkConfig {
     pub duplicate: f64,
     /// Probability that one to three random bits of a datagram are flipped. An empty datagram has none to flip.
     pub corrupt: f64,
-    /// When the link is down. What is sent then is lost; what is already on its way arrives.
+    /// Times when the link is down. A datagram sent then is lost; one already in flight arrives.
     pub outages: Vec<Outage>,
     /// The largest datagram that the link carries, without [`header_bytes`](Self::header_bytes). `None`: any.
     pub datagram_bytes_max: Option<usize>,
@@ -114,8 +114,8 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
-    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time, however much is sent. Whatever is sent at
-    /// one moment shares its fate, and a fade that falls between two datagrams hits none.
+    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time, however much is sent. Whatever is sent
+    /// at one moment shares its fate, and a fade that falls between two datagrams hits none.
     Fade {
         /// Share of the time for which the link is faded, in the long run; below 1.
         rate: f64,
@@ -142,8 +142,8 @@ impl Loss {
                 if !mean_length.is_finite() || mean_length < 1.0 {
                     return Err(ConfigError::BurstLength(mean_length));
                 }
-                // The chain leaves its good state with this probability over the mean length, at most 1. Of a rate of 1, which
-                // never does, this is infinite.
+                // The chain leaves its good state with this probability over the mean length, at most 1. Of a rate of
+                // 1, which never does, this is infinite.
                 if rate / (1.0 - rate) > mean_length {
                     return Err(ConfigError::BurstTooDense { rate, mean_length });
                 }
@@ -178,7 +178,7 @@ pub enum ConfigError {
     Probability {
         /// The field of the configuration.
         field: &'static str,
-        /// What it held.
+        /// The invalid value of that field.
         value: f64,
     },
     /// A rate of zero would carry nothing, ever; an [`Outage`] says that better.

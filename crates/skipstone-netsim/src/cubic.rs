@@ -1,8 +1,9 @@
 //! A model TCP flow to share a link with: CUBIC (RFC 9438) with slow start, selective acknowledgements, fast retransmit
-//! and retransmission timeouts, clocked by its acknowledgements and not paced. It always has something to send.
+//! and retransmission timeouts, clocked by its acknowledgements and not paced. The sender always has data to send.
 //!
-//! No bytes and no clock: it says which segment to send, and is told which arrived. What the receiver knows is a
-//! [`CubicReceiver`], which makes the acknowledgements. The same calls give the same answers on every machine.
+//! The model has no bytes and no clock: the flow returns the next segment to send, and takes the segments that arrived.
+//! The receiver's state is a [`CubicReceiver`], which makes the acknowledgements. The same calls give the same results
+//! on every machine.
 
 use core::time::Duration;
 use std::collections::{BTreeSet, VecDeque};
@@ -16,12 +17,12 @@ pub struct Segment {
     pub order: u64,
 }
 
-/// What the receiver answers to each segment.
+/// The receiver's acknowledgement of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// All segments below this number have arrived.
     pub next: u64,
-    /// The transmission that it answers.
+    /// The transmission that caused this acknowledgement.
     pub segment: Segment,
 }
 
@@ -58,7 +59,7 @@ struct Epoch {
     start: Duration,
     /// Seconds until the window is back at its old maximum.
     k: f64,
-    /// The window at the plateau, and what a Reno flow would have.
+    /// The window at the plateau, and the window of a Reno flow.
     plateau: f64,
     reno: f64,
 }
@@ -118,7 +119,7 @@ impl CubicFlow {
         Self::default()
     }
 
-    /// The next segment to send, if the window has room: what was lost first. Call until it gives none.
+    /// The next segment to send, if the window has room: lost segments first. Call this until it returns `None`.
     pub fn poll_transmit(&mut self, now: Duration) -> Option<Segment> {
         if self.in_flight as f64 >= self.window.floor().max(1.0) {
             return None;
@@ -308,7 +309,7 @@ pub struct CubicReceiver {
 }
 
 impl CubicReceiver {
-    /// Takes a segment and gives what to answer.
+    /// Receives a segment and returns its acknowledgement.
     pub fn on_segment(&mut self, segment: Segment) -> Acknowledgement {
         if segment.number >= self.next {
             self.beyond.insert(segment.number);

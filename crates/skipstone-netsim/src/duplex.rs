@@ -39,7 +39,7 @@ impl Duplex {
     /// A path with different directions.
     ///
     /// # Errors
-    /// What [`LinkConfig::validate`] finds wrong with either.
+    /// Returns the error of [`LinkConfig::validate`] if either configuration is invalid.
     pub fn new(up: LinkConfig, down: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         let mut seeds = SplitMix64::new(seed);
         Ok(Self { up: Link::new(up, seeds.draw())?, down: Link::new(down, seeds.draw())? })
@@ -48,7 +48,7 @@ impl Duplex {
     /// A path that is alike in both directions, but for chance.
     ///
     /// # Errors
-    /// What [`LinkConfig::validate`] finds wrong.
+    /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid.
     pub fn symmetric(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         Self::new(config.clone(), config, seed)
     }

@@ -1,13 +1,13 @@
-//! What becomes of a datagram that is sent, and why one is lost.
+//! The fate of a sent datagram, and the causes of loss.
 
 use core::fmt;
 
-/// What became of a datagram that was sent.
+/// The fate of a datagram that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// It is on its way and will arrive.
+    /// The datagram is on its way and will arrive.
     Queued,
-    /// It will not arrive.
+    /// The datagram will not arrive.
     Lost(LossCause),
 }
 

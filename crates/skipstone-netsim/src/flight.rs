@@ -1,4 +1,4 @@
-//! What is on its way, ordered by arrival, and the buffers that carry it, used again and again.
+//! The datagrams in flight, ordered by arrival, and the reused buffers that carry them.
 
 use core::{cmp::Ordering, time::Duration};
 use std::collections::BinaryHeap;

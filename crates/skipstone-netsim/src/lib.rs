@@ -1,11 +1,11 @@
-//! A seeded **model network**: what happens to datagrams between a sender and a receiver, in a few hundred lines and
+//! A seeded **model network**: the path of datagrams between a sender and a receiver, in a few hundred lines and
 //! without a single dependency.
 //!
-//! A [`Link`] is one direction of a path. It delays, jitters, serialises at a rate behind a drop-tail queue, loses
-//! (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes down for a while. It knows nothing
-//! of any protocol: bytes go in with an opaque tag, bytes come out.
+//! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate behind a drop-tail queue,
+//! loses (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes down for a while.
+//! The link knows no protocol: bytes go in with an opaque tag, bytes come out.
 //!
-//! It has no clock, socket or thread. Time is a [`Duration`](core::time::Duration) since an epoch that the caller
+//! A link has no clock, socket or thread. Time is a [`Duration`](core::time::Duration) since an epoch that the caller
 //! chooses, so the same link serves
 //!
 //! - **tests and simulations in virtual time**: jump to [`Link::next_arrival`], however far away;
@@ -56,7 +56,7 @@
 //! ```
 //!
 //! A datagram that could be lost in several ways is lost in the leftmost. Loss comes after the queue, as on a radio
-//! link: what is lost there has used its share of the rate.
+//! link: a datagram that is lost there has used its share of the rate.
 //!
 //! # What a seed promises
 //!
@@ -65,13 +65,13 @@
 //! - Loss, jitter, reordering, duplication and corruption draw from **independent random streams**, a fixed number of
 //!   draws per datagram sent. Switching one on or off changes neither which datagrams another one hits nor when the
 //!   remaining datagrams arrive.
-//! - A higher probability hits the same datagrams **and some more** (except [`Loss::Burst`] and [`Loss::Fade`], whose bursts move). A
-//!   protocol can so be compared over 1% and 2% loss with the same 1%.
+//! - A higher probability hits the same datagrams **and some more** (except [`Loss::Burst`] and [`Loss::Fade`], whose
+//!   bursts move). A protocol can so be compared over 1% and 2% loss with the same 1%.
 //!
 //! # Memory
 //!
-//! Buffers are recycled: a link in a steady state does not allocate. What is in flight is limited only by what the
-//! caller sends and does not receive; set a [`QueueLimit`] with a rate that the sender may exceed.
+//! Buffers are recycled: a link in a steady state does not allocate. The number of datagrams in flight is limited only
+//! by the caller, who sends and receives them; set a [`QueueLimit`] with a rate that the sender may exceed.
 #![forbid(unsafe_code)]
 
 mod bottleneck;

@@ -26,10 +26,10 @@ pub struct Link {
     streams: Streams,
     loss: LossProcess,
     bottleneck: Bottleneck,
-    /// The latest arrival so far of what was not held back: nothing sent later arrives before it.
+    /// The latest arrival so far of a datagram that was not held back: none sent later arrives before this time.
     in_order_until: Duration,
     flights: Flights,
-    /// The latest sent of what has been delivered.
+    /// The latest-sent datagram that was delivered.
     delivered_last: Option<SendNumber>,
     stats: LinkStats,
     trace: Trace,
@@ -38,7 +38,7 @@ pub struct Link {
 /// A datagram that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// What the sender passed along with it.
+    /// The tag that the sender gave to the datagram.
     pub tag: u64,
     /// When it was sent.
     pub sent: Duration,
@@ -54,7 +54,7 @@ impl Link {
     /// A link with nothing on it. The seed decides all that is left to chance.
     ///
     /// # Errors
-    /// What [`LinkConfig::validate`] finds wrong.
+    /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid.
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
@@ -81,7 +81,7 @@ impl Link {
         let (fate, transit) = match self.enter(now, datagram.len()) {
             Err(cause) => (Fate::Lost(cause), None),
             Ok(Serialised { waited, departs }) => {
-                // Also for what is lost, so that loss does not change when others arrive.
+                // Computed for lost datagrams too, so that loss does not change the arrival of others.
                 let in_order = self.in_order_arrival(departs, draws.jitter);
                 let fate = loss.map_or(Fate::Queued, Fate::Lost);
                 (fate, (fate == Fate::Queued).then_some(Transit { sent: now, tag, waited, departs, in_order }))
@@ -95,8 +95,8 @@ impl Link {
         fate
     }
 
-    /// Takes off the link the next datagram that has arrived by `now` and puts its bytes into `out`, in place of what
-    /// was there. In order of arrival; of those that arrive together, the first sent first.
+    /// Takes off the link the next datagram that has arrived by `now`, and replaces the content of `out` with its
+    /// bytes. In order of arrival; of those that arrive together, the first sent first.
     ///
     /// `None`, and `out` untouched, if there is none yet.
     pub fn receive(&mut self, now: Duration, out: &mut Vec<u8>) -> Option<Arrival> {
@@ -124,21 +124,21 @@ impl Link {
         self.flights.len()
     }
 
-    /// What the link has done so far.
+    /// Counters of the link so far.
     pub fn stats(&self) -> LinkStats {
         LinkStats { queue_bytes_peak: self.bottleneck.bytes_peak(), ..self.stats }
     }
 
-    /// What the link does to datagrams.
+    /// The configuration of the link.
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// Changes the link for what is sent from now on. What is on its way keeps its time of arrival, and a shorter
-    /// delay does not overtake it (unless by [`LinkConfig::jitter_reorders`]).
+    /// Changes the link for datagrams sent from now on. A datagram that is in flight keeps its time of arrival, and a
+    /// shorter delay does not let a later one overtake it (unless by [`LinkConfig::jitter_reorders`]).
     ///
     /// # Errors
-    /// What [`LinkConfig::validate`] finds wrong; then the link is as it was.
+    /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid; then the link is unchanged.
     pub fn set_config(&mut self, config: LinkConfig) -> Result<(), ConfigError> {
         config.validate()?;
         if config.rate_bits_per_second != self.config.rate_bits_per_second {
@@ -148,7 +148,7 @@ impl Link {
         Ok(())
     }
 
-    /// Begins a trace that keeps the latest `capacity` lines; 0 ends it. It begins empty.
+    /// Begins a trace that keeps the latest `capacity` lines; 0 ends the trace. A new trace is empty.
     pub fn trace_on(&mut self, capacity: usize) {
         self.trace = Trace::new(capacity);
     }
@@ -248,7 +248,7 @@ impl Link {
     }
 }
 
-/// What the rate did to a datagram.
+/// Times of a datagram at the bottleneck: its wait for the rate, and the end of its serialisation.
 #[derive(Clone, Copy, Debug)]
 struct Serialised {
     waited: Duration,

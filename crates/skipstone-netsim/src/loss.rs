@@ -1,5 +1,5 @@
-//! Which datagrams get lost on the way: independently, or by a Gilbert-Elliott chain that steps with each datagram (bursts)
-//! or with each microsecond (fades).
+//! Which datagrams get lost on the way: independently, or by a Gilbert-Elliott chain that steps with each datagram
+//! (bursts) or with each microsecond (fades).
 //!
 //! ```text
 //!                     rate / (1 - rate) / mean_length
@@ -45,7 +45,7 @@ impl LossProcess {
         }
     }
 
-    /// How probable the bad state is now: what is known of it fades by the same factor each microsecond.
+    /// The probability of the bad state now: knowledge of the earlier state fades by the same factor each microsecond.
     fn after_time(&self, now: Duration, rate: f64, mean_length: Duration) -> f64 {
         let Some(bad) = self.bad else { return rate };
         let leaves = 1.0 / (mean_length.as_nanos() as f64 / 1e3);

@@ -1,8 +1,8 @@
-//! What a link has done so far.
+//! Counters of a link.
 
 use crate::fate::{Fate, LossCause};
 
-/// What a [`Link`](crate::Link) has done since it was made. Counts are of datagrams, bytes are without headers.
+/// Counters of a [`Link`](crate::Link) since its creation. Counts are of datagrams, bytes are without headers.
 ///
 /// At any time `sent + duplicated == delivered + lost() + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub(crate) struct HoldDraws {
     pub(crate) length: Draw,
 }
 
-/// Whether to make a copy, and what befalls the copy.
+/// Whether to make a copy, and the random draws for the copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateDraws {
     pub(crate) chance: Draw,
@@ -46,7 +46,7 @@ pub(crate) struct CorruptDraws {
 }
 
 impl Streams {
-    /// The order of the fields is part of what a seed means: a new stream goes last.
+    /// The order of the fields decides the meaning of a seed: a new stream goes last.
     pub(crate) fn new(seed: u64) -> Self {
         let mut seeds = SplitMix64::new(seed);
         Self {

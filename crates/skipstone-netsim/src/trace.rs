@@ -1,4 +1,4 @@
-//! The optional record of what a link did to which datagram.
+//! The optional record of a link's events, by datagram.
 
 use core::{fmt, time::Duration};
 use std::collections::VecDeque;
@@ -12,22 +12,22 @@ pub struct TraceLine {
     pub time: Duration,
     /// The tag of the datagram that it happened to.
     pub tag: u64,
-    /// What happened.
+    /// The event.
     pub event: TraceEvent,
 }
 
-/// What happened to a datagram.
+/// An event of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// It was sent, and is on its way or lost.
+    /// The datagram was sent, and is in flight or lost.
     Sent(Fate),
-    /// It will arrive later than it would have, by this long.
+    /// The datagram will arrive later than planned, by this long.
     HeldBack(Duration),
-    /// Some of its bits were flipped.
+    /// Some bits of the datagram were flipped.
     Corrupted,
     /// A copy of it was made.
     Duplicated,
-    /// It, or its copy, was received.
+    /// The datagram, or its copy, was received.
     Arrived {
         /// When it was sent.
         sent: Duration,

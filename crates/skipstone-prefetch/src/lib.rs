@@ -1,9 +1,9 @@
-//! Memory that is read soon, on its way into the processor's caches while something else is done. A thousand connections do
-//! not fit in them; who serves one after the other knows which is next.
+//! Prefetching: begins to load memory into the processor's caches before it is read, while other work is done. A
+//! thousand connections do not fit into the caches; a caller that serves one after the other knows the next one.
 #![no_std]
 
-/// Begins to fetch a value, at most [`BYTES_MAX`] of it. It does not wait, reads nothing and changes nothing; where the
-/// processor, or this crate, knows no such instruction, nothing happens.
+/// Begins to fetch a value, at most [`BYTES_MAX`] of it. The function does not wait, reads nothing and changes nothing.
+/// Without a prefetch instruction for the processor in this crate, nothing happens.
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let begin = core::ptr::from_ref(value).cast::<u8>();
@@ -12,7 +12,7 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     }
 }
 
-/// More than this is not fetched: the first of it would be gone again before it is used.
+/// The greatest number of bytes that is prefetched: with more, the first of them would be evicted before they are used.
 pub const BYTES_MAX: usize = 4_096;
 
 /// Bytes of a line in the caches of the processors that are common.
@@ -26,23 +26,24 @@ fn lines(begin: usize, bytes: usize) -> impl Iterator<Item = usize> {
     core::iter::once(0).chain((to_second..bytes).step_by(LINE))
 }
 
-/// What is fetched of somebody, by how soon it is his turn: what he points to is known once he is there.
+/// The part of an item that is prefetched, by how soon the item's turn comes. A pointer's target is known only once the
+/// pointer itself is in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// He himself.
+    /// The item itself.
     Itself,
-    /// What he points to.
+    /// The values that the item points to.
     Pointees,
-    /// What that points to.
+    /// The values that those point to.
     Beyond,
 }
 
 impl Step {
-    /// The first is taken when the others' turns come before, the last when it is his turn next.
+    /// The first step is taken when the item's turn is farthest away, the last step when its turn is next.
     pub const ALL: [Step; 3] = [Step::Itself, Step::Pointees, Step::Beyond];
 }
 
-/// Whose turn comes next, in a round through many. That somebody in it does not come after all costs nothing.
+/// The next items of a round through many, to prefetch them. An item that is then skipped does no harm.
 #[derive(Debug)]
 pub struct Lookahead<T>([Option<T>; Step::ALL.len()]);
 
@@ -53,8 +54,9 @@ impl<T> Default for Lookahead<T> {
 }
 
 impl<T: Copy> Lookahead<T> {
-    /// Everybody comes a turn nearer, and this one behind them; for each of them, `fetch` is to take its step. Called as often
-    /// as there are steps before the first turn, and then once in each, it is as far ahead as that.
+    /// Moves each item one turn nearer and appends `last` behind them; calls `fetch` with each item and its step. The
+    /// caller calls this as many times as there are steps before the first turn, and then once in each turn: the
+    /// look-ahead is that many turns long.
     #[inline]
     pub fn advance(&mut self, last: Option<T>, mut fetch: impl FnMut(T, Step)) {
         self.0.rotate_right(1);
@@ -66,7 +68,7 @@ impl<T: Copy> Lookahead<T> {
         }
     }
 
-    /// The one whose turn comes last.
+    /// The item whose turn comes last.
     #[inline]
     pub fn last(&self) -> Option<T> {
         self.0[0]

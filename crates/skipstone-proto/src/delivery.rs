@@ -1,7 +1,7 @@
-//! What a packet remembers of how much had been delivered when it left, from which the delivery rate follows once it is
-//! acknowledged (draft-cheng-iccrg-delivery-rate-estimation). The estimate itself is the congestion controller's.
+//! The delivered bytes that a packet records when it is sent, from which the delivery rate is computed once the packet
+//! is acknowledged (draft-cheng-iccrg-delivery-rate-estimation). The congestion controller makes the estimate itself.
 
-/// Taken when a packet leaves, given back with its acknowledgement. The default says nothing.
+/// Taken when a packet is sent, returned with its acknowledgement. The default holds no measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryStamp {
     /// Bytes delivered so far, modulo 2^32.

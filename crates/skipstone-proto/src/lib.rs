@@ -1,8 +1,8 @@
 //! The Skipstone protocol, sans-I/O: time and bytes in; datagrams, events and a deadline out.
 //!
 //! There is no socket, clock, thread, randomness or global in this crate. Its embedder calls, in any order,
-//! [`Endpoint::handle_datagram`], [`Endpoint::handle_timeout`], [`Endpoint::send`] and the `poll_*` methods, always with
-//! the present [`Time`]. `WIRE.md` specifies what it puts on the wire.
+//! [`Endpoint::handle_datagram`], [`Endpoint::handle_timeout`], [`Endpoint::send`] and the `poll_*` methods, always
+//! with the present [`Time`]. `WIRE.md` specifies the wire format.
 //!
 //! Two endpoints, joined by a [`Vec`] of datagrams in place of a network:
 //!
@@ -59,8 +59,8 @@
 //! # }
 //! ```
 //!
-//! Everything public is at the root. The feature `unstable` opens some modules to fuzzing, benches and tests; no promise
-//! is made about them.
+//! Everything public is at the root. The feature `unstable` opens some modules to fuzzing, benches and tests; no
+//! promise is made about them.
 #![forbid(unsafe_code)]
 #![deny(unnameable_types)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
@@ -117,7 +117,7 @@ pub use endpoint::{
 /// Hints about the connections that are next, for a round through many.
 pub use skipstone_prefetch::{Lookahead, Step};
 
-/// Connections: what happens to them, and what they have done.
+/// Connections: their events and statistics.
 pub use connection::event::{Close, ClosedBy, Event, PeerId, code};
 pub use connection::stats::{DropReason, Drops, Flow, RedundancyStats, Stats};
 pub use connection::{Overview, SendError, ServerTime, Side};
@@ -141,7 +141,7 @@ pub use network::Network;
 pub use path::{Carrier, Path};
 pub use time::{Duration, Time};
 
-/// Encryption is plugged in: its suites, their sessions, and what this crate itself brings.
+/// Encryption is plugged in: its suites, their sessions, and the suites of this crate itself.
 pub use security::{Plain, Protection, Session, Suites};
 pub use wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
 

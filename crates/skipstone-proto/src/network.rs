@@ -1,5 +1,5 @@
-//! Networks of hosts: what one of the internet's users can be expected to have for themselves. Shares and budgets are by
-//! network, because a single address is one of very many in IPv6.
+//! Networks of hosts: the address prefix that one user of the internet can be expected to have alone. Shares and
+//! budgets are by network, because a single address is one of very many in IPv6.
 
 use core::net::{IpAddr, SocketAddr};
 

@@ -1,5 +1,5 @@
-//! Where a datagram comes from and goes to, and what its carrier is like. What differs between carriers is data here, so
-//! that nothing above asks which carrier it has.
+//! The two ends of a datagram's path, and the properties of its carrier. Differences between carriers are data here, so
+//! that the layers above need not know the kind of carrier.
 
 use core::net::SocketAddr;
 
@@ -10,20 +10,21 @@ pub struct Path {
     pub socket: u32,
     /// The peer's address.
     pub remote: SocketAddr,
-    /// What carries the datagrams.
+    /// The carrier of the datagrams.
     pub carrier: Carrier,
 }
 
-/// What a carrier does for us and what it costs.
+/// Properties and costs of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
-    /// Its name in statistics: `udp`, `ws`, `local`.
+    /// The name of the carrier in statistics: `udp`, `ws`, `local`.
     pub name: &'static str,
-    /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window of ours.
+    /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window on our side.
     pub is_reliable: bool,
-    /// The largest datagram that it takes; on an unreliable one the settings may allow less.
+    /// The largest datagram that the carrier takes; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
-    /// The largest packet that is put on it: less than it takes where what is urgent would wait for it.
+    /// The largest packet that is sent on the carrier: smaller than the carrier's limit where urgent data would wait
+    /// for a large packet.
     pub packet_bytes_max: u16,
     /// Bytes that IP and the carrier add to each datagram, for statistics.
     pub overhead_bytes: u16,
@@ -40,8 +41,8 @@ impl Carrier {
     };
     /// UDP over IPv6: 48 bytes of headers.
     pub const UDP6: Carrier = Carrier { overhead_bytes: 48, ..Carrier::UDP };
-    /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message went
-    /// alone.
+    /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message
+    /// went alone.
     pub const WEBSOCKET: Carrier = Carrier {
         name: "ws",
         is_reliable: true,

@@ -1,5 +1,5 @@
-//! A set of numbers kept as sorted, disjoint, non-adjacent ranges: packet numbers received, bytes acknowledged. For tens of
-//! ranges: a number in the middle moves all that lie above. [`crate::sparse_ranges`] is for more.
+//! A set of numbers kept as sorted, disjoint, non-adjacent ranges: packet numbers received, bytes acknowledged. For
+//! tens of ranges: a number in the middle moves all ranges above it. [`crate::sparse_ranges`] is for more.
 
 use core::ops::RangeInclusive;
 

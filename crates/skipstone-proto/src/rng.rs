@@ -1,7 +1,7 @@
 //! Seeded randomness: xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64.
 //!
-//! For simulated runs and tests. Four outputs in a row tell all that follow, so nothing that a peer gets to see comes from
-//! it: ids, nonces and tokens are made by `security::secret_rng`.
+//! For simulated runs and tests. Four outputs in a row determine all that follow, so no value that a peer sees comes
+//! from this generator: ids, nonces and tokens are made by `security::secret_rng`.
 
 /// A small, fast generator. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ impl Rng {
         }))
     }
 
-    /// A generator in this state, which must not be all zeros: what comes after numbers from which it was worked out.
+    /// A generator in this state, which must not be all zeros: the state that follows the numbers from which it was
+    /// computed.
     pub fn with_state(state: [u64; 4]) -> Self {
         Rng(state)
     }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// What a connection knows of its path's round-trip time.
+/// The round-trip time estimate of a connection's path.
 #[derive(Clone, Copy, Debug)]
 pub struct Rtt {
     smoothed: Duration,
@@ -27,8 +27,8 @@ impl Rtt {
         }
     }
 
-    /// Before there is a sample: the handshake's first answer took so long. It may have been asked for more than once, so
-    /// that the first sample takes its place.
+    /// The time to the handshake's first answer, used until there is a sample. The request may have been sent more than
+    /// once, so the first sample replaces this time.
     pub fn on_handshake(&mut self, span: Duration) {
         if !self.is_measured {
             (self.smoothed, self.variation, self.latest) = (span, span / 2, span);
@@ -41,8 +41,8 @@ impl Rtt {
     /// Takes a sample: the time from sending a packet to its acknowledgement, of which the peer says that it held the
     /// acknowledgement back for `ack_delay`.
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
-        // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that lies about it would hurt itself
-        // alone, and a path on which every acknowledgement is held back would look longer than it is.
+        // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that states a false delay
+        // would harm only itself, and a path on which every acknowledgement is held back would look longer than it is.
         let adjusted = sample.saturating_sub(ack_delay);
         self.min = self.min.min(adjusted);
         self.latest = adjusted;

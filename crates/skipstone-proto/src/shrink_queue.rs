@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Leaves room for twice what there is, and `kept` more. A queue that has less than twice that keeps its memory, so that one
-/// whose length swings takes no new memory each time.
+/// Shrinks the queue's memory to twice its length, and `kept` more. A queue that has less than twice that keeps its
+/// memory, so that one whose length swings takes no new memory each time.
 pub(crate) fn shrink_queue<T>(queue: &mut VecDeque<T>, kept: usize) {
     let enough = 2 * queue.len() + kept;
     if queue.capacity() > 2 * enough {

@@ -1,6 +1,6 @@
-//! A set of numbers in very many ranges, which come in any order: what a channel has delivered out of order, where the peer
-//! chooses the gaps. Each operation costs the logarithm of the number of ranges. Few ranges are cheaper in
-//! [`crate::ranges`].
+//! A set of numbers in very many ranges, which come in any order: the sequences that a channel has delivered out of
+//! order, where the peer chooses the gaps. Each operation costs the logarithm of the number of ranges. Few ranges are
+//! cheaper in [`crate::ranges`].
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Points in time, as the embedder's clock gives them. The core never asks what time it is.
+//! Points in time, as the embedder's clock gives them. The core never reads a clock.
 
 use core::ops::{Add, AddAssign, Sub};
 pub use core::time::Duration;

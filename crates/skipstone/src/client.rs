@@ -26,23 +26,24 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// How a client connects. Timeouts, limits and channels are the server's to say.
+/// Configuration of a client. The server's settings determine timeouts, limits and channels.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How this client's messages are put together; `None` for what the server says.
+    /// When this client sends queued messages, and so which share a datagram; `None` for the server's setting.
     pub merging: Option<Merging>,
-    /// How long the handshake may take.
+    /// Time limit of the handshake.
     pub handshake_timeout: Duration,
-    /// Who drives.
+    /// Whether a background thread or the application runs the driver.
     pub threading: Threading,
-    /// A bad network to play around the UDP socket; WebSockets and local connections cannot have one.
+    /// Network impairments to simulate around the UDP socket; WebSockets and local connections cannot have them.
     pub impairment: Option<Impairment>,
-    /// What decides how much this client may have in flight.
+    /// Congestion controller, which limits the bytes that this client has in flight.
     pub congestion: Congestion,
     /// Bytes per second that this client sends at most, IP headers included; at least 1,000, `None` without a limit.
     pub bandwidth_max: Option<u64>,
-    /// What this client takes at most, whatever the server's settings say: messages of 64 MiB and 72 MiB of reliable messages
-    /// that wait. The server is told, and refuses longer messages to this client at its call.
+    /// Limits on what this client accepts, whatever the server's settings say; by default 64 MiB for a message and 72
+    /// MiB for reliable messages that wait. The server learns them in the handshake, and refuses longer messages to
+    /// this client when its application sends them.
     pub limits: Limits,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
@@ -92,13 +93,14 @@ impl ClientConfig {
     }
 }
 
-/// Bytes that wait between an application and its driver's thread, if the configuration says nothing else.
+/// Default limit, in bytes, of each queue between an application and its driver's thread.
 const QUEUE_BYTES_MAX: u64 = 16 << 20;
 
-/// How the URL wants packets to be protected. A fingerprint in it goes before everything else.
+/// Packet protection that the URL asks for. A fingerprint in the URL takes precedence over `trust`.
 pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -> Result<Protection, StartError> {
     if target.scheme != Scheme::Encrypted {
-        // Whoever wants a certain server must not be connected to any.
+        // A URL with a fingerprint demands one certain server, and only `skip://` can verify it: any other scheme is
+        // refused.
         let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
         return pinned.map_or(Ok(Protection::Plain), Err);
     }
@@ -106,10 +108,11 @@ pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -
     trust.suites(&target.host, suite).map(Protection::Encrypted).map_err(StartError::Trust)
 }
 
-/// A connection to a server. Dropping it ends the connection without a word; [`Client::close`] says goodbye.
+/// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]
+/// tells it.
 ///
 /// # Reconnecting
-/// A client is one connection and does not connect again by itself. A program that wants that makes a new client after
+/// A client is one connection and does not connect again by itself. To reconnect, a program makes a new client after
 /// [`Event::Closed`], with a pause that grows while attempts fail. Where many players lose a server at the same moment,
 /// add a random part to the pause, so that they do not all come back at once.
 ///
@@ -133,7 +136,7 @@ pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -
 ///                 Some(_) | None => {}
 ///             }
 ///         };
-///         // Nobody wanted this end, or the server will be back; any other end is meant.
+///         // A lost connection, or a server that is full or restarts, deserves a retry; any other end is final.
 ///         let is_temporary = close.by == ClosedBy::Nobody || matches!(close.code, code::SHUTDOWN | code::FULL);
 ///         if !is_temporary {
 ///             return Ok(close);
@@ -152,8 +155,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Begins to connect; [`Event::Connected`] or [`Event::Closed`] follows. The token, up to 1,024 bytes, is what the
-    /// server decides by.
+    /// Begins to connect; [`Event::Connected`] or [`Event::Closed`] follows. The server decides by the token, of up to
+    /// 1,024 bytes, whether to accept the client.
     ///
     /// A host name is resolved in the background. Its addresses are tried in turn, IPv6 and IPv4 by turns: the next one after
     /// 250 ms, or at once when one fails; the first that answers is the server's. A name that has no address, or none that
@@ -166,7 +169,7 @@ impl Client {
         Client::connect_by(Box::new(url::resolve), url, token, config)
     }
 
-    /// As [`Client::connect`], with another resolver than the system's.
+    /// Same as [`Client::connect`], with a resolver other than the system's.
     pub(crate) fn connect_by(
         resolve: Resolve,
         url: &str,
@@ -258,19 +261,20 @@ impl Client {
     /// One round of a stepped client, waiting for its socket for `wait_max` at most.
     ///
     /// # Errors
-    /// The system refuses to wait for the socket; there is no going on.
+    /// The system refuses to wait for the socket; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.handle.drive(wait_max)
     }
 
     /// Sends a message.
     ///
-    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or the connection ends in
-    /// [`Event::Closed`]. One on an unreliable channel may be lost without a word, unless the channel asks for receipts.
+    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or the connection
+    /// ends in [`Event::Closed`]. A message on an unreliable channel may be lost without an event, unless the channel
+    /// asks for receipts.
     ///
     /// # Errors
-    /// What can be known at once: no such channel, not connected, too long, a full queue, no driver. The message comes back
-    /// with the reason.
+    /// The reasons that are known at the call: no such channel, not connected, message too long, queue full, driver
+    /// gone. The error returns the message with the reason.
     ///
     /// # Examples
     /// On a channel with receipts, each message that was accepted is acknowledged, or given up with the reason:
@@ -314,8 +318,8 @@ impl Client {
         self.send_aged(channel, payload, Duration::ZERO)
     }
 
-    /// As [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: what is late
-    /// already goes out in copies, so that it is not lost a second time.
+    /// Same as [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: a
+    /// message that is already late is sent in several copies, so that a second loss is unlikely.
     ///
     /// # Errors
     /// As [`Client::send`].
@@ -331,7 +335,7 @@ impl Client {
         Ok(id)
     }
 
-    /// Lets everything leave that was sent since the last flush; needed only where the server set merging so.
+    /// Sends all messages that were queued since the last flush; needed only with [`Merging::Flush`].
     ///
     /// # Errors
     /// The driver is gone.
@@ -339,43 +343,43 @@ impl Client {
         self.handle.flush()
     }
 
-    /// Goes on through a new socket, and so from another port or network: for when the system says that the network
-    /// changed. The connection stays, and the server learns the new address at once. False if the connection does not
-    /// stand (yet), or is a WebSocket, which cannot move.
+    /// Migrates the connection to a new socket, and so to another port or network: for when the system reports a change
+    /// of network. The connection stays, and the server learns the new address at once. False if the connection is not
+    /// established, or is a WebSocket, which cannot migrate.
     ///
     /// A NAT that changes the address by itself needs no call: the server follows.
     ///
     /// # Errors
-    /// The system has no socket to give; the old one is still there.
+    /// The system refuses a socket; the old socket stays in use.
     pub fn rebind(&mut self) -> io::Result<bool> {
         let peer = self.peer;
         self.handle.ask(move |driver| driver.rebind(peer)).unwrap_or(Ok(false))
     }
 
-    /// What the connection is doing; `None` before the driver has published a first snapshot. Like all statistics it is up to
-    /// 50 ms old, and reading it waits for nothing.
+    /// State and counters of the connection; `None` before the driver has published a first snapshot. Like all
+    /// statistics they are up to 50 ms old, and reading them never blocks.
     pub fn overview(&self) -> Option<Overview> {
         self.handle.board().overview(self.peer)
     }
 
-    /// What the server's clock says now; `None` until the server has answered, a round trip after the connection stands, and with
-    /// [`ClientConfig::follows_server_time`] off. Reading it waits for nothing.
+    /// Estimate of the server's clock now; `None` until the server has answered, a round trip after the connection is
+    /// established, and with [`ClientConfig::follows_server_time`] off. Reading it never blocks.
     pub fn server_time(&self) -> Option<ServerTime> {
         self.handle.board().server_time(self.peer)
     }
 
-    /// How far the long messages have got that are under way, up to 50 ms ago: those of
-    /// [`ClientConfig::transfer_bytes_min`] bytes and more. One that has arrived is no longer there.
+    /// Progress of the long messages in transfer, up to 50 ms ago: messages of [`ClientConfig::transfer_bytes_min`]
+    /// bytes and more. A message that has arrived is no longer listed.
     pub fn transfers(&self) -> Transfers {
         self.handle.board().transfers(self.peer).unwrap_or_default()
     }
 
-    /// What the driver and its socket count.
+    /// Counters of the driver and its socket.
     pub fn driver_stats(&self) -> DriverStats {
         self.handle.board().shard().driver
     }
 
-    /// Why the driver gave up, if it did: no event comes any more then.
+    /// Reason for which the driver failed; `None` if it runs. After a failure no further event comes.
     pub fn failure(&self) -> Option<String> {
         self.handle.failure()
     }
@@ -390,7 +394,7 @@ impl Client {
     }
 }
 
-/// How long the server has to say that it knows.
+/// Time limit for the server's acknowledgement of the close.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! What a driver and its sockets count, beside the protocol.
+//! Counters of a driver and its sockets, apart from the protocol's.
 
-/// What the driver itself counts.
+/// Counters of a driver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DriverStats {
-    /// Rounds of its loop.
+    /// Rounds of the driver's loop.
     pub rounds: u64,
     /// System calls that sent datagrams.
     pub send_calls: u64,
-    /// Datagrams that the system would not take.
+    /// Datagrams that the system refused to send.
     pub send_errors: u64,
-    /// What the sockets say.
+    /// Counters and buffers of the sockets.
     pub sockets: SocketStats,
     /// DTLS handshakes that other implementations began.
     pub half_open: HalfOpenStats,
@@ -18,7 +18,7 @@ pub struct DriverStats {
 }
 
 impl DriverStats {
-    /// Counts another shard's to these.
+    /// Adds another shard's counters.
     pub(crate) fn add(&mut self, other: &DriverStats) {
         self.rounds += other.rounds;
         self.send_calls += other.send_calls;
@@ -29,7 +29,7 @@ impl DriverStats {
     }
 }
 
-/// What the sockets say.
+/// Counters and buffers of a driver's sockets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SocketStats {
     /// Datagrams that the kernel dropped because a receive buffer was full.
@@ -40,7 +40,7 @@ pub struct SocketStats {
     pub are_buffers_short: bool,
     /// WebSocket connections open now.
     pub websockets: u64,
-    /// Datagrams that the network played around a server had no memory for.
+    /// Datagrams that the network simulated around a server dropped for lack of memory.
     pub impairment_drops: u64,
     /// Streams in memory to clients of this process, or to their server.
     pub locals: u64,
@@ -57,14 +57,14 @@ impl SocketStats {
     }
 }
 
-/// What became of handshakes that other implementations began.
+/// Counters of DTLS handshakes that other implementations began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HalfOpenStats {
     /// Sessions that began with a ClientHello.
     pub begun: u64,
     /// Handshakes that were completed.
     pub established: u64,
-    /// Sessions that had to go before their time, because another came.
+    /// Sessions that were removed before their time limit, because another session needed the place.
     pub displaced: u64,
     /// Datagrams that belonged to no session and began none, and answers that would have been too long.
     pub dropped: u64,
@@ -79,12 +79,12 @@ impl HalfOpenStats {
     }
 }
 
-/// What became of datagrams that came to the wrong shard: those of clients that moved, and forged ones.
+/// Counters of misrouted datagrams, which arrived at the wrong shard: those of clients that migrated, and forged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MisroutedStats {
-    /// Handed on to the shard that they named.
+    /// Datagrams handed to the shard that their connection id names.
     pub handed_on: u64,
-    /// Dropped, because too many waited for that shard already.
+    /// Datagrams dropped, because too many already waited for that shard.
     pub dropped: u64,
 }
 

@@ -1,9 +1,10 @@
-//! How full the queue of one channel to one peer is, seen from both threads: what lets a channel whose rule is to refuse
-//! say so at the call.
+//! The load of one channel's queue to one peer, shared by both threads, so that a channel whose rule is to refuse can
+//! do so at the call.
 //!
-//! The application counts what it has handed to the driver. The driver publishes how much of that it has taken, and how much
-//! waits in the channel's queue or is in flight. The sum of what is on its way to the driver and of what waits there is never
-//! too small: the driver publishes the queue before it publishes what it took, and the application reads in the other order.
+//! The application counts the messages that it has handed to the driver. The driver publishes how many of them it has
+//! taken, and how many wait in the channel's queue or are in flight. The sum of the messages on their way to the driver
+//! and of those in the queue is never too small: the driver publishes the queue before the messages taken, and the
+//! application reads in the other order.
 
 use skipstone_proto::ChannelRule;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +18,7 @@ pub(crate) struct Gate {
     taken: Load,
     /// In the channel's queue or in flight; written by the driver.
     queued: Load,
-    /// The driver looks after it.
+    /// Whether the driver watches this channel and publishes its queue.
     is_watched: AtomicBool,
 }
 
@@ -59,15 +60,16 @@ impl Gate {
         self.handed.add(1, bytes as u64);
     }
 
-    /// The driver took a message of this length, and this is what the channel holds now. True if nobody watches the channel
-    /// yet.
+    /// The driver took a message of this length, and `queued` is the channel's load now. True if the channel is not
+    /// watched yet.
     pub(crate) fn on_taken(&self, bytes: usize, queued: (u64, u64)) -> bool {
         self.queued.store(queued.0, queued.1);
         self.taken.add(1, bytes as u64);
         !self.is_watched.swap(true, Ordering::Relaxed)
     }
 
-    /// The driver says what the channel holds. False if that is nothing, and the channel need not be watched any more.
+    /// The driver publishes the channel's load. False if the load is zero, and the channel need not be watched any
+    /// more.
     pub(crate) fn publish(&self, queued: (u64, u64)) -> bool {
         self.queued.store(queued.0, queued.1);
         let is_watched = queued.0 > 0;

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// Who drives.
+/// Whether a background thread or the application runs the driver.
 ///
 /// # Examples
 /// Server and client in one thread, without any other. Nothing is received or sent between two calls of `drive`:
@@ -38,7 +38,7 @@ use std::time::Instant;
 /// let mut client = Client::connect(&server.url(), b"", config)?;
 /// let mut is_connected = false;
 /// while !is_connected {
-///     // Takes what came, does what is due, and sends; waits for the socket no longer than this.
+///     // Receives, handles timers and sends; waits for the socket no longer than this.
 ///     server.drive(Duration::from_millis(1))?;
 ///     while let Some(event) = server.poll_event() {
 ///         if let Event::Requested { peer, .. } = event {
@@ -62,15 +62,15 @@ pub enum Threading {
     Stepped,
 }
 
-/// How a handle is made.
+/// Configuration of a handle.
 #[derive(Clone, Debug)]
 pub(crate) struct HandleConfig {
     pub(crate) threading: Threading,
     /// Bytes that may wait in each of the two queues between an application and its driver's thread.
     pub(crate) queue_bytes_max: u64,
-    /// What a server tells its clients to keep to.
+    /// The server's settings, which its clients follow.
     pub(crate) settings: Arc<Settings>,
-    /// A server's rules for what clients may send, of which some leave channels to them.
+    /// A server's rules for what clients may send; some rules reserve channels for clients.
     pub(crate) inbound: Arc<[InboundRule]>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Handle {
 
 enum Inner {
     Background(Background),
-    /// Nobody else locks it: the lock makes the handle `Sync`, and is never waited for.
+    /// No other thread locks this mutex: the mutex makes the handle `Sync`, and locking it never blocks.
     Stepped(Mutex<Stepped>),
 }
 
@@ -100,7 +100,7 @@ struct Background {
 
 struct Stepped {
     driver: Box<Driver>,
-    /// Why driving failed, if it did.
+    /// Reason for which driving failed, if it did.
     failure: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl Handle {
         Handle::waking(&Arc::default(), driver, config)
     }
 
-    /// As `new`, for one of several drivers, all of which wake the same application.
+    /// Same as `new`, for one of several drivers, all of which wake the same application.
     pub(crate) fn waking(wakeup: &Arc<Wakeup>, driver: Driver, config: &HandleConfig) -> Result<Self, StartError> {
         let board = driver.board();
         let inner = match config.threading {
@@ -132,7 +132,7 @@ impl Handle {
         self.roster.connecting(peer);
     }
 
-    /// A name for the next message.
+    /// Id for the next message.
     pub(crate) fn next_id(&mut self) -> MessageId {
         self.next_id += 1;
         MessageId(self.next_id)
@@ -173,7 +173,7 @@ impl Handle {
         Ok(())
     }
 
-    /// For how many peers this handle can accept a broadcast.
+    /// Number of peers for which this handle can accept a broadcast.
     pub(crate) fn admit_broadcast(&mut self, group: Group, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
         if self.is_gone() {
             return Err(SendRefusal::DriverGone);
@@ -187,7 +187,7 @@ impl Handle {
         }
     }
 
-    /// Sends to a group what was admitted.
+    /// Sends an admitted broadcast to a group.
     pub(crate) fn broadcast(&mut self, group: Group, channel: u16, payload: Bytes, id: MessageId, wake: Wake) {
         self.is_unflushed = true;
         self.push(Command::Broadcast { group, channel, payload, id }, wake);
@@ -195,7 +195,7 @@ impl Handle {
 
     pub(crate) fn flush(&mut self) -> Result<(), PeerError> {
         self.check_driver()?;
-        // A flush with nothing to let go would only fill the queue.
+        // A flush with no message to send would only fill the queue.
         if core::mem::take(&mut self.is_unflushed) {
             self.push(Command::Flush, Wake::Now);
         }
@@ -251,7 +251,8 @@ impl Handle {
         self.push(Command::CloseAll { code, reason: reason.into(), linger }, Wake::Now);
     }
 
-    /// Lets the driver do something and waits for the answer. `None` if the driver is gone, or does not answer for 5 s.
+    /// Runs a function on the driver and waits for the answer. `None` if the driver is gone, or does not answer for 5
+    /// s.
     pub(crate) fn ask<T: Send + 'static>(
         &mut self,
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
@@ -265,7 +266,7 @@ impl Handle {
             Inner::Background(background) => {
                 let (answer, answered) = mpsc::sync_channel(1);
                 let ask = Box::new(move |driver: &mut Driver| {
-                    // The application has stopped waiting, if this fails.
+                    // Sending fails only if the application no longer waits for the answer.
                     let _ = answer.send(question(driver));
                 });
                 background.push(Command::Ask(ask), Wake::Now);
@@ -297,13 +298,14 @@ impl Handle {
         let event = event.or_else(|| self.farewell())?;
         self.roster.on_event(&event);
         if let Event::Connected { peer, .. } = event {
-            // Here, so that a broadcast reaches those of whom the application has heard, and no others.
+            // The peer joins here, so that a broadcast reaches only peers whose `Connected` event the application has
+            // polled.
             self.push(Command::Join(peer, Group::EVERYONE), Wake::Later);
         }
         Some(event)
     }
 
-    /// The end of a connection whose driver is gone and can tell of it no more.
+    /// The `Closed` event of a connection whose driver is gone and cannot report the end itself.
     fn farewell(&mut self) -> Option<Event> {
         let reason = self.failure()?;
         let late = match &mut self.inner {
@@ -336,7 +338,7 @@ impl Handle {
         }
     }
 
-    /// One round of a stepped driver, waiting for `wait_max` at most; nothing with a thread in the background.
+    /// One round of a stepped driver, waiting for `wait_max` at most; no effect with a background thread.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         let Inner::Stepped(stepped) = &mut self.inner else { return Ok(()) };
         let stepped = owned(stepped);
@@ -350,7 +352,7 @@ impl Handle {
         result
     }
 
-    /// Why the driver gave up, if it did.
+    /// Reason for which the driver failed, if it did.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.inner {
             Inner::Stepped(stepped) => lock(stepped).failure.clone(),
@@ -379,7 +381,7 @@ impl Handle {
         }
     }
 
-    /// Gives the driver a command whose number something else bounds.
+    /// Gives the driver a command whose number is bounded elsewhere.
     fn push(&mut self, command: Command, wake: Wake) {
         match &mut self.inner {
             Inner::Stepped(stepped) => owned(stepped).driver.apply(command),
@@ -387,7 +389,7 @@ impl Handle {
         }
     }
 
-    /// Whether nobody takes commands any more.
+    /// Whether the driver is gone and takes no more commands.
     fn is_gone(&self) -> bool {
         match &self.inner {
             Inner::Stepped(stepped) => lock(stepped).failure.is_some(),
@@ -399,7 +401,7 @@ impl Handle {
         if self.is_gone() { Err(PeerError::DriverGone) } else { Ok(()) }
     }
 
-    /// For commands that the application can repeat at will.
+    /// Checks the queue for commands that the application can repeat.
     fn check_room(&self) -> Result<(), PeerError> {
         self.check_driver()?;
         match &self.inner {
@@ -427,7 +429,7 @@ impl Background {
         self.shared.commands.push(&mut self.produced, command);
         let must_hurry = wake == Wake::Now || self.shared.commands.is_filling(&self.produced);
         if must_hurry && self.shared.driver.must_wake() {
-            // A driver that cannot be woken is gone, and says so through its failure.
+            // A driver that cannot be woken is gone, and reports that through its failure.
             let _ = self.waker.wake();
         }
     }
@@ -462,7 +464,7 @@ fn lock(stepped: &Mutex<Stepped>) -> std::sync::MutexGuard<'_, Stepped> {
     stepped.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The endpoint's answer in the words of a handle.
+/// The endpoint's error as a refusal of the handle.
 pub(crate) fn reason_of(error: skipstone_proto::SendError, channel: u16, bytes: usize) -> SendRefusal {
     match error {
         skipstone_proto::SendError::UnknownPeer => SendRefusal::UnknownPeer,
@@ -474,9 +476,9 @@ pub(crate) fn reason_of(error: skipstone_proto::SendError, channel: u16, bytes: 
     }
 }
 
-/// How long an answer of the driver may take; it is stuck or gone otherwise.
+/// Time limit for an answer of the driver; after it the driver is stuck or gone.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// How often a handle that waits for an answer looks whether the driver lives.
+/// How often a handle that waits for an answer checks whether the driver still runs.
 const LOOK_SPAN: Duration = Duration::from_millis(20);
 
 impl Drop for Handle {
@@ -485,7 +487,7 @@ impl Drop for Handle {
         if let Inner::Background(background) = &mut self.inner
             && let Some(thread) = background.thread.take()
         {
-            // Had it panicked, it has said so already.
+            // A thread that panicked has already printed the panic.
             let _ = thread.join();
         }
     }

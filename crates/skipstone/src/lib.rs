@@ -30,7 +30,7 @@
 //! # }
 //! ```
 //!
-//! Channels have rules: how messages are delivered, who goes first, and what is done against loss.
+//! Channels have rules: delivery mode, priority, and protection against loss.
 //!
 //! ```
 //! use skipstone::{ChannelRule, ClientConfig, DeliveryMode, Event, RedundancyMode, Server, ServerConfig, Settings};
@@ -42,9 +42,9 @@
 //! let channels = vec![
 //!     // A lost input arrives with one of the next two.
 //!     inputs.with_redundancy(RedundancyMode::Repeat { bursts: 2 }),
-//!     // Repair packets as the path's losses ask for, which is what the settings say.
+//!     // The default of the settings: as many repairs as the losses of the path require.
 //!     world,
-//!     // What is lost is sent again, once.
+//!     // A lost message is retransmitted, without copies or repairs.
 //!     files.with_redundancy(RedundancyMode::Off),
 //! ];
 //! let mut config = ServerConfig::offline();

@@ -2,19 +2,20 @@
 //! events come up. Both queues are bounded by number and by bytes, and neither side ever waits for the other's lock.
 //!
 //! Each queue has one producer and one consumer. The producer counts what it has put in, the consumer publishes what it has
-//! taken out, so that no counter is written from both sides. What lies between is the load, and the bound holds for it.
+//! taken out, so that no counter is written from both sides. The difference of the two counts is the queue's load,
+//! which the bound limits.
 
 use self::sync::{AtomicBool, AtomicU64, Condvar, Items, Mutex, Ordering};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// What an entry takes of a queue's bound.
+/// The weight of an entry, which counts against a queue's bound.
 pub(crate) trait Weigh {
-    /// Bytes of memory, about.
+    /// Approximate bytes of memory.
     fn weight(&self) -> u64;
 }
 
-/// How much a queue holds at most.
+/// Limits of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub(crate) entries: u64,
@@ -57,15 +58,15 @@ impl<T: Weigh> Queue<T> {
         entries < self.bound.entries && (bytes + weight <= self.bound.bytes || bytes < self.bound.bytes / 2)
     }
 
-    /// Whether it is more than half full, so that its consumer should be woken whatever it waits for.
+    /// Whether the queue is more than half full, so that its consumer should be woken whatever it waits for.
     pub(crate) fn is_filling(&self, produced: &Produced) -> bool {
         let entries = produced.entries - self.taken_entries.load(Ordering::Acquire);
         let bytes = produced.bytes - self.taken_bytes.load(Ordering::Acquire);
         entries > self.bound.entries / 2 || bytes > self.bound.bytes / 2
     }
 
-    /// Puts an entry in, whatever the bound says: the producer asks [`Queue::has_room`] first, except for entries whose
-    /// number something else bounds.
+    /// Puts an entry in, regardless of the bound: the producer asks [`Queue::has_room`] first, except for entries whose
+    /// number is bounded elsewhere.
     pub(crate) fn push(&self, produced: &mut Produced, item: T) {
         produced.entries += 1;
         produced.bytes += item.weight();
@@ -94,7 +95,8 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// The thread is about to wait; true if it may, which `has_work` says after everybody can see that it is asleep.
+    /// The thread is about to wait; true if it may. `has_work` is called only after other threads can see that the
+    /// thread sleeps.
     pub(crate) fn begin(&self, has_work: impl FnOnce() -> bool) -> bool {
         self.is_asleep.store(true, Ordering::SeqCst);
         !has_work()
@@ -105,7 +107,7 @@ impl Sleep {
         self.is_asleep.store(false, Ordering::SeqCst);
     }
 
-    /// Whether somebody must wake the thread. Said once for each time that it sleeps.
+    /// Whether the caller must wake the thread; true once for each time that the thread sleeps.
     pub(crate) fn must_wake(&self) -> bool {
         self.is_asleep.swap(false, Ordering::SeqCst)
     }
@@ -120,7 +122,7 @@ pub(crate) struct Wakeup {
 }
 
 impl Wakeup {
-    /// Waits until it is woken, for `span` at most; not at all if something has happened already.
+    /// Waits for a wakeup, for `span` at most; returns at once if something has happened already.
     pub(crate) fn wait(&self, span: Duration, has_happened: impl Fn() -> bool) {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_asleep.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Many clients in one thread, each with a socket of its own: what a stress generator needs.
+//! Many clients in one thread, each with a socket of its own, as a stress generator needs them.
 
 use crate::client::protection;
 use crate::driver::Driver;
@@ -23,14 +23,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 
-/// How the clients of a pool connect.
+/// Configuration of a pool's clients.
 #[derive(Clone, Debug)]
 pub struct PoolConfig {
-    /// How their messages are put together; `None` for what the server says.
+    /// When the clients send queued messages, and so which share a datagram; `None` for the server's setting.
     pub merging: Option<Merging>,
-    /// How long a handshake may take.
+    /// Time limit of a handshake.
     pub handshake_timeout: Duration,
-    /// What decides how much each client may have in flight.
+    /// Congestion controller, which limits the bytes that each client has in flight.
     pub congestion: Congestion,
     /// Bytes per second that each client sends at most, IP headers included; at least 1,000, `None` without a limit.
     pub bandwidth_max_per_client: Option<u64>,
@@ -40,8 +40,9 @@ pub struct PoolConfig {
     pub trust: Trust,
     /// The one suite to offer; `None` for all.
     pub suite: Option<Suite>,
-    /// Clients whose sockets one [`Pool::drive`] takes from at most, 1 or more. With a few dozen, what they get is heard while the
-    /// processor's caches still have it; but then one round does not empty all sockets, and more must follow.
+    /// Clients whose sockets one [`Pool::drive`] reads at most, 1 or more. With a few dozen, received data is processed
+    /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
+    /// follow.
     pub sockets_at_once: usize,
 }
 
@@ -67,7 +68,7 @@ pub struct Pool {
     next_id: u64,
     trust: Trust,
     suite: Option<Suite>,
-    /// What was demanded so far of servers of this scheme, host and fingerprint. Whom else to trust is the same for all.
+    /// Packet protection per scheme, host and fingerprint, made on first use. `trust` is the same for all.
     protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protection>,
 }
 
@@ -93,10 +94,10 @@ impl Pool {
         Ok(Pool { driver, next_id: 0, trust: config.trust, suite: config.suite, protections: BTreeMap::new() })
     }
 
-    /// Adds a client and begins to connect it. The address was resolved from the target once for all.
+    /// Adds a client and begins to connect it. The caller has resolved the target's address, once for all clients.
     ///
     /// # Errors
-    /// The system has no socket to give, most often because too many files are open; nobody can be trusted as asked; or the
+    /// The system refuses a socket, most often because too many files are open; nobody can be trusted as asked; or the
     /// target's carrier cannot have an impairment.
     pub fn add(
         &mut self,
@@ -126,7 +127,7 @@ impl Pool {
     /// [`PoolConfig::sockets_at_once`] clients at most.
     ///
     /// # Errors
-    /// The system refuses to wait for the sockets; there is no going on.
+    /// The system refuses to wait for the sockets; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.driver.drive(wait_max)
     }
@@ -136,11 +137,12 @@ impl Pool {
         self.driver.poll_event()
     }
 
-    /// Sends a message from one client to its server. What is accepted is accounted for as with [`Client::send`](crate::Client::send).
+    /// Sends a message from one client to its server. Delivery of an accepted message is reported as with
+    /// [`Client::send`](crate::Client::send).
     ///
     /// # Errors
-    /// No such client or channel, not connected, too long, or the channel's queue is full. The message comes back with the
-    /// reason.
+    /// No such client or channel, not connected, message too long, or the channel's queue is full. The error returns
+    /// the message with the reason.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.next_id += 1;
         let (id, payload) = (MessageId(self.next_id), payload.into());
@@ -149,16 +151,16 @@ impl Pool {
         sent.map(|()| id).map_err(|error| SendError::new(reason_of(error, channel, payload.len()), payload))
     }
 
-    /// Gives one client a new socket, and so another port; its connection stays. False if it does not stand, or is on a
-    /// stream.
+    /// Gives one client a new socket, and so another port; the connection stays. False if the connection is not
+    /// established, or is on a stream.
     ///
     /// # Errors
-    /// The system has no socket to give; the old one is still there.
+    /// The system refuses a socket; the old socket stays in use.
     pub fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
         self.driver.rebind(peer)
     }
 
-    /// Lets everything leave that waits for a flush.
+    /// Sends all messages that wait for a flush.
     pub fn flush(&mut self) {
         let now = self.driver.now();
         self.driver.endpoint.flush(now);
@@ -189,22 +191,22 @@ impl Pool {
         self.driver.endpoint.totals()
     }
 
-    /// What one connection was doing when the driver published it last, up to 50 ms ago.
+    /// State and counters of one connection when the driver published them last, up to 50 ms ago.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         self.driver.board().overview(peer)
     }
 
-    /// What the driver and its sockets count.
+    /// Counters of the driver and its sockets.
     pub fn driver_stats(&self) -> DriverStats {
         self.driver.stats()
     }
 
-    /// What the kernel granted a native client's socket; `None` while there is none.
+    /// Socket buffers that the kernel granted to a native client; `None` while there is none.
     pub fn buffer_grants(&self) -> Option<BufferGrants> {
         self.driver.buffer_grants()
     }
 
-    /// What the played networks did: towards the server, towards the clients.
+    /// Counters of the simulated links: towards the server, towards the clients.
     pub fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.driver.link_stats()
     }

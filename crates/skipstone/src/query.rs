@@ -1,4 +1,4 @@
-//! Questions to servers without a connection, for server browsers. WIRE.md sections 2.9 and 2.10.
+//! Queries to servers without a connection, for server browsers. WIRE.md sections 2.9 and 2.10.
 //!
 //! [`query`] asks one server and waits; [`QueryBatch`] asks hundreds from a game loop. `batch` is the latter, `answer` has the
 //! types of both.
@@ -13,9 +13,9 @@ pub use skipstone_proto::QueryPayloadTooLong;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// Asks one server about itself and waits for the answer, for `timeout` at most. The server is a URL, as for
-/// [`Client::connect`](crate::Client::connect), or a host with a port. If its name has several addresses, all are asked, and the
-/// first answer counts.
+/// Queries one server and waits for the answer, for `timeout` at most. The server is a URL, as for
+/// [`Client::connect`](crate::Client::connect), or a host with a port. If its name has several addresses, all are
+/// queried, and the first answer counts.
 ///
 /// # Errors
 /// The name has no address, the system refuses a socket, or nothing came in time.

@@ -1,8 +1,9 @@
-//! What a handle's application knows about its peers: the state of each connection as its events have told so far, and who
-//! is in which group. It answers at the call whether a message can be accepted, without asking the driver.
+//! A handle's record of its peers: the state of each connection according to the events that the application has
+//! polled, and the members of each group. The roster decides at the call whether a message can be accepted, without
+//! asking the driver.
 //!
-//! The driver may know more already: a connection may have ended whose `Closed` event waits to be polled. What is accepted
-//! for it meanwhile ends with that event, as the application will see.
+//! The driver may be ahead of the roster: a connection may have ended while its `Closed` event waits to be polled. A
+//! message accepted for that connection meanwhile ends with that event, which the application then sees.
 
 use crate::gate::Gate;
 use crate::send_error::{PeerError, SendRefusal};
@@ -14,53 +15,53 @@ use std::sync::Arc;
 /// All peers of a handle.
 #[derive(Debug)]
 pub(crate) struct Roster {
-    /// By a peer's index.
+    /// Indexed by a peer's index.
     places: Vec<Place>,
-    /// Connected members of each group; everyone included.
+    /// Number of connected members of each group, everyone included.
     sizes: BTreeMap<Group, usize>,
-    /// What a server tells its clients to keep to.
+    /// The server's settings, which its clients follow.
     settings: Arc<Settings>,
     inbound: Arc<[InboundRule]>,
 }
 
-/// A place for a peer, used again after the one before has ended.
+/// A place for a peer, reused after the previous peer's connection has ended.
 #[derive(Debug, Default)]
 struct Place {
-    /// That of the last peer here; `None` before there was one.
+    /// Generation of the last peer in this place; `None` if there was none.
     generation: Option<u32>,
     standing: Standing,
     known: Option<Box<Known>>,
 }
 
-/// What is kept of a peer whose connection has not ended.
+/// Record of a peer whose connection has not ended.
 #[derive(Debug, Default)]
 struct Known {
-    /// What the client was told to keep to, if this side is not the server.
+    /// Settings that the client received, if this side is not the server.
     settings: Option<Arc<Settings>>,
     groups: Vec<Group>,
-    /// Of channels whose rule is to refuse what does not fit.
+    /// Gates of the channels whose rule is to refuse messages that do not fit.
     gates: Vec<(u16, Arc<Gate>)>,
 }
 
-/// How far a connection has got, as the application has been told.
+/// State of a connection, according to the events that the application has polled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
-    /// Nobody has this place, or its connection has ended.
+    /// The place is free: no connection yet, or an ended one.
     #[default]
     Over,
     /// A client waits for the application's decision.
     Waiting,
-    /// It was accepted, or this side connects.
+    /// The client was accepted, or this side connects.
     Connecting,
     Connected,
-    /// The application closed it.
+    /// The application closed the connection.
     Closing,
 }
 
-/// What an accepted message needs on its way.
+/// Data that accompanies an accepted message to the driver.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// Counts what waits on a channel whose rule is to refuse.
+    /// Counts the messages that wait on a channel whose rule is to refuse.
     pub(crate) gate: Option<Arc<Gate>>,
 }
 
@@ -74,7 +75,7 @@ impl Roster {
         self.enter(peer, Standing::Connecting);
     }
 
-    /// The application is about to hear of this.
+    /// Updates the state before the application receives this event.
     pub(crate) fn on_event(&mut self, event: &Event) {
         match event {
             Event::Requested { peer, .. } => self.enter(*peer, Standing::Waiting),
@@ -113,7 +114,7 @@ impl Roster {
         }
     }
 
-    /// The application closes a connection: it counts in no group from now on.
+    /// The application closes a connection, which belongs to no group from now on.
     fn on_closing(&mut self, peer: PeerId) {
         let Ok(place) = self.place(peer) else { return };
         let was = core::mem::replace(&mut place.standing, Standing::Closing);
@@ -124,7 +125,7 @@ impl Roster {
         }
     }
 
-    /// Whether a message can be accepted, and what belongs to it then.
+    /// Whether a message can be accepted; if so, its [`Admitted`].
     pub(crate) fn admit(&mut self, peer: PeerId, channel: u16, bytes: usize) -> Result<Admitted, SendRefusal> {
         self.check_direction(channel)?;
         let own = Arc::clone(&self.settings);
@@ -152,7 +153,7 @@ impl Roster {
         if may_send { Ok(()) } else { Err(SendRefusal::WrongDirection { channel }) }
     }
 
-    /// For how many peers a broadcast to this group can be accepted.
+    /// Number of peers for which a broadcast to this group can be accepted.
     pub(crate) fn admit_broadcast(&self, group: Group, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
         self.check_direction(channel)?;
         rule_of(&self.settings, channel, bytes)?;
@@ -179,7 +180,7 @@ impl Roster {
         Ok(())
     }
 
-    /// Everything is closed.
+    /// Closes all peers.
     pub(crate) fn close_all(&mut self) {
         let peers: Vec<PeerId> = self.open_peers().collect();
         peers.into_iter().for_each(|peer| self.on_closing(peer));
@@ -203,7 +204,7 @@ impl Roster {
         Ok(true)
     }
 
-    /// Takes a peer out of a group. False if it is no member.
+    /// Takes a peer out of a group. False if the peer is not a member.
     pub(crate) fn leave(&mut self, peer: PeerId, group: Group) -> Result<bool, PeerError> {
         if group == Group::EVERYONE {
             return Err(PeerError::EveryoneIsKept);
@@ -219,12 +220,12 @@ impl Roster {
         Ok(true)
     }
 
-    /// Whether something can be asked about this peer.
+    /// Checks that a peer's connection has not ended.
     pub(crate) fn check(&mut self, peer: PeerId) -> Result<(), PeerError> {
         self.place_in_use(peer).map(|_| ())
     }
 
-    /// Peers whose `Closed` event the application has not heard.
+    /// Peers whose `Closed` event the application has not polled.
     pub(crate) fn open_peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         let open = self.places.iter().enumerate().filter(|(_, place)| place.standing != Standing::Over);
         open.filter_map(|(index, place)| Some(PeerId { index: index as u32, generation: place.generation? }))
@@ -238,13 +239,13 @@ impl Roster {
         }
     }
 
-    /// The place of a peer that the application has heard of, whether it is still there or not.
+    /// The place of a peer that the application knows, whether its connection has ended or not.
     fn place(&mut self, peer: PeerId) -> Result<&mut Place, PeerError> {
         let place = self.places.get_mut(peer.index as usize).ok_or(PeerError::UnknownPeer)?;
         let generation = place.generation.ok_or(PeerError::UnknownPeer)?;
         match generation.wrapping_sub(peer.generation) {
             0 => Ok(place),
-            // A later peer has its place.
+            // A later peer uses the place.
             age if age < u32::MAX / 2 => Err(PeerError::Over),
             _ => Err(PeerError::UnknownPeer),
         }

@@ -1,31 +1,32 @@
-//! Why a call was refused, in words that name the cause and the remedy.
+//! Reasons for which a call was refused, in words that name the cause and the remedy.
 
 use bytes::Bytes;
 use std::fmt;
 
-/// A message was not accepted. It comes back with the reason, so that the application can send it later or elsewhere.
+/// A message was not accepted. The error returns it with the reason, so that the application can send it later or
+/// elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendError {
-    /// Why it was not accepted.
+    /// Reason for the refusal.
     pub reason: SendRefusal,
     /// The message.
     pub payload: Bytes,
 }
 
-/// Why a message was not accepted.
+/// Reason for which a message was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendRefusal {
-    /// No connection ever had this name on this handle.
+    /// This handle never had a connection with this id.
     UnknownPeer,
     /// The connection is not established yet, is closing, or has ended.
     NotConnected,
-    /// No rule of the server's channel table holds this channel.
+    /// No rule of the server's channel table covers this channel.
     NoSuchChannel {
         /// The channel that was asked for.
         channel: u16,
     },
-    /// An inbound rule leaves this channel to the clients.
+    /// An inbound rule reserves this channel for the clients.
     WrongDirection {
         /// The channel that was asked for.
         channel: u16,
@@ -34,7 +35,7 @@ pub enum SendRefusal {
     TooLong {
         /// Bytes of the message.
         bytes: usize,
-        /// Bytes that a message on this channel has at most.
+        /// Maximum bytes of a message on this channel.
         bytes_max: usize,
     },
     /// The channel's queue towards this peer is full, and the channel's rule is to refuse, or to end the connection.
@@ -49,13 +50,13 @@ pub enum SendRefusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerError {
-    /// No connection ever had this name on this handle.
+    /// This handle never had a connection with this id.
     UnknownPeer,
     /// The connection has ended, or is closing.
     Over,
-    /// The client does not wait to be let in: it was accepted or refused before.
+    /// The client does not wait for acceptance: the application accepted or refused it before.
     NotWaiting,
-    /// The group of all connected peers is kept by the library.
+    /// The library maintains the group of all connected peers.
     EveryoneIsKept,
     /// The queue to the driver's thread is full.
     DriverBusy,

@@ -1,4 +1,4 @@
-//! The server: all players, whatever carries them, through one port and one event queue.
+//! The server: all players, on every carrier, through one port and one event queue.
 
 use crate::client::{Client, ClientConfig};
 use crate::driver::LOCAL_ADDRESS;
@@ -31,7 +31,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How a server listens.
+/// Configuration of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
@@ -39,28 +39,29 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
-    /// Who may open WebSockets, and how long a stream may take to become a connection.
+    /// Origins that may open WebSockets, and limits on streams that are not yet connections.
     pub websocket_rules: WebSocketRules,
-    /// How much memory clients may make the server hold; with shards, each has a part of it.
+    /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
-    /// What the server and all its clients keep to.
+    /// Settings that the server and all its clients follow.
     pub settings: Settings,
-    /// How the server's own messages are put together. [`Merging::Flush`] sends at each [`Server::flush`].
+    /// When the server sends queued messages, and so which share a datagram. [`Merging::Flush`] sends at each
+    /// [`Server::flush`].
     pub merging: Merging,
-    /// How long a handshake may take, the application's decision included.
+    /// Time limit of a handshake, the application's decision included.
     pub handshake_timeout: Duration,
     /// Players at once; further ones are told that the server is full.
     pub connections_max: u32,
-    /// Who drives.
+    /// Whether background threads or the application run the drivers.
     pub threading: Threading,
-    /// How many drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores to
-    /// carry them. One, or 2 to 256 on Linux in the background.
+    /// Number of drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores
+    /// to run them. 1, or 2 to 256 on Linux with background threads.
     pub shards: u32,
-    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread: those that
-    /// were sent, and events that were not polled. Beyond, [`Server::send`] says that the driver is busy, and events stay
-    /// with the protocol, which holds its peers back. At least 1 MiB.
+    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread: those
+    /// that were sent, and events that were not polled. Above this limit, [`Server::send`] reports that the driver is
+    /// busy, and events stay with the protocol, which holds its peers back. At least 1 MiB.
     pub queue_bytes_max: u64,
-    /// What decides how much the server may have in flight towards each native client.
+    /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
     pub congestion: Congestion,
     /// Bytes per second that the server sends to each client at most, IP headers included; at least 1,000, `None` without a
     /// limit. It holds on every carrier and whatever `congestion` is. Messages wait in their channels' queues;
@@ -69,18 +70,19 @@ pub struct ServerConfig {
     /// The same for all clients together. Clients with messages take turns, so nobody waits for one that gets much. With
     /// shards, each has an equal part of it.
     pub bandwidth_max: Option<u64>,
-    /// Limits of what clients may send, per channel: who may send, how long messages may be, and how many may come in a
-    /// second. Clients are not told of them.
+    /// Limits on what clients may send, per channel: who may send, the length of messages, and their number per second.
+    /// The server does not send these limits to its clients.
     pub inbound: Vec<InboundRule>,
     /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
     /// [`Server::url`] tells the fingerprint.
     pub security: Option<Security>,
-    /// A bad network to play around the UDP socket: each client's address has links of its own, seeded by the order in
-    /// which the addresses came. `up` is towards the server. WebSocket must be off; clients of [`Server::connect_local`]
-    /// have none of it.
+    /// Network impairments to simulate around the UDP socket: each client's address has links of its own, seeded by the
+    /// order in which the addresses came. `up` is towards the server. WebSocket must be off; clients of
+    /// [`Server::connect_local`] have no impairment.
     pub impairment: Option<Impairment>,
-    /// What to tell server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear and without a
-    /// connection: up to 1,181 bytes of the application's own. `None` for no answer. [`Server::set_query_answer`] changes it.
+    /// Answer to server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear
+    /// and without a connection: up to 1,181 bytes in the application's own format. `None` for no answer.
+    /// [`Server::set_query_answer`] changes it.
     pub query_answer: Option<Bytes>,
     /// Messages of so many bytes and more have their progress published, for [`Server::transfers`]; `None` for no message, which
     /// costs nothing.
@@ -88,7 +90,7 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// A server at this address, WebSocket included, encrypted, that merges what is sent between two flushes.
+    /// A server at this address, WebSocket included, encrypted, that merges messages sent between two flushes.
     pub fn new(listen: SocketAddr) -> Self {
         ServerConfig {
             listen: Some(listen),
@@ -119,7 +121,7 @@ impl ServerConfig {
     }
 }
 
-/// A running server. Dropping it closes its sockets at once; [`Server::shutdown`] says goodbye first.
+/// A running server. Dropping it closes its sockets at once; [`Server::shutdown`] closes the connections first.
 #[derive(Debug)]
 pub struct Server {
     shards: Shards,
@@ -185,13 +187,13 @@ impl Server {
         Ok(Server { shards, local, merging: config.merging, began, fingerprint, buffers, local_listener })
     }
 
-    /// What the kernel granted of the socket buffers that were asked for: [`BufferGrants::remedy`] says what to do if it is
-    /// less.
+    /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
+    /// requested.
     pub fn buffer_grants(&self) -> Option<BufferGrants> {
         self.buffers
     }
 
-    /// SHA-256 of its certificate; `None` if it serves in clear only.
+    /// SHA-256 of the server's certificate; `None` if the server serves in clear only.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.fingerprint
     }
@@ -207,7 +209,8 @@ impl Server {
         Client::connect_local(&self.local_listener, token, config)
     }
 
-    /// The URL by which native clients on this machine reach it, fingerprint included; `local:` if it has no sockets.
+    /// The URL by which native clients on this machine reach the server, fingerprint included; `local:` if the server
+    /// has no sockets.
     pub fn url(&self) -> String {
         if self.local == LOCAL_ADDRESS {
             return "local:".into();
@@ -223,7 +226,8 @@ impl Server {
         }
     }
 
-    /// Where it listens; `127.0.0.1:0`, which nobody can connect to, if it has no sockets.
+    /// The address on which the server listens; `127.0.0.1:0`, which nobody can connect to, if the server has no
+    /// sockets.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
@@ -233,18 +237,18 @@ impl Server {
         self.began.elapsed()
     }
 
-    /// Answers queries of server browsers with this from the driver's next turn on (in stepped mode the next
-    /// `drive`); `None` for not at all. At most 1,181 bytes: see [`ServerConfig::query_answer`]. To be called whenever
-    /// what it tells has changed.
+    /// Sets the answer to queries of server browsers, from the driver's next turn on (in stepped mode the next
+    /// `drive`); `None` for no answer. At most 1,181 bytes: see [`ServerConfig::query_answer`]. Call this whenever the
+    /// content of the answer has changed.
     ///
     /// # Errors
-    /// It is too long, and the answer before stays; the queue to a driver is full, or the driver is gone.
+    /// The answer is too long, and the previous answer stays; the queue to a driver is full, or the driver is gone.
     pub fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), QueryAnswerError> {
         check_answer(answer.as_ref()).map_err(QueryAnswerError::TooLong)?;
         self.shards.set_query_answer(answer.as_ref()).map_err(QueryAnswerError::Driver)
     }
 
-    /// How far the long messages to and from a peer have got that are under way, up to 50 ms ago: those of
+    /// Progress of the long messages in transfer to and from a peer, up to 50 ms ago: messages of
     /// [`ServerConfig::transfer_bytes_min`] bytes and more. `None` if there is no such connection.
     pub fn transfers(&self, peer: PeerId) -> Option<Transfers> {
         self.shards.transfers_of(peer)
@@ -263,21 +267,23 @@ impl Server {
     /// One round of a stepped server, waiting for its sockets for `wait_max` at most.
     ///
     /// # Errors
-    /// The system refuses to wait for the sockets; there is no going on.
+    /// The system refuses to wait for the sockets; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.shards.drive(wait_max)
     }
 
-    /// Lets a client in that asked. [`Event::Connected`] follows, or [`Event::Closed`] if it has gone meanwhile.
+    /// Accepts a client that asked to connect. [`Event::Connected`] follows, or [`Event::Closed`] if the client has
+    /// gone meanwhile.
     ///
     /// # Errors
-    /// There is no such client, or it does not wait for an answer (any more); or the driver is gone.
+    /// There is no such client, or the client does not wait for an answer (any more); or the driver is gone.
     pub fn accept(&mut self, peer: PeerId) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.accept(peer)
     }
 
-    /// Turns a client away that asked. It is told the code and up to 512 bytes of the reason; the rest is cut off.
+    /// Refuses a client that asked to connect. The client receives the code and up to 512 bytes of the reason; the rest
+    /// is cut off.
     ///
     /// # Errors
     /// As [`Server::close`].
@@ -285,9 +291,9 @@ impl Server {
         self.close(peer, code, reason, Duration::ZERO)
     }
 
-    /// Ends a connection. Queued reliable messages have `linger` to arrive first; [`Event::Closed`] follows. The peer is told
-    /// the code (below 1,000 the application's own, see [`code`](skipstone_proto::code)) and up to 512 bytes of the
-    /// reason; the rest is cut off.
+    /// Ends a connection. Queued reliable messages have `linger` to arrive first; [`Event::Closed`] follows. The peer
+    /// receives the code (below 1,000 the application's own, see [`code`](skipstone_proto::code)) and up to 512 bytes
+    /// of the reason; the rest is cut off.
     ///
     /// # Errors
     /// There is no such peer, or its connection has ended or is closing already; or the driver is gone.
@@ -298,18 +304,19 @@ impl Server {
 
     /// Sends a message to one peer.
     ///
-    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or its connection ends in
-    /// [`Event::Closed`]. One on an unreliable channel may be lost without a word, unless the channel asks for receipts.
+    /// A message on a reliable channel that is accepted is delivered, or ends in [`Event::GivenUp`], or its connection
+    /// ends in [`Event::Closed`]. A message on an unreliable channel may be lost without an event, unless the channel
+    /// asks for receipts.
     ///
     /// # Errors
-    /// What can be known at once: no such peer or channel, not connected, too long, a full queue, no driver. The message
-    /// comes back with the reason.
+    /// The reasons that are known at the call: no such peer or channel, not connected, message too long, queue full,
+    /// driver gone. The error returns the message with the reason.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.send_aged(peer, channel, payload, Duration::ZERO)
     }
 
-    /// As [`Server::send`], for a message that answers, or passes on, one that came with this age in
-    /// [`Event::Message`]: what is late already goes out in copies, so that it is not lost a second time.
+    /// Same as [`Server::send`], for a message that answers, or passes on, one that came with this age in
+    /// [`Event::Message`]: a message that is already late is sent in several copies, so that a second loss is unlikely.
     ///
     /// # Errors
     /// As [`Server::send`].
@@ -327,15 +334,16 @@ impl Server {
         Ok(id)
     }
 
-    /// Sends one message to every connected member of a group, who share its bytes, and says for how many of them it was
-    /// accepted. For each of those it is as with [`Server::send`]; events that tell of it carry the peer and the id.
+    /// Sends one message to every connected member of a group. All members share the message's bytes. Returns the
+    /// number of members for which it was accepted. For each of them [`Server::send`] describes what follows; its
+    /// events carry the peer and the id.
     ///
     /// A member whose queue is full does not stop the others. On a reliable channel it gets [`Event::GivenUp`], or
     /// [`Event::Closed`] if that is the channel's rule.
     ///
     /// # Errors
-    /// No such channel, too long, the queue to a driver is full, or the driver is gone: nobody gets the message, and it comes
-    /// back.
+    /// No such channel, message too long, the queue to a driver is full, or the driver is gone: no member receives the
+    /// message, and the error returns it.
     ///
     /// # Examples
     /// Teams are groups. A peer can join when it asks to be let in, and counts from its [`Event::Connected`] on:
@@ -386,7 +394,7 @@ impl Server {
         Ok(BroadcastReceipt { id, peers })
     }
 
-    /// Lets everything leave that was sent since the last flush.
+    /// Sends all messages that were queued since the last flush.
     ///
     /// # Errors
     /// A driver is gone.
@@ -394,7 +402,7 @@ impl Server {
         self.shards.flush()
     }
 
-    /// Adds a peer to a group. One that is a member already stays one.
+    /// Adds a peer to a group. No effect if the peer is a member already.
     ///
     /// # Errors
     /// There is no such peer, or its connection has ended; the group is [`Group::EVERYONE`]; the queue to the driver is full,
@@ -413,7 +421,7 @@ impl Server {
         shard.leave(peer, group)
     }
 
-    /// Sets how the messages to one peer are put together.
+    /// Sets when messages to one peer are sent, and so which share a datagram.
     ///
     /// # Errors
     /// There is no such peer, or its connection has ended; the queue to the driver is full, or the driver is gone.
@@ -430,7 +438,7 @@ impl Server {
         totals
     }
 
-    /// What the driver and its sockets count; all drivers, if there are shards.
+    /// Counters of the driver and its sockets; of all drivers, if there are shards.
     pub fn driver_stats(&self) -> DriverStats {
         let all = self.shards.overviews().map(|shard| shard.driver);
         let sum = all.reduce(|mut sum, shard| {
@@ -440,35 +448,36 @@ impl Server {
         sum.unwrap_or_default()
     }
 
-    /// What the simulated links did, towards the server and towards the clients, up to 50 ms ago.
+    /// Counters of the simulated links, towards the server and towards the clients, up to 50 ms ago.
     #[cfg(feature = "simulate")]
     pub fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.shards.link_stats()
     }
 
-    /// What each shard carries, in their order. One that carries much more than the others is a matter of chance, or of
-    /// clients behind few addresses.
+    /// Load and counters of each shard, in the order of the shards. A shard with a much higher load than the others is
+    /// due to chance, or to clients behind few addresses.
     pub fn shards(&self) -> Vec<ShardOverview> {
         self.shards.overviews().collect()
     }
 
-    /// What one connection is doing; `None` if there is no such connection, or it is younger than the newest snapshot.
+    /// State and counters of one connection; `None` if there is no such connection, or it is younger than the newest
+    /// snapshot.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         self.shards.overview_of(peer)
     }
 
-    /// What every connection is doing. The cost grows with their number: for people, not for every tick.
+    /// State and counters of every connection. The cost grows with their number: for display, not for every tick.
     pub fn overviews(&self) -> Vec<(PeerId, Overview)> {
         self.shards.overviews_of_peers()
     }
 
-    /// Why the driver gave up, if it did.
+    /// Reason for which a driver failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.shards.failure()
     }
 
-    /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; all together takes little
-    /// longer. Returns what was counted in all, to the last packet.
+    /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; the whole call takes
+    /// little longer. Returns the final counters, to the last packet.
     pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) -> Stats {
         self.shards.close_all(code, reason, linger, linger + GOODBYE_MAX)
     }
@@ -493,15 +502,15 @@ fn check(impairment: &Impairment, config: &ServerConfig) -> Result<(), Impairmen
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BroadcastReceipt {
-    /// Its name in the events that tell of it.
+    /// The message's id in the events about it.
     pub id: MessageId,
-    /// For how many peers it was accepted: the connected members of the group.
+    /// Number of peers for which the message was accepted: the connected members of the group.
     pub peers: usize,
 }
 
-/// Bytes that wait between an application and its driver's thread, if the configuration says nothing else.
+/// Default limit, in bytes, of each queue between an application and its driver's thread.
 const QUEUE_BYTES_MAX: u64 = 64 << 20;
-/// How long peers have to say that they know.
+/// Time limit for the peers' acknowledgements of the close.
 const GOODBYE_MAX: Duration = Duration::from_millis(700);
 
 #[cfg(all(test, feature = "websocket", feature = "self-signed", feature = "__tls"))]

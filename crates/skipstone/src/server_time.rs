@@ -7,15 +7,15 @@ pub(crate) const CLOCK_FIRST: u64 = 1_000_000;
 
 /// An estimate of the server's clock, with its error.
 ///
-/// It goes forward with the client's own clock. When an answer of the server's corrects it, it may step back by at most the sum of
-/// both errors; a game that must not see that keeps the greatest: `last = last.max(time.at)`.
+/// The estimate advances with the client's own clock. When an answer of the server corrects it, it may step back by at
+/// most the sum of both errors; a game that cannot accept this keeps the greatest: `last = last.max(time.at)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerTime {
-    /// How long the server has been running: what [`Server::time`](crate::Server::time) says there, now.
+    /// How long the server has been running: the present value of [`Server::time`](crate::Server::time) there.
     pub at: Duration,
-    /// The server's clock is no further than this from `at`, either way: half of the best round trip, however unequal its two ways
-    /// are, and 200 millionths of the time since then, for clocks that drift.
+    /// Maximum difference between the server's clock and `at`, in both directions: half of the best round-trip time,
+    /// however unequal the two one-way delays are, and 200 millionths of the time since then, for clock drift.
     pub error: Duration,
 }
 

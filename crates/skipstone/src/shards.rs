@@ -1,5 +1,5 @@
-//! A server's shards, each a driver with a thread, sockets and connections of its own, as the application sees them: as one
-//! server. A server without shards is one of these.
+//! A server's shards, each a driver with a thread, sockets and connections of its own, presented to the application as
+//! one server. A server without shards has one of them.
 //!
 //! ```text
 //!                ┌── queues ── driver 0 ── UDP, TCP ──┐
@@ -34,7 +34,7 @@ use std::time::Instant;
 /// Shards at most: a connection id has 8 bits for them.
 const SHARDS_MAX: u32 = 256;
 
-/// Whether there can be so many.
+/// Checks that the server can have so many shards.
 pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError> {
     match count {
         1 => Ok(()),
@@ -45,7 +45,7 @@ pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError>
     }
 }
 
-/// Drivers that listen on one port, each with a share of its clients; without an address, on none.
+/// Starts the drivers that listen on one port, each with a share of its clients; without an address, on none.
 pub(crate) fn listen(
     count: u32,
     address: Option<SocketAddr>,
@@ -91,7 +91,7 @@ pub(crate) fn listen(
     Ok((drivers, local.unwrap_or(LOCAL_ADDRESS)))
 }
 
-/// One shard's part of the budgets: a connection's own is as it was.
+/// One shard's part of the budgets; the budget of one connection is unchanged.
 fn share_of(memory: MemoryBudget, shards: u32) -> MemoryBudget {
     let part = |all: u64| (all / u64::from(shards)).max(memory.connection);
     MemoryBudget { network: part(memory.network), endpoint: part(memory.endpoint), ..memory }
@@ -107,7 +107,7 @@ fn bits_for(shards: u32) -> u32 {
 #[derive(Debug)]
 pub(crate) struct Shards {
     handles: Vec<Handle>,
-    /// Whose event is next.
+    /// The shard whose event is next.
     turn: usize,
     wakeup: Arc<Wakeup>,
 }
@@ -119,12 +119,12 @@ impl Shards {
         Ok(Shards { handles: handles.collect::<Result<_, _>>()?, turn: 0, wakeup })
     }
 
-    /// A name for the next message.
+    /// Id for the next message.
     pub(crate) fn next_id(&mut self) -> MessageId {
         self.handles[0].next_id()
     }
 
-    /// The shard of a peer, and what it is called there.
+    /// The shard of a peer, and the peer's id within the shard.
     pub(crate) fn of(&mut self, peer: PeerId) -> (&mut Handle, PeerId) {
         let count = self.handles.len() as u32;
         if count == 1 {
@@ -134,12 +134,12 @@ impl Shards {
         (&mut self.handles[(peer.index % count) as usize], local)
     }
 
-    /// What a peer of this shard is called outside.
+    /// The application's id of a peer of this shard.
     fn outside(&self, shard: usize, peer: PeerId) -> PeerId {
         PeerId { index: peer.index * self.handles.len() as u32 + shard as u32, ..peer }
     }
 
-    /// The shard of a peer, to be looked at, and what the peer is called there.
+    /// The shard of a peer, read-only, and the peer's id within the shard.
     fn shard_of(&self, peer: PeerId) -> (&Handle, PeerId) {
         let count = self.handles.len() as u32;
         (&self.handles[(peer.index % count) as usize], PeerId { index: peer.index / count, ..peer })
@@ -166,20 +166,21 @@ impl Shards {
             return Ok(peers);
         }
         for handle in &mut self.handles {
-            // Also for the last: the application may pass on what came to another shard, and lies there in a larger piece.
+            // The last shard gets a copy too: the application may pass on a slice of a larger buffer from another
+            // shard.
             handle.broadcast(group, channel, Bytes::copy_from_slice(&payload), id, wake);
         }
         Ok(peers)
     }
 
-    /// Lets everything leave that was sent since the last flush.
+    /// Sends all messages that were queued since the last flush.
     pub(crate) fn flush(&mut self) -> Result<(), PeerError> {
         // Every shard flushes, even if one of them is gone.
         let flushed: Vec<_> = self.handles.iter_mut().map(Handle::flush).collect();
         flushed.into_iter().collect()
     }
 
-    /// Sets what every shard answers queries with.
+    /// Sets the answer to queries in every shard.
     pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
         let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
         set.into_iter().collect()
@@ -191,18 +192,18 @@ impl Shards {
         handle.board().transfers(peer)
     }
 
-    /// What each shard carries.
+    /// Load and counters of each shard.
     pub(crate) fn overviews(&self) -> impl Iterator<Item = ShardOverview> + '_ {
         self.handles.iter().map(|handle| handle.board().shard())
     }
 
-    /// What one connection is doing.
+    /// State and counters of one connection.
     pub(crate) fn overview_of(&self, peer: PeerId) -> Option<Overview> {
         let (handle, peer) = self.shard_of(peer);
         handle.board().overview(peer)
     }
 
-    /// What every connection is doing.
+    /// State and counters of every connection.
     pub(crate) fn overviews_of_peers(&self) -> Vec<(PeerId, Overview)> {
         let mut all = Vec::new();
         for (shard, handle) in self.handles.iter().enumerate() {
@@ -237,26 +238,26 @@ impl Shards {
         }
     }
 
-    /// One round of a stepped driver; nothing with threads in the background.
+    /// One round of a stepped driver; no effect with background threads.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.handles[0].drive(wait_max)
     }
 
-    /// What the simulated links of all shards did.
+    /// Counters of the simulated links of all shards.
     #[cfg(feature = "simulate")]
     pub(crate) fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.handles.iter().map(|handle| handle.board().links()).reduce(add_stats).unwrap_or_default()
     }
 
-    /// Why a driver gave up, if one did.
+    /// Reason for which a driver failed, if one did.
     pub(crate) fn failure(&self) -> Option<String> {
         self.handles.iter().find_map(Handle::failure)
     }
 
-    /// Ends every connection, and waits until all peers know or `span` is over. Returns what was counted in all.
+    /// Ends every connection, and waits until all peers know or `span` is over. Returns the final counters.
     pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) -> Stats {
         let end = Instant::now() + span;
-        // All hear of it before any is waited for.
+        // Every shard begins to close before the first wait.
         self.handles.iter_mut().for_each(|handle| handle.close_all(code, reason, linger));
         let mut totals = Stats::default();
         for handle in &mut self.handles {

@@ -1,4 +1,4 @@
-//! Why a server or a client could not be started, in words that say what to do.
+//! Reasons for which a server or a client could not be started, in words that name the remedy.
 
 use crate::driver::DriverError;
 use crate::driver::impairment_error::ImpairmentError;
@@ -6,29 +6,29 @@ use skipstone_proto::TOKEN_BYTES_MAX;
 use skipstone_proto::{ConfigError, QueryPayloadTooLong};
 use std::io;
 
-/// The queues between an application and a driver hold at least so many bytes.
+/// Minimum bytes of the queues between an application and a driver.
 const QUEUE_BYTES_MIN: u64 = 1 << 20;
 
-/// Why a server or a client could not be started.
+/// Reason for which a server or a client could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A field of the configuration or of the settings is out of its range, or they contradict each other.
+    /// A field of the configuration or of the settings is out of its range, or two fields contradict each other.
     Config(ConfigError),
     /// The client's token is longer than [`TOKEN_BYTES_MAX`].
     TokenTooLong {
         /// Bytes of the token.
         bytes: usize,
     },
-    /// The system refused a socket or a thread: what was wanted, and its answer.
+    /// The system refused a socket or a thread: the operation, and the system's error.
     Io(String, io::Error),
-    /// The URL makes no sense, or its name has no address.
+    /// The URL is invalid, or its name has no address.
     Url(crate::url::UrlError),
     /// The server's certificate or key cannot be used.
     Identity(crate::security::IdentityError),
     /// Nobody can be trusted as asked.
     Trust(crate::security::TrustError),
-    /// There cannot be so many shards, or not so.
+    /// The number of shards is out of range, or the threading mode or the system does not support shards.
     Shards(ShardsError),
     /// The impairment contradicts itself, or the carrier cannot have one.
     Impairment(ImpairmentError),
@@ -36,11 +36,11 @@ pub enum StartError {
     QueryAnswer(QueryPayloadTooLong),
 }
 
-/// Why a server cannot have the shards that it was to have.
+/// Reason for which a server cannot have the requested shards.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardsError {
-    /// So many: it is 1 to 256.
+    /// The requested number; the range is 1 to 256.
     Count(u32),
     /// Each shard is a thread of its own, and a stepped server has none.
     Stepped,

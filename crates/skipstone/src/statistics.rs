@@ -1,8 +1,8 @@
-//! Statistics as published snapshots: the driver writes them now and then, anybody reads them at any time, and neither waits
-//! for the other. A read costs a load of a pointer, whatever the driver is doing.
+//! Statistics as published snapshots: the driver writes them now and then, any thread reads them at any time, and
+//! neither side blocks the other. A read costs a load of a pointer, whatever the driver is doing.
 //!
-//! The driver publishes what has changed, at most each [`PUBLISH_SPAN`]: a connection on which nothing happens costs nothing,
-//! and its snapshot stays true.
+//! The driver publishes the snapshots of connections that have changed, at most each [`PUBLISH_SPAN`]: an idle
+//! connection costs nothing, and its snapshot stays true.
 
 use crate::driver_stats::DriverStats;
 use crate::server_time::ServerTime;
@@ -24,13 +24,13 @@ pub(crate) const PUBLISH_SPAN: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Overview {
-    /// Its counters.
+    /// The connection's counters.
     pub stats: Stats,
     /// Round-trip time; its variation is the jitter.
     pub rtt: Rtt,
-    /// Where the peer is.
+    /// The network path to the peer.
     pub path: Path,
-    /// How full its queues are.
+    /// Fill level of the connection's queues.
     pub depth: Depth,
     /// Bytes in flight.
     pub bytes_in_flight: u32,
@@ -38,9 +38,9 @@ pub struct Overview {
     pub congestion_window: u64,
     /// Bytes of a datagram at present: what the path is known to carry.
     pub datagram_bytes: u16,
-    /// What leaves.
+    /// Traffic to the peer.
     pub sending: Traffic,
-    /// What arrives.
+    /// Traffic from the peer.
     pub receiving: Traffic,
 }
 
@@ -58,25 +58,25 @@ pub struct Traffic {
     pub loss: f64,
 }
 
-/// What one shard of a server carries, up to 50 ms ago.
+/// Load and counters of one shard of a server, up to 50 ms ago.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ShardOverview {
-    /// Connections that stand.
+    /// Established connections.
     pub clients: usize,
-    /// Counters of its connections, past and present.
+    /// Counters of the shard's connections, past and present.
     pub stats: Stats,
-    /// What its driver and its sockets count.
+    /// Counters of the shard's driver and its sockets.
     pub driver: DriverStats,
 }
 
-/// Where a driver publishes.
+/// Snapshots that a driver publishes.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     shard: ArcSwap<ShardOverview>,
     #[cfg(feature = "simulate")]
     links: ArcSwap<(LinkStats, LinkStats)>,
-    /// By a peer's index. Pages are added and never removed, so that a reader's list stays valid.
+    /// Indexed by a peer's index. Pages are added and never removed, so that a reader's list stays valid.
     pages: ArcSwap<Vec<Arc<Page>>>,
 }
 
@@ -86,7 +86,7 @@ struct Page([ArcSwapOption<Published>; PAGE]);
 
 const PAGE: usize = 64;
 
-/// A snapshot, and whose it is.
+/// A snapshot of a peer's connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) peer: PeerId,
@@ -96,17 +96,17 @@ pub(crate) struct Published {
     pub(crate) packets: (u64, u64),
     /// A client's estimate of its server's clock at that moment.
     pub(crate) server_time: Option<skipstone_proto::ServerTime>,
-    /// Long messages that were under way, if anybody wants to know.
+    /// Long messages in transfer, if the configuration asks for their progress.
     pub(crate) transfers: Transfers,
 }
 
 impl Board {
-    /// What the shard carries.
+    /// Load and counters of the shard.
     pub(crate) fn shard(&self) -> ShardOverview {
         **self.shard.load()
     }
 
-    /// What the simulated links did, towards the server and towards the clients.
+    /// Counters of the simulated links, towards the server and towards the clients.
     #[cfg(feature = "simulate")]
     pub(crate) fn links(&self) -> (LinkStats, LinkStats) {
         **self.links.load()
@@ -121,7 +121,7 @@ impl Board {
         self.shard.store(Arc::new(overview));
     }
 
-    /// What a connection was doing when it was looked at last.
+    /// Snapshot of a connection.
     pub(crate) fn overview(&self, peer: PeerId) -> Option<Overview> {
         let pages = self.pages.load();
         let (page, place) = place_of(peer);
@@ -129,7 +129,7 @@ impl Board {
         Some(published.seen_at(Instant::now()))
     }
 
-    /// What all connections were doing.
+    /// Snapshots of all connections.
     pub(crate) fn overviews(&self) -> Vec<(PeerId, Overview)> {
         let (pages, now) = (self.pages.load(), Instant::now());
         let all = pages.iter().flat_map(|page| page.0.iter()).filter_map(ArcSwapOption::load_full);
@@ -179,7 +179,7 @@ fn place_of(peer: PeerId) -> (usize, usize) {
 }
 
 impl Published {
-    /// What a connection is doing now, and since the last snapshot, if it is the same connection's.
+    /// A connection's snapshot, with rates since the last snapshot if that is of the same connection.
     pub(crate) fn new(peer: PeerId, at: Instant, now: skipstone_proto::Overview, last: Option<&Published>) -> Self {
         let last = last.filter(|last| last.peer == peer);
         let span = last.map_or(Duration::ZERO, |last| at.saturating_duration_since(last.at));

@@ -1,4 +1,4 @@
-//! Where a server is, and who: `skip://host:port#sha256=FINGERPRINT`, `skip+plain://host:port`, `ws://host:port/path`.
+//! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+plain://host:port`, `ws://host:port/path`.
 
 use crate::security::{Fingerprint, to_hex};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -12,13 +12,13 @@ pub struct Target {
     pub host: String,
     /// Port, of UDP and TCP alike.
     pub port: u16,
-    /// The fingerprint that the server's certificate must have, from behind `#sha256=`.
+    /// The fingerprint that the server's certificate must have, from the part after `#sha256=`.
     pub pin: Option<Fingerprint>,
-    /// The whole of it, as written.
+    /// The whole URL, as written.
     pub url: String,
 }
 
-/// How to reach a server.
+/// Carrier of a connection, and whether the connection is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// `skip`: UDP, encrypted.
@@ -30,7 +30,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The feature of this crate that the scheme needs and this build is without.
+    /// The feature of this crate that the scheme needs and this build lacks.
     fn missing_feature(self) -> Option<&'static str> {
         match self {
             Scheme::Encrypted if !cfg!(feature = "__tls") => Some("ring or aws-lc"),
@@ -40,10 +40,10 @@ impl Scheme {
     }
 }
 
-/// Finds the addresses of a name. It may take long, and runs in a thread of its own.
+/// Resolves a name to its addresses. This may take long, and runs in a thread of its own.
 pub(crate) type Resolve = Box<dyn FnOnce(&str, u16) -> Result<Vec<SocketAddr>, UrlError> + Send>;
 
-/// Asks the system for the addresses of a name, one at least, in the order in which it would try them.
+/// Asks the system for the addresses of a name, at least one, in the order in which the system would try them.
 pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UrlError> {
     let unresolved = |why: String| UrlError::Unresolved(host.into(), why);
     let found: Vec<SocketAddr> =
@@ -51,20 +51,20 @@ pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UrlError
     if found.is_empty() { Err(unresolved("the name server knows none".into())) } else { Ok(found) }
 }
 
-/// The port where none is written.
+/// Port of a URL that names none.
 const PORT_DEFAULT: u16 = 7777;
 
-/// A fault of a URL.
+/// An error in a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It has no scheme, or one that this version does not speak.
+    /// The URL has no scheme, or one that this version does not support.
     Scheme(String),
     /// A scheme that this program was built without: the URL, and the feature that it needs.
     NotBuilt(String, &'static str),
     /// No host, or a port that is no number.
     Address(String),
-    /// The text behind `#` is no fingerprint, or the scheme has no certificate to compare it with.
+    /// The text after `#` is not a fingerprint, or the scheme has no certificate to compare the fingerprint with.
     Pin(String),
     /// `local:`, which is a server without sockets.
     Local(String),
@@ -155,7 +155,7 @@ fn fingerprint(pin: &str) -> Option<Fingerprint> {
 }
 
 impl Target {
-    /// A target put together from its parts.
+    /// A target made from its parts.
     pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
         let name = match scheme {
             Scheme::Encrypted => "skip",
@@ -166,15 +166,15 @@ impl Target {
         Target { scheme, host: host.into(), port, pin: None, url: format!("{name}://{bracketed}:{port}") }
     }
 
-    /// The same server, which must have this fingerprint. Only `skip` can check it; a connection by anything else is then
-    /// refused.
+    /// The same server, whose certificate must have this fingerprint. Only `skip` can check it; a connection by any
+    /// other scheme is then refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {
         let bare = self.url.split('#').next().unwrap_or_default();
         let url = format!("{bare}#sha256={}", to_hex(&pin));
         Target { pin: Some(pin), url, ..self }
     }
 
-    /// The address to send to; the first if the name has several. This waits for the name server.
+    /// The address to send to; the first if the name has several. This call waits for the name server.
     ///
     /// # Errors
     /// The name has no address, or the name server does not answer.
@@ -182,7 +182,7 @@ impl Target {
         resolve(&self.host, self.port).map(|addresses| addresses[0])
     }
 
-    /// The address, if the URL has one in place of a name.
+    /// The address, if the URL has an address instead of a name.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.host.parse().ok()?, self.port))
     }

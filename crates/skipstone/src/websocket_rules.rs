@@ -1,4 +1,4 @@
-//! Who may open WebSockets to a server, and how long a stream may take to become a connection.
+//! Origins that may open WebSockets to a server, and limits on streams that are not yet connections.
 
 use crate::net::websocket::AllowedOrigins;
 use skipstone_proto::ConfigError;
@@ -7,22 +7,22 @@ use std::time::Duration;
 /// A server's rules for WebSockets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebSocketRules {
-    /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get HTTP 403.
-    /// None means all. Programs that are no browsers name no origin and may connect, so this protects players from foreign
-    /// pages, and not the server from strangers.
+    /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get
+    /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect, so the list
+    /// protects players from foreign pages, and not the server from unknown clients.
     pub origins: Vec<String>,
-    /// Streams that carry no connection yet.
+    /// Limits on streams that carry no connection yet.
     pub newcomers: NewcomerLimits,
 }
 
-/// How long a stream of a server may take until it carries a connection, and how many may be on the way.
+/// Limits on the time until a server's stream carries a connection, and on the number of such streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewcomerLimits {
-    /// From TCP's handshake to OPEN, WebSocket's upgrade included. Above 0.
+    /// Time from TCP's handshake to OPEN, WebSocket's upgrade included. Above 0.
     pub timeout: Duration,
-    /// Of one network (IPv4 /24, IPv6 /56) at once. The oldest makes room.
+    /// Maximum number of streams from one network (IPv4 /24, IPv6 /56). Beyond it, the oldest of them is closed.
     pub network_max: u32,
-    /// Of all. The oldest of the network that has the most makes room.
+    /// Maximum number of streams in all. Beyond it, the oldest stream of the network that has the most is closed.
     pub all_max: u32,
 }
 
@@ -33,7 +33,7 @@ impl Default for NewcomerLimits {
 }
 
 impl WebSocketRules {
-    /// Refuses what makes no sense.
+    /// Refuses invalid rules.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         for origin in &self.origins {
             if let Some(complaint) = AllowedOrigins::complaint(origin) {

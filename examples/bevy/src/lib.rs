@@ -33,15 +33,15 @@ pub struct NetClient(pub Client);
 #[derive(Component)]
 pub struct Player {
     peer: PeerId,
-    /// Where the newest input wants to go.
+    /// Direction of the newest input.
     direction: f32,
 }
 
-/// Where something stands.
+/// Position of a player on one axis.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position(pub f32);
 
-/// What the client shows: the newest snapshot, and how many came.
+/// State that the client shows: the newest snapshot, and the number of snapshots received.
 #[derive(Resource, Default)]
 pub struct Shown {
     position: f32,
@@ -69,11 +69,11 @@ impl Plugin for ClientPlugin {
     }
 }
 
-/// Lets players in, takes their inputs and takes those out who have gone.
+/// Accepts players, receives their inputs, and removes players who have gone.
 fn receive_at_server(mut commands: Commands, mut net: ResMut<NetServer>, mut players: Query<(Entity, &mut Player)>) {
     while let Some(event) = net.0.poll_event() {
         match event {
-            // Fails only for a player who is gone meanwhile.
+            // Fails only for a player who has gone meanwhile.
             NetEvent::Requested { peer, .. } => drop(net.0.accept(peer)),
             NetEvent::Connected { peer, .. } => {
                 commands.spawn((Player { peer, direction: 0.0 }, Position::default()));
@@ -100,10 +100,10 @@ fn simulate(mut players: Query<(&Player, &mut Position)>) {
     }
 }
 
-/// Tells everybody where the player stands.
+/// Sends the player's position to everybody.
 fn send_snapshot(mut net: ResMut<NetServer>, players: Query<&Position, With<Player>>) {
     for position in &players {
-        // An error here is a driver that is gone, which the app notices when it ends.
+        // An error here means that the driver is gone, which the app notices when it ends.
         let _ = net.0.broadcast(Group::EVERYONE, WORLD, position.0.to_le_bytes().to_vec());
     }
     let _ = net.0.flush();
@@ -120,12 +120,13 @@ fn receive_at_client(mut net: ResMut<NetClient>, mut shown: ResMut<Shown>) {
     }
 }
 
-/// Runs ahead. Before the connection stands, `send` gives the input back, and nobody misses it.
+/// Sends an input to the right. Before the connection is established, `send` returns the input as an error, and the
+/// loss does not matter.
 fn send_input(mut net: ResMut<NetClient>) {
     let _ = net.0.send(INPUTS, 1.0_f32.to_le_bytes().to_vec());
 }
 
-/// Plays until the client has been shown ten ticks; returns where its player stands then.
+/// Plays until the client has received ten ticks; returns the player's position then.
 pub fn play() -> Result<f32, Box<dyn Error>> {
     let newest = |channel| ChannelRule::new(channel..=channel, DeliveryMode::UnreliableSequenced);
     let settings = Settings { channels: vec![newest(INPUTS), newest(WORLD)], ..Settings::default() };

@@ -19,7 +19,7 @@ pub(super) enum Input<'a> {
     Unknown(&'a str),
 }
 
-/// Reads a line. What begins with a slash is a command; two slashes say a text that begins with one.
+/// Parses a line. A line that begins with a slash is a command; two slashes escape a text that begins with a slash.
 pub(super) fn parse(line: &str) -> Input<'_> {
     let line = line.trim();
     if line.is_empty() {

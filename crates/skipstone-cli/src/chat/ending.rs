@@ -5,16 +5,16 @@ use skipstone::{Close, ClosedBy, code};
 use skipstone_lab::report::Exit;
 use std::io;
 
-/// Why it is over.
+/// The reason for which the chat ended.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// The user left.
     Quit,
     /// A signal.
     Interrupted,
-    /// The connection ended, or never stood.
+    /// The connection ended, or was never established.
     Closed {
-        /// Whether it ever stood.
+        /// Whether the connection was ever established.
         was_connected: bool,
         /// The side that ended it, and its reason.
         close: Close,
@@ -26,13 +26,13 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// The code for whoever started the process.
+    /// The exit code of the process.
     pub(super) fn exit(&self) -> Exit {
         match self {
             Ending::Quit => Exit::Pass,
             Ending::Interrupted => Exit::Interrupted,
             Ending::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
-            // Whoever read our lines has enough, such as `head`.
+            // The reader of our output has closed the pipe, as `head` does.
             Ending::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
             Ending::Closed { .. } | Ending::Broken(_) | Ending::DriverGone => Exit::Fail,
         }

@@ -75,7 +75,7 @@ impl ChatArguments {
     /// `None` if nothing printable is left of the name.
     fn guest(&self) -> Option<Guest> {
         let name = self.name.clone().or_else(|| std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok());
-        // The server reads the name from the token: what it would see is what counts.
+        // The server reads the name from the token, so the name that the server would read counts.
         Guest::from_token(&Guest::Chat(name.unwrap_or_else(|| "guest".into())).token())
     }
 }

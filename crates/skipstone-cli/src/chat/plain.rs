@@ -1,4 +1,5 @@
-//! Chat without a terminal: lines in, lines out, for pipes and scripts. What is not said to everybody begins with `* `.
+//! Chat without a terminal: lines in, lines out, for pipes and scripts. Output other than lines to everybody begins
+//! with `* `.
 
 use crate::chat::ending::Ending;
 use crate::chat::session::{Entered, Line, Session, Source};
@@ -37,12 +38,12 @@ struct Pipe<W: Write> {
     end: InputEnd,
 }
 
-/// How far the end of the input has come.
+/// State of the input's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum InputEnd {
     /// Not yet.
     Open,
-    /// It ended then; not everything has arrived.
+    /// The input ended at this moment; not everything has arrived.
     Sending(Instant),
     /// Everything had arrived then; the server may answer.
     Answering(Instant),
@@ -61,7 +62,7 @@ impl<W: Write> Pipe<W> {
             return Some(Ending::Interrupted);
         }
         if let Some(ending) = self.take_input(session) {
-            // The answers to what was entered before it.
+            // The last lines received are printed before the chat ends.
             return Some(self.print().map_or_else(Ending::Broken, |()| ending));
         }
         let ending = session.hear(&mut self.heard);
@@ -78,7 +79,7 @@ impl<W: Write> Pipe<W> {
         None
     }
 
-    /// Does what the lines ask for that were read, as long as there is room. What cannot be sent says so.
+    /// Carries out the lines that were read, as long as there is room. A line that cannot be sent is reported.
     fn take_input(&mut self, session: &mut Session) -> Option<Ending> {
         while self.end == InputEnd::Open && session.has_room() {
             match self.input.try_recv() {
@@ -137,7 +138,7 @@ const WAIT: Duration = Duration::from_millis(10);
 const INPUT_LINES_MAX: usize = 256;
 /// The longest line.
 const INPUT_BYTES_MAX: u64 = 64 << 10;
-/// How long what was read may take to arrive once the input has ended.
+/// Time limit for the lines that were read to arrive once the input has ended.
 const SENDING_MAX: Duration = Duration::from_secs(10);
-/// How long the server may take to answer then.
+/// Time limit for the server's answers after that.
 const ANSWERING: Duration = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! The connection: what was heard on it as lines, and what an entered line does. Knows neither screen nor pipe.
+//! The connection: the lines received on it, and the effect of an entered line. Independent of screen and pipe.
 
 use crate::chat::command::{self, HELP, Input};
 use crate::chat::ending::Ending;
@@ -33,7 +33,7 @@ pub(super) enum Source {
 pub(super) enum Entered {
     /// Done.
     Done,
-    /// It cannot be sent now: the user may enter it again.
+    /// The line cannot be sent now: the user may enter it again.
     NotNow,
     /// The user leaves.
     Quit,
@@ -80,8 +80,8 @@ impl Session {
         self.client.wait(span);
     }
 
-    /// Adds what arrived, [`EVENTS_MAX`] events at most, so that a flood leaves time for the user. Says how it ended,
-    /// if it did.
+    /// Adds the lines that arrived, [`EVENTS_MAX`] events at most, so that a flood leaves time for the user. Returns
+    /// the ending, if the chat ended.
     pub(super) fn hear(&mut self, heard: &mut Vec<Line>) -> Option<Ending> {
         for _ in 0..EVENTS_MAX {
             match self.client.poll_event() {
@@ -113,7 +113,7 @@ impl Session {
         None
     }
 
-    /// Does what an entered line asks for; `heard` gets the answer, unless it is the server's to give.
+    /// Carries out an entered line; `heard` gets the answer, unless the server gives it.
     pub(super) fn enter(&mut self, line: &str, heard: &mut Vec<Line>) -> Entered {
         match command::parse(line) {
             Input::Nothing => {}
@@ -166,7 +166,8 @@ impl Session {
         self.client.overview()
     }
 
-    /// Whether more can be sent without letting the queue grow: what a channel's queue cannot hold ends the connection.
+    /// Whether the session can send more without letting the queue grow: a message beyond a channel's queue ends the
+    /// connection.
     pub(super) fn has_room(&mut self) -> bool {
         if self.unchecked >= UNCHECKED_MAX && self.overview().is_some_and(|it| it.depth.bytes < QUEUE_BYTES_GOAL) {
             self.unchecked = 0;
@@ -174,7 +175,7 @@ impl Session {
         self.is_connected && self.unchecked < UNCHECKED_MAX
     }
 
-    /// Whether the server has everything that was sent.
+    /// Whether the server has received every line that was sent.
     pub(super) fn is_all_sent(&self) -> bool {
         let is_seen = self.sent_at.is_none_or(|at| at.elapsed() > SNAPSHOT_AGE_MAX);
         is_seen && self.overview().is_none_or(|overview| overview.depth.messages == 0)
@@ -186,7 +187,7 @@ impl Session {
     }
 }
 
-/// Statistics may be as old as this: what was sent since is not in them.
+/// Maximum age of statistics: lines sent since are not in them.
 const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
 /// A line of this program's own.

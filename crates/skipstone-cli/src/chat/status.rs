@@ -1,4 +1,4 @@
-//! The status bar: what the connection is doing, in one row that gives up its least important parts when it is narrow.
+//! The status bar: the connection's state in one row, which omits its least important parts when the screen is narrow.
 
 use ratatui::buffer::CellWidth;
 use skipstone::Overview;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Status {
     taken: Option<Instant>,
-    /// How many lines there were then.
+    /// Number of lines at that time.
     lines: u64,
     lines_per_second: f64,
     figures: Option<Figures>,

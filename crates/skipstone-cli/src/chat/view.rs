@@ -54,7 +54,7 @@ impl ScrollView {
         if self.top.is_some() { self.lines.next() - self.unseen.max(self.lines.oldest()) } else { 0 }
     }
 
-    /// The rows on the screen, from its top. They are seen now.
+    /// The rows on the screen, from its top. Their lines count as seen from now on.
     pub(super) fn rows(&mut self) -> Vec<Row<'_>> {
         let place = self.first();
         let mut wanted = usize::from(self.height);

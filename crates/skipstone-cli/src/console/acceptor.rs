@@ -111,12 +111,13 @@ fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
     }
 }
 
-/// A session that panicked has already said so on standard error, and is over.
+/// A session that panicked has already printed the panic on standard error, and has ended.
 fn join(thread: JoinHandle<()>) {
     let _ = thread.join();
 }
 
 const ACCEPT_POLL: Duration = Duration::from_millis(25);
 const JOIN_POLL: Duration = Duration::from_millis(2);
-/// Threads at once beyond the seats: strangers, and displaced ones that still read why. A crowd waits in the backlog.
+/// Threads at once beyond the seats: unauthenticated clients, and displaced ones that still receive the reason. Further
+/// clients wait in the backlog.
 const UNSEATED_MAX: usize = STRANGERS_MAX + 24;

@@ -12,8 +12,8 @@ pub(super) enum TokenAnswer {
     Closed,
 }
 
-/// The time that a session has for its token, and the comparison. One try: who mistypes connects again, and a line that is
-/// no token is not answered with a second chance.
+/// The time limit for a session's token, and the comparison. One attempt: a client with a wrong token must connect
+/// again.
 #[derive(Debug)]
 pub(super) struct Gate {
     deadline: Instant,
@@ -51,7 +51,7 @@ pub(super) fn check_token(token: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The time this takes depends on what was given, not on the token. `expected` is not empty.
+/// The time of the comparison depends on the given text, not on the token. `expected` is not empty.
 fn same_in_constant_time(expected: &[u8], given: &[u8]) -> bool {
     let mut difference = expected.len() ^ given.len();
     for (byte, wanted) in given.iter().zip(expected.iter().cycle()) {

@@ -1,6 +1,6 @@
-//! The thread of one session: moves bytes between its socket and the [`ConsoleSession`]. It waits in short steps, one for
-//! reading and one for writing, so it notices soon that the server ends, and a client that does not read holds up
-//! nobody else.
+//! The thread of one session: moves bytes between its socket and the [`ConsoleSession`]. The thread waits in short
+//! steps, one for reading and one for writing, so it soon notices the end of the server, and a client that does not
+//! read blocks no other client.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -73,7 +73,7 @@ fn send(stream: &mut TcpStream, session: &mut ConsoleSession, patience: &mut Pat
     if patience.waited < patience.stall { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// One read. Breaks if the client is gone without a word.
+/// One read. Breaks on an error, such as a connection reset.
 fn receive(stream: &mut TcpStream, session: &mut ConsoleSession) -> ControlFlow<()> {
     let mut buffer = [0; READ_BYTES_MAX];
     match stream.read(&mut buffer) {
@@ -85,8 +85,8 @@ fn receive(stream: &mut TcpStream, session: &mut ConsoleSession) -> ControlFlow<
     ControlFlow::Continue(())
 }
 
-/// Closes so that the last words arrive: a socket closed with unread input resets the connection, and the client's
-/// system may then throw away what it has not yet read.
+/// Closes so that the last bytes arrive: a socket closed with unread input resets the connection, and the client's
+/// system may then discard bytes that it has not yet read.
 fn part(stream: &mut TcpStream) {
     if stream.shutdown(Shutdown::Write).is_err() {
         return;

@@ -9,11 +9,11 @@ pub(super) struct Limits {
     pub(super) login: Duration,
     /// From the connection to the first command, where no token is asked for.
     pub(super) first_command: Duration,
-    /// How long a client may take nothing of what waits for it.
+    /// How long a client may leave waiting bytes unread.
     pub(super) stall: Duration,
     /// How long a closing server waits for a handler that is still running.
     pub(super) handler_grace: Duration,
-    /// After this much quiet a telnet client is sent a NOP, so that a vanished one is found out.
+    /// After so long without input a telnet client is sent a NOP, so that a lost connection is detected.
     pub(super) keep_alive: Duration,
 }
 

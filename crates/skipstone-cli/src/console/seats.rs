@@ -1,5 +1,5 @@
-//! Who of a console's clients may stay: strangers are few, and displaced by whoever comes next; a seat is for those who
-//! have given the token, or without a token a command. So no crowd of silent clients locks the operator out.
+//! Rules for a console's clients: unauthenticated clients are few, and a new one displaces an old one; a client gets a
+//! seat by the token, or without a token by a command. So a crowd of silent clients does not lock the operator out.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(super) struct Seats {
     taken: AtomicUsize,
 }
 
-/// The place of one session: a stranger's, until it takes a seat.
+/// The place of one session: unauthenticated, until the session takes a seat.
 #[derive(Debug)]
 pub(super) struct Seat {
     seats: Arc<Seats>,
@@ -30,12 +30,12 @@ impl Seats {
         Arc::new(Seats { max, taken: AtomicUsize::new(0) })
     }
 
-    /// How many there are.
+    /// Number of seats.
     pub(super) fn max(&self) -> usize {
         self.max
     }
 
-    /// A stranger's place.
+    /// A place of an unauthenticated client.
     pub(super) fn stranger(self: &Arc<Self>, client: IpAddr) -> Arc<Seat> {
         Arc::new(Seat { seats: Arc::clone(self), client, state: AtomicU8::new(STRANGER) })
     }
@@ -63,12 +63,12 @@ impl Seat {
         self.seats.max()
     }
 
-    /// Whether it is neither seated nor displaced.
+    /// Whether the session has no seat and is not displaced.
     pub(super) fn is_stranger(&self) -> bool {
         self.state.load(Ordering::SeqCst) == STRANGER
     }
 
-    /// Whether another stranger came in its place.
+    /// Whether another unauthenticated client displaced this one.
     pub(super) fn is_displaced(&self) -> bool {
         self.state.load(Ordering::SeqCst) == DISPLACED
     }
@@ -86,8 +86,9 @@ impl Drop for Seat {
     }
 }
 
-/// Makes room for one more stranger among these places, oldest first. The oldest one of the address that has the most
-/// strangers goes: a crowd displaces itself, and not an operator who comes from elsewhere and still types.
+/// Makes room for one more unauthenticated client among these places, oldest first. The oldest one of the address that
+/// has the most is displaced: a crowd displaces itself, and not an operator at another address who still types the
+/// token.
 pub(super) fn make_room<'a>(places: impl Iterator<Item = &'a Seat>) {
     let strangers: Vec<&Seat> = places.filter(|seat| seat.is_stranger()).collect();
     if strangers.len() < STRANGERS_MAX {

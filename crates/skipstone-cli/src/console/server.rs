@@ -96,7 +96,8 @@ impl Console {
     fn end(&mut self, reason: &str) {
         let _ = self.shared.ending.set(reason.to_owned());
         if let Some(acceptor) = self.acceptor.take() {
-            // It panics only by a defect of ours, which has then been printed; the threads are gone either way.
+            // The acceptor panics only by a defect of ours, which has then been printed; the threads are gone either
+            // way.
             let _ = acceptor.join();
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Settings {
     pub(super) handler: Arc<dyn Handler>,
 }
 
-/// What a session shares with the acceptor.
+/// The state that a session shares with the acceptor.
 pub(super) struct Place {
     pub(super) log: Arc<LogQueue>,
     pub(super) seat: Arc<Seat>,
@@ -82,13 +82,13 @@ impl ConsoleSession {
         self.codec.handle_bytes(bytes, &mut self.events);
     }
 
-    /// Nothing more will be received. What has been is still answered; a last line without an end gets one.
+    /// Ends the input. Bytes received before are still answered; a last line without an end gets one.
     pub(super) fn handle_end_of_input(&mut self) {
         self.has_ended = true;
         self.events.push_back(Event::LineEnd);
     }
 
-    /// The server ends: the last thing a session hears.
+    /// The server ends: the session sends its last message.
     pub(super) fn handle_server_end(&mut self, reason: &str) {
         self.end(&format!("server ends: {reason}"));
     }
@@ -126,7 +126,7 @@ impl ConsoleSession {
         self.last_sent = now;
     }
 
-    /// Whether all was said.
+    /// Whether everything is sent.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
@@ -234,7 +234,7 @@ impl ConsoleSession {
         self.place.seat.is_stranger()
     }
 
-    /// Whether it has a seat, or gets one now. Without one the session ends.
+    /// Whether the session has a seat, or gets one now. Without a seat the session ends.
     fn is_seated(&mut self) -> bool {
         if self.place.seat.take() {
             return true;
@@ -244,7 +244,7 @@ impl ConsoleSession {
         false
     }
 
-    /// Says whole lines.
+    /// Writes whole lines.
     fn say(&mut self, text: &str) {
         push_lines(text, &mut self.transmit);
     }

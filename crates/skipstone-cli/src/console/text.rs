@@ -1,5 +1,5 @@
 //! Text on its way to a terminal: whole lines that end in CR LF, and nothing in them that a terminal would obey.
-//! Replies and log lines may quote what strangers sent, such as names.
+//! Replies and log lines may quote text of untrusted clients, such as names.
 
 use skipstone_lab::clean;
 

@@ -22,7 +22,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Answers it. Whoever asked may have stopped waiting.
+    /// Answers the question. The session that asked may have stopped waiting.
     pub(crate) fn answer(self, reply: Reply) {
         let _ = self.answer.send(reply);
     }

@@ -1,4 +1,4 @@
-//! The game that the tool's server plays: who is there, and that every line goes to everybody.
+//! The application of the tool's server: its clients, and the lines that it sends to everybody.
 
 use super::rates::Rates;
 use super::ticks::Ticks;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Game {
     pub(super) server: Server,
     workload: Workload,
-    /// Clients that were let in and are not connected yet: nothing can be sent to them.
+    /// Clients that were accepted and are not connected yet: nothing can be sent to them.
     arriving: BTreeMap<PeerId, Guest>,
     pub(super) guests: BTreeMap<PeerId, Visit>,
     pub(super) lines: u64,
@@ -49,7 +49,7 @@ impl Game {
         }
     }
 
-    /// By which native clients on this machine reach it.
+    /// The URL by which native clients on this machine reach the server.
     pub(super) fn url(&self) -> String {
         self.server.url()
     }
@@ -74,7 +74,7 @@ impl Game {
         self.must_stop = true;
     }
 
-    /// One tick: take what came, send what follows from it.
+    /// One tick: handles the events, and sends the lines that result.
     pub(super) fn tick(&mut self, _: &mut Ticks, console: Option<&Console>) {
         while let Some(event) = self.server.poll_event() {
             if let Some(line) = self.on_event(event)
@@ -83,7 +83,7 @@ impl Game {
                 console.log(&line);
             }
         }
-        // A driver that is gone says so by its failure, which ends the server.
+        // A driver that is gone reports that through its failure, which ends the server.
         let _ = self.server.flush();
     }
 
@@ -92,7 +92,7 @@ impl Game {
         self.server.shutdown(code, reason, linger);
     }
 
-    /// Plays one event; returns what is worth a line in the log.
+    /// Handles one event; returns a line for the log, if the event deserves one.
     fn on_event(&mut self, event: Event) -> Option<String> {
         match event {
             Event::Requested { peer, token, .. } => self.on_request(peer, &token),
@@ -174,7 +174,7 @@ impl Game {
     }
 
     fn refuse(&mut self, peer: PeerId, reason: &str) {
-        // A client that has gone meanwhile need not be told.
+        // A client that has gone meanwhile need not be refused.
         let _ = self.server.refuse(peer, code::REFUSED, reason);
     }
 

@@ -3,7 +3,8 @@
 //! ```text
 //! console sessions, parent process ──> admin (questions) ──> the loop: game ──> skipstone::Server
 //! ```
-//! One loop owns everything and runs once a tick; whoever wants to know something asks it and waits for the next tick.
+//! One loop owns everything and runs once a tick; other threads send their questions to the loop and wait for the next
+//! tick.
 
 pub(crate) mod admin;
 mod commands;
@@ -37,8 +38,8 @@ pub(crate) struct ServeArguments {
     /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
-    /// What becomes of a line: it goes to everybody, or back to its sender. Stress runs prove that lines reach
-    /// everybody, so a server that echoes turns their clients away
+    /// Where a line goes: to everybody, or back to its sender. Stress runs prove that lines reach everybody, so a
+    /// server that echoes turns their clients away
     #[arg(long, value_enum, default_value_t = Workload::Broadcast)]
     pub(crate) workload: Workload,
     /// Ticks a second; 0 runs unthrottled, as fast as one core can
@@ -47,7 +48,7 @@ pub(crate) struct ServeArguments {
     /// Address of the telnet console, or `off`; any other than loopback needs --console-token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
     pub(crate) console: String,
-    /// What a console session must say first
+    /// The token that a console session must send first
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
     /// How much may wait for one client before it is disconnected as too slow
@@ -83,7 +84,7 @@ pub(crate) struct ServeArguments {
     pub(crate) piped: bool,
 }
 
-/// How long queued reliable lines have to leave when the server ends.
+/// Time limit for queued reliable lines to leave when the server ends.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs a server until it is told to stop.
@@ -180,7 +181,7 @@ impl Serving {
         let exit = self.end(arguments, reason, began);
         match clients.map(|clients| clients.join()) {
             Some(Ok(verdict)) => verdict,
-            // It panicked, and has said so.
+            // The clients' thread panicked, and has printed the panic.
             Some(Err(_)) => Exit::Fail,
             None => exit,
         }

@@ -1,4 +1,4 @@
-//! The server's heartbeat: ticks at a fixed rate, and how well they were kept.
+//! The server's ticks at a fixed rate, and their delays.
 
 use std::time::{Duration, Instant};
 

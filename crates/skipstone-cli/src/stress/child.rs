@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(crate) struct ServerProcess {
     child: Child,
     answers: mpsc::Receiver<String>,
-    /// Where it listens.
+    /// The server's address.
     pub(crate) address: SocketAddr,
     /// The URL of its native clients, fingerprint included.
     pub(crate) url: String,
@@ -89,7 +89,7 @@ impl ServerProcess {
         serde_json::from_str(&self.answers.try_recv().ok()?).ok()
     }
 
-    /// How it ended, if it did.
+    /// The end of the process, if it ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.child.ended()
     }

@@ -1,7 +1,7 @@
 //! The clients of a stress run, all in this thread, each with a socket of its own: connect, send on schedule, receive and
 //! check, drain, close.
 //!
-//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then (no coordinated
+//! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
 //! omission).
 
 use super::plan::Plan;
@@ -25,18 +25,18 @@ pub(crate) struct Generator<'p> {
     /// Client numbers by place in the pool.
     by_place: Vec<u32>,
     pub(crate) proof: Proof,
-    /// When lines began to be due.
+    /// The time at which lines began to be due.
     pub(crate) epoch: Instant,
     /// Lines sent, by client.
     pub(crate) sent: Vec<u32>,
     pub(crate) schedule: Schedule,
     /// The server's last control message to stress clients.
     told: Option<Word>,
-    /// When the server's last message came.
+    /// The time at which the server's last message came.
     heard: Instant,
     /// Counters by carrier at the end of the run before this one.
     pub(crate) wire_before: Vec<Stats>,
-    /// Why connections ended that should not have, with their number.
+    /// Reasons for connections that ended unexpectedly, with their number.
     pub(crate) drops: BTreeMap<String, u64>,
     /// Which round of changes of the port, and which client's turn in it.
     next_move: (u32, u32),
@@ -58,13 +58,13 @@ pub(crate) struct Client {
     peer: Option<PeerId>,
     pub(crate) state: ClientState,
     began: Instant,
-    /// It was connected, and the connection ended before the run did.
+    /// Whether the client was connected, and the connection ended before the run did.
     pub(crate) was_dropped: bool,
     /// How long it took to connect.
     pub(crate) connected_in: Option<Duration>,
 }
 
-/// Where a client stands.
+/// State of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientState {
     Waiting,
@@ -310,7 +310,7 @@ impl<'p> Generator<'p> {
         }
     }
 
-    /// Every client hears each word of the server; that of the first one counts, so that it counts once.
+    /// Every client receives each word of the server; the first client's counts, so that the word counts once.
     fn is_spokesman(&self, number: u32) -> bool {
         self.clients.iter().position(|client| client.state == ClientState::Connected) == Some(number as usize)
     }

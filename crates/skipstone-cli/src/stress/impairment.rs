@@ -1,4 +1,4 @@
-//! The flags of the played network: the same for both directions, or for one of them alone.
+//! The flags of the simulated network: the same for both directions, or for one of them alone.
 
 use serde::{Deserialize, Serialize};
 use skipstone::Impairment;
@@ -32,7 +32,7 @@ pub(crate) struct ImpairmentFlags {
     /// Datagrams with flipped bits
     #[arg(long, value_name = "PERCENT")]
     corrupt: Option<Percent>,
-    /// What the link carries, with a queue of 100 ms
+    /// Rate of the link, with a queue of 100 ms
     #[arg(long, value_name = "BITRATE")]
     link_rate: Option<BitRate>,
     /// Other values towards the server: loss=5%,delay=30ms

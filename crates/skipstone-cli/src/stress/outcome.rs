@@ -1,4 +1,4 @@
-//! From what the clients, the server's process and the machine have shown to the result.
+//! Makes the result from the figures of the clients, the server's process and the machine.
 
 use super::child::ServerFigures;
 use super::generator::{Client, ClientState, Generator};
@@ -80,7 +80,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result
 }
 
-/// Answers to a reader's next questions: why clients did not connect, since when the server is silent.
+/// Explanations for a reader: why clients did not connect, since when the server is silent.
 pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> Vec<String> {
     let drops = &result.clients.drops_by_reason;
     // The reasons why clients were dropped stand in the verdict.
@@ -164,7 +164,7 @@ fn generator_figures(generator: &Generator<'_>, measured: &Measured) -> Generato
         late_sends_in_stalls: in_stalls as u64,
         planned_sends: schedule.planned,
         latest_send_ms: ms(schedule.latest),
-        // One thread drives all clients, so one core is all that it can use.
+        // One thread drives all clients, so the clients can use one core at most.
         cores: 1,
         rss_bytes: measured.generator.map(|usage| usage.rss_bytes),
         run_queue_wait_ms: measured.generator.map(|usage| ms(usage.run_queue_wait)),

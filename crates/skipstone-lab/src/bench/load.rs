@@ -45,7 +45,7 @@ pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(20);
 const CONNECTING_MAX: u32 = 512;
 /// Channels that wait for their answer at once.
 const TOUCHED_MAX: u64 = 20_000;
-/// Without any delivery for so long, what is missing will not come.
+/// Without a delivery for so long, missing lines count as lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
@@ -114,8 +114,8 @@ impl Load<'_> {
         Ok(sent.map(|_| found))
     }
 
-    /// From the first line to the last goodbye. Gives how many lines every client of every process sent; `None` if it was
-    /// stopped.
+    /// Runs from the first line to the last close. Returns how many lines every client of every process sent; `None` if
+    /// the run was stopped.
     fn play(&mut self, found: &mut LoadReport) -> Result<Option<Vec<u32>>, String> {
         if !self.touch()? {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Load<'_> {
         Ok(Some(sent))
     }
 
-    /// Keeps the clients alive until the parent orders something; `None` if it is gone.
+    /// Keeps the connections alive until the parent sends an order; `None` if the parent is gone.
     fn attend(&mut self) -> Result<Option<Order>, String> {
         loop {
             match self.orders.try_recv() {
@@ -147,7 +147,7 @@ impl Load<'_> {
         }
     }
 
-    /// Whether to go on: the parent is there and has said nothing.
+    /// Whether to continue: the parent is alive and has sent no order.
     fn goes_on(&self) -> bool {
         matches!(self.orders.try_recv(), Err(TryRecvError::Empty))
     }
@@ -301,7 +301,7 @@ impl Load<'_> {
         }
     }
 
-    /// Whether it could be sent.
+    /// Whether the line could be sent.
     fn send_line(&mut self, client: u32, due_ns: u64, found: &mut LoadReport) -> bool {
         self.line.clear();
         let sequence = self.sent[client as usize];
@@ -315,7 +315,7 @@ impl Load<'_> {
         is_sent
     }
 
-    /// Waits for what is on its way; false if it was stopped.
+    /// Waits for the lines in flight; false if the run was stopped.
     fn drain(&mut self, sent_by_all: &[u32]) -> Result<bool, String> {
         let began = Instant::now();
         let (mut progress, mut delivered) = (began, self.evidence.delivered);
@@ -335,7 +335,7 @@ impl Load<'_> {
         Ok(true)
     }
 
-    /// Says goodbye, and waits until all are gone.
+    /// Closes the connections, and waits until all have ended.
     fn close(&mut self, found: &mut LoadReport) -> Result<(), String> {
         self.evidence.is_closing = true;
         let began = Instant::now();

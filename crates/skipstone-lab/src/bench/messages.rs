@@ -16,15 +16,15 @@ use crate::report::output;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ChildMessage {
-    /// It is where it shall be: on its CPU, in its network.
+    /// The child runs on its CPU, in its network.
     Ready,
     /// The server listens; clients connect by this URL.
     Listening { url: String },
     /// The server's counters.
     Counters(ServerCounters),
-    /// The load's clients are connected, all that will be. It waits.
+    /// All clients of the load that will connect are connected. The child waits.
     Connected { clients: u32, ms: f64 },
-    /// All channels were used once. It waits.
+    /// All channels were used once. The child waits.
     Touched,
     /// The load is under way.
     Progress(Progress),
@@ -32,13 +32,13 @@ pub(crate) enum ChildMessage {
     WindowBegins,
     /// The measured window is over.
     WindowEnds,
-    /// All lines have left: so many, by client. It waits.
+    /// All lines are sent: so many, by client. The child waits.
     Sent { lines: Vec<u32> },
-    /// Whatever was to come has come, or will not. It waits.
+    /// No further line is expected. The child waits.
     Drained,
     /// The load's report; its last message.
     Report(Box<LoadReport>),
-    /// It cannot go on.
+    /// The child cannot continue.
     Failed { reason: String },
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum ChildMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// The cable is laid, or none is needed: settle.
+    /// The veth pair exists, or none is needed: set up the network.
     Go,
     /// Connect the clients to the server at this URL.
     Connect(String),
@@ -54,15 +54,15 @@ pub(crate) enum Order {
     Mark,
     /// End the server.
     Stop,
-    /// All clients are there: go on.
+    /// All clients are connected: continue.
     GoOn,
-    /// Some are not: tell what was found.
+    /// Some clients are not connected: report the results.
     Conclude,
     /// Lines are due from this moment on, by the clock that all processes share.
     Begin(u64),
     /// So many lines have left, by client of all processes.
     Sent(Vec<u32>),
-    /// Say goodbye.
+    /// Close all connections.
     Close,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct ServerCounters {
     pub(crate) rss_bytes: Option<u64>,
 }
 
-/// How the load goes.
+/// Progress of the load.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) connected: u32,
@@ -99,7 +99,7 @@ pub(crate) struct LoadReport {
     pub(crate) connect_ms: f64,
     /// Clients whose connection ended before the run did.
     pub(crate) dropped: u32,
-    /// Why connections ended or did not begin, with their number.
+    /// Reasons for connections that ended or did not begin, with their number.
     pub(crate) reasons: BTreeMap<String, u64>,
     /// Lines that came due, and those of them that were sent.
     pub(crate) planned: u64,

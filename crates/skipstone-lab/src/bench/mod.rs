@@ -44,7 +44,7 @@ pub struct BenchArguments {
 enum Task {
     #[command(flatten)]
     Preset(Box<plan::Preset>),
-    /// What runs found as a picture: cost by clients, a line for each transport
+    /// Plot the results of runs: cost by clients, a line for each transport
     Plot(plot::PlotArguments),
 }
 

@@ -1,7 +1,7 @@
 //! The network of a run: a veth pair between two namespaces, or the loopback interface.
 //!
-//! The namespaces have no names: each child leaves the parent's network before anything else, and the parent lays a cable
-//! between the two processes. When they end, however they end, the kernel takes namespaces and cable away.
+//! The namespaces have no names: each child leaves the parent's network first, and the parent creates a veth pair
+//! between the two processes. When the processes end, however they end, the kernel removes namespaces and veth pair.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::system;
 
-/// Where the datagrams of a run go.
+/// The network that carries the datagrams of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Network {
@@ -39,7 +39,7 @@ const CARRIER_MAX: Duration = Duration::from_secs(5);
 const TCP_HEADERS_BYTES: u64 = 52;
 
 impl Network {
-    /// The asked one, or the best that there is; and why it is not veth.
+    /// The requested network, or the best available; and the reason if it is not veth.
     pub(crate) fn choose(asked: Option<Network>) -> Result<(Network, Option<String>), String> {
         match (asked, veth_is_possible()) {
             (Some(Network::Loopback), _) => Ok((Network::Loopback, None)),
@@ -53,19 +53,19 @@ impl Network {
 }
 
 fn veth_is_possible() -> Result<(), String> {
-    // A thread may leave the network alone, and is gone at once.
+    // A single thread can leave the network without the rest of its process; this one ends at once.
     let left = std::thread::spawn(system::leave_network).join();
     left.unwrap_or_else(|_| Err("the system call failed".into()))?;
     ip(&["-V"])
 }
 
-/// Lays the cable between two processes that have left this network.
+/// Creates the veth pair between two processes that have left this network.
 pub(crate) fn connect(server: u32, load: u32) -> Result<(), String> {
     let (server, load) = (server.to_string(), load.to_string());
     ip(&["link", "add", INTERFACE, "netns", &server, "type", "veth", "peer", "name", INTERFACE, "netns", &load])
 }
 
-/// In a process of its own network, once the cable is there: takes an address, and waits until the cable carries, which
+/// In a process of its own network, once the veth pair exists: sets an address, and waits until the link is up, which
 /// takes both ends.
 pub(crate) fn settle(end: CableEnd) -> Result<(), String> {
     ip(&["address", "add", &format!("{}/24", address(end)), "dev", INTERFACE])?;
@@ -74,7 +74,7 @@ pub(crate) fn settle(end: CableEnd) -> Result<(), String> {
     wait_for_carrier()
 }
 
-/// The kernel takes up to a second to believe in a cable, and drops what is sent before.
+/// The kernel takes up to a second to bring a veth link up, and drops packets sent before.
 fn wait_for_carrier() -> Result<(), String> {
     let until = Instant::now() + CARRIER_MAX;
     while Instant::now() < until {

@@ -122,11 +122,11 @@ pub(crate) struct Common {
     /// stay
     #[arg(long, value_name = "TIME", default_value = "9s")]
     pub(crate) warmup: Span,
-    /// Who takes part: skipstone-plain,skipstone,skipstone-ws,skipstone-mixed,enet,renet,quinn,websocket,tcp,udp-bare,
+    /// Transports: skipstone-plain,skipstone,skipstone-ws,skipstone-mixed,enet,renet,quinn,websocket,tcp,udp-bare,
     /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels: skipstone-plain]
     #[arg(short, long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) transports: Option<Vec<BenchTransport>>,
-    /// Whose cost the others are divided by
+    /// The transport by whose cost the others' are divided
     #[arg(long, value_name = "TRANSPORT", default_value = "tcp")]
     pub(crate) against: BenchTransport,
     /// How often everything is run, in turns; the round in the middle counts, and all must pass

@@ -48,7 +48,8 @@ struct Point {
 type CostLines = BTreeMap<String, Vec<Point>>;
 
 const SIZE: (u32, u32) = (860, 440);
-/// Costs beyond this multiple of the median are cut off at the upper edge: a server that drowns says nothing about the others.
+/// Costs beyond this multiple of the median are cut off at the upper edge: an overloaded server says nothing about the
+/// others.
 const OUTLIER: f64 = 6.0;
 
 /// Draws what the flags say; an error in a sentence.

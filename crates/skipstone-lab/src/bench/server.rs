@@ -1,4 +1,4 @@
-//! The server's process: a driver and a tick. It does what its parent says, and ends with it.
+//! The server's process: a driver and a tick. The process follows its parent's orders, and ends with it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::{Receiver, TryRecvError};

@@ -63,7 +63,7 @@ mod other {
         None
     }
 
-    /// The clock on the wall: all processes read it alike, and nobody is supposed to set it meanwhile.
+    /// The system's wall clock: all processes read the same clock, and it should not be set during a run.
     pub(crate) fn now_ns() -> u64 {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
     }

@@ -17,25 +17,25 @@ pub(crate) struct Workers {
     pages: Pages,
     children: Vec<Child>,
     messages: Receiver<(usize, ChildMessage)>,
-    /// Where the children's messages go; each has a copy.
+    /// Channel for the children's messages; each child has a copy.
     outbox: Sender<(usize, ChildMessage)>,
-    /// Those that have come to the point where all wait for each other.
+    /// Number of children that have reached the point where all wait for each other.
     arrived: usize,
 }
 
-/// How a child's memory is paged.
+/// Paging of a child's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pages {
-    /// As the system has it.
+    /// The system's default.
     Usual,
     /// In huge pages, if glibc and the kernel can, and the environment does not say otherwise.
     Huge,
 }
 
-/// Why no message came.
+/// Reason for which no message came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChildError {
-    /// A child cannot go on, or ended, or took too long: one sentence.
+    /// A child failed, ended, or took too long: one sentence.
     Failed(String),
     /// This process was told to stop.
     Interrupted,
@@ -75,7 +75,7 @@ impl Workers {
                 Some(line) => serde_json::from_str(&line).ok(),
                 None => Some(ChildMessage::Failed { reason: ended() }),
             };
-            // A line that is no message is a library's own chatter.
+            // A line that is not a message is output of a library.
             let Some(message) = message else { return ControlFlow::Continue(()) };
             let is_last = matches!(message, ChildMessage::Report(_));
             let is_gone = outbox.send((number, message)).is_err();
@@ -100,7 +100,7 @@ impl Workers {
         (0..self.children.len()).for_each(|number| self.order_one(number, order));
     }
 
-    /// The next message within this time, and whose it is.
+    /// The next message within this time, with its child's number.
     pub(crate) fn receive(&self, within: Duration, signals: &Signals) -> Result<(usize, ChildMessage), ChildError> {
         let end = Instant::now() + within;
         loop {
@@ -117,7 +117,7 @@ impl Workers {
         }
     }
 
-    /// One of them has come to where all wait for each other; whether it was the last.
+    /// Counts a child that has reached the point where all wait for each other; true for the last one.
     pub(crate) fn has_arrived(&mut self) -> bool {
         self.arrived = (self.arrived + 1) % self.children.len();
         self.arrived == 0

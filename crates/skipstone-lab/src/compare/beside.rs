@@ -13,7 +13,7 @@ use crate::peers::HEADER_BYTES;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub(crate) kind: Kind,
-    /// It has the link to itself for so long before the first update.
+    /// The flow has the link to itself for so long before the first update.
     pub(crate) ahead: Duration,
     pub(crate) starts: Duration,
     /// At the end of sending, at the latest.
@@ -40,7 +40,7 @@ pub(crate) const OWN_TAG: u64 = 0;
 const FLOW_SHIFT: u32 = 32;
 
 impl Neighbours {
-    /// They begin and end as the condition says, counted from the first update.
+    /// The flows begin and end as the condition says, counted from the first update.
     pub(crate) fn new(flows: &[Flow], link: &LinkConfig, first: Time) -> Neighbours {
         let running = |flow: &Flow| {
             let ahead = Duration::from_micros(first.as_micros()).saturating_sub(flow.ahead).as_micros() as u64;
@@ -92,7 +92,7 @@ impl Neighbours {
         self.flows.iter().map(next).min().unwrap_or(Time::NEVER)
     }
 
-    /// Puts on the links what they have to send.
+    /// Puts the flows' datagrams on the links.
     pub(crate) fn transmit(&mut self, now: Time, links: &mut Duplex) {
         let since_epoch = Duration::from_micros(now.as_micros());
         for (at, running) in self.flows.iter_mut().enumerate().filter(|(_, running)| running.is_due(now)) {
@@ -161,7 +161,7 @@ impl CubicTransfer {
         self.sender.on_ack(since_epoch(now), Acknowledgement { next: word(datagram, 2), segment });
     }
 
-    /// Does what is due.
+    /// Handles the flow's expired timers.
     fn handle_timeout(&mut self, now: Time) {
         self.sender.on_timeout(since_epoch(now));
     }

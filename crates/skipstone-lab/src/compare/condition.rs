@@ -54,7 +54,7 @@ pub(crate) struct Condition {
     /// The way back.
     pub(crate) back: LinkConfig,
     pub(crate) roam_every: Option<Duration>,
-    /// Updates of each entity that may wait at a sender; what does not fit is refused.
+    /// Updates of each entity that may wait at a sender; further ones are refused.
     pub(crate) waiting_max: Option<u32>,
     /// Updates that have not come back so long after the last was sent are lost.
     pub(crate) patience: Duration,

@@ -1,4 +1,4 @@
-//! How the updates of a plan are delivered, and what is owed to them.
+//! The delivery mode of a plan's updates, and its guarantees.
 
 use serde::Deserialize;
 use skipstone_proto::DeliveryMode;
@@ -49,7 +49,7 @@ impl Delivery {
     }
 }
 
-/// How much of what was sent has to arrive.
+/// The share of the updates sent that has to arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owed {
     All,

@@ -56,8 +56,8 @@ pub struct CompareArguments {
     /// The first seed; the others follow
     #[arg(long, value_name = "FIRST", default_value_t = 1)]
     seed: u64,
-    /// Who takes part, in place of the plan's: skipstone,skipstone-plain,kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,
-    /// renet
+    /// The transports to run, in place of the plan's:
+    /// skipstone,skipstone-plain,kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,renet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<SimulatedTransport>>,
     /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2

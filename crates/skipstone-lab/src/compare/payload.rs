@@ -1,4 +1,4 @@
-//! The bytes of an update: whose it is, its number, and filler that belongs to no other update.
+//! The bytes of an update: its entity, its number, and filler that belongs to no other update.
 //!
 //! ```text
 //! entity 2 | sequence 4 | filler, from entity and sequence

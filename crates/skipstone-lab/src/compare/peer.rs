@@ -1,4 +1,4 @@
-//! One end of a connection, without socket and clock: what every transport is driven through.
+//! One end of a connection, without socket and clock: the interface that drives every transport.
 
 use std::net::SocketAddr;
 
@@ -11,13 +11,13 @@ pub(crate) trait Peer {
     /// A datagram came from this address.
     fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut Vec<u8>);
 
-    /// Does what is due.
+    /// Handles expired timers.
     fn handle_timeout(&mut self, now: Time);
 
     /// When `handle_timeout` wants to be called.
     fn poll_timeout(&mut self) -> Time;
 
-    /// Writes the next datagram, in place of what the buffer held, and says where it goes.
+    /// Writes the next datagram, replacing the buffer's content, and returns its destination.
     fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr>;
 
     /// The content of the datagram that was just written; `None`, if the transport does not tell.

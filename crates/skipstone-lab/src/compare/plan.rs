@@ -92,7 +92,7 @@ pub(crate) struct LinkValues {
     /// Datagrams that arrive twice
     #[arg(long, value_name = "PERCENT")]
     pub(crate) duplicate: Option<Percent>,
-    /// What the link carries in each direction
+    /// Rate of the link in each direction
     #[arg(long = "link-rate", value_name = "BITRATE")]
     pub(crate) rate: Option<BitRate>,
     /// The rate back to the client, if it differs.

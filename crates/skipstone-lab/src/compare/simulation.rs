@@ -40,7 +40,7 @@ pub(crate) struct Measured {
     /// Bytes that the link carried towards the server while shares were counted.
     pub(crate) carried: Carried,
     pub(crate) telemetry: Telemetry,
-    /// It wanted more than a run may take, and was stopped.
+    /// The contender wanted more datagrams than a run may take, and was stopped.
     pub(crate) gave_up: bool,
 }
 
@@ -324,7 +324,7 @@ impl<'a> World<'a> {
             if self.neighbours.take_answer(arrival.tag, self.now, &self.datagram) {
                 continue;
             }
-            // What was sent to an address that the client has left is nobody's.
+            // Datagrams to an address that the client has left are dropped.
             if tag_port(arrival.tag) == client.port() {
                 self.traffic.on_arrival_back(&arrival);
                 self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);

@@ -36,7 +36,8 @@ pub enum Tone {
 }
 
 impl Style {
-    /// The text in a tone. It must be of its final width already: codes count as characters where text is aligned.
+    /// The text in a tone. The text must be of its final width already: codes count as characters where text is
+    /// aligned.
     pub fn paint(self, tone: Tone, text: &str) -> String {
         if self == Style::Plain {
             return text.to_owned();

@@ -1,4 +1,4 @@
-//! Where a result goes: JSON into a file or to standard output, its table to whoever reads along.
+//! Destinations of a result: its table, or its JSON, to standard output; its JSON to a file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! What a seed draws. Each topic has a chance of its own, so that a new topic leaves the draws of all others as they were.
+//! Random draws from a seed. Each topic has a generator of its own, so that a new topic leaves the draws of all others
+//! unchanged.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ impl Chance {
         self.share() < probability
     }
 
-    /// Each decade as likely as any other, to two digits: what is rounded so is the same on every machine.
+    /// A value with two digits, log-uniform: the rounding makes it the same on every machine.
     pub(super) fn scaled(&mut self, least: f64, most: f64) -> f64 {
         let value = least * (most / least).powf(self.share());
         two_digits(value).clamp(least, most)

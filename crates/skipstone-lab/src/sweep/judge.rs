@@ -156,7 +156,7 @@ fn better(played: &Played, of: impl Fn(&SweepFigures) -> Option<f64>) -> Option<
     [&played.off, &played.lean].into_iter().filter_map(of).min_by(f64::total_cmp)
 }
 
-/// What is as good: 1 ms or 3% more, whichever is more.
+/// The bound for an equal result: 1 ms or 3% more than the best, whichever is greater.
 fn lenient(best: f64) -> f64 {
     best + (best * 0.03).max(1.0)
 }

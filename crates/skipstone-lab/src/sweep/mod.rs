@@ -65,7 +65,7 @@ pub struct SweepArguments {
     quiet: bool,
 }
 
-/// Who takes part beside ours.
+/// Other transports that take part.
 #[derive(Debug, Clone)]
 struct Peers(Vec<SimulatedTransport>);
 

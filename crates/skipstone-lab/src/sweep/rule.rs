@@ -37,7 +37,7 @@ pub(crate) enum Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerance {
     None,
-    /// They hold in half of the settings.
+    /// The rules hold in half of the settings.
     Half,
 }
 

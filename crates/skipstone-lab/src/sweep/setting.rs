@@ -10,7 +10,7 @@ use crate::compare::contender::SimulatedTransport;
 use crate::compare::delivery::{Delivery, Owed};
 use crate::compare::plan::ComparePlan;
 
-/// What a seed stands for.
+/// The plan and condition that a seed draws.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     pub(super) seed: u64,
@@ -48,7 +48,7 @@ impl Setting {
         Setting { seed, text, condition, of_peers, words }
     }
 
-    /// Whether more is sent than the link carries: then what is delivered counts, and not how long it waited.
+    /// Whether the application sends more than the link carries: then the delivered share counts, not the latency.
     pub(super) fn is_overloaded(&self) -> bool {
         self.condition.waiting_max.is_some()
     }

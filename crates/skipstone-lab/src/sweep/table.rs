@@ -47,7 +47,7 @@ pub(super) fn line(setting: &SettingResult, style: Style) -> String {
     page.into_text()
 }
 
-/// What all settings have in common.
+/// The summary of all settings.
 pub(super) fn summary(sweep: &Sweep, style: Style) -> String {
     let mut page = Page::new(style);
     page.blank();

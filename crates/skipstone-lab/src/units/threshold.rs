@@ -32,7 +32,7 @@ pub struct Evaluation {
 /// Why a threshold could not be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
-    /// It never can be: there is no such number, or its unit is another. One sentence.
+    /// The threshold can never be evaluated: there is no such number, or its unit is another. One sentence.
     #[error("{0}")]
     Wrong(String),
     /// The number exists and was not measured: of a remote server, or when nothing arrived. Its name.

@@ -1,4 +1,5 @@
-//! All channels of a connection at work: whose turn it is, what the peer can still take, what it gets.
+//! All channels of a connection: the order in which they send, the peer's receive window, and the messages that are
+//! sent and received.
 //!
 //! Nothing here walks the channels of a connection: only those with something to send are ever touched.
 
@@ -31,7 +32,7 @@ pub(crate) struct Channels {
     classes: Classes,
     resending: VecDeque<u32>,
     window: SendWindow,
-    /// SendWindow cost of what has arrived and cannot be delivered yet.
+    /// Window cost of messages that arrived and cannot be delivered yet.
     held_bytes: u64,
     /// Memory of it beyond that.
     held_footprint: u64,
@@ -39,7 +40,7 @@ pub(crate) struct Channels {
     has_perishables: bool,
 }
 
-/// Where the message frames of a packet have got to: what a frame without channel or sequence continues.
+/// The position in the message frames of a packet, from which a frame without channel or sequence continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MessageCursor {
     sequence: Option<Seq>,
@@ -90,8 +91,8 @@ impl Channels {
         !self.schedule.is_empty()
     }
 
-    /// The class of the next packet with new messages; `None` if the peer can hold none of them. Where there is only one
-    /// class, it is that one.
+    /// The class of the next packet with new messages; `None` if the peer can hold none of them. If there is only one
+    /// class, the result is that class.
     #[inline]
     pub(crate) fn next_class(&self) -> Option<ClassId> {
         if self.classes.is_one() { Some(0) } else { self.next_class_of_several() }
@@ -121,7 +122,8 @@ impl Channels {
         self.table.prefetch(step);
     }
 
-    /// The class of the channel of a record, if that channel has work. Where there is only one class, it is that one.
+    /// The class of the channel of a record, if that channel has work. If there is only one class, the result is that
+    /// class.
     pub(crate) fn class_of(&self, record: Record) -> Option<ClassId> {
         if self.classes.is_one() {
             return Some(0);
@@ -134,7 +136,8 @@ impl Channels {
         self.schedule.slots_of(class).next().is_some()
     }
 
-    /// How many messages of a class wait to be sent for the first time, and bytes that they will take in packets, about.
+    /// How many messages of a class wait to be sent for the first time, and bytes that they will take in packets,
+    /// about.
     pub(crate) fn new_size(&self, class: ClassId) -> (usize, usize) {
         let sizes = self.schedule.slots_of(class).map(|slot| self.table.peek(slot).outgoing.new_size());
         sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1))
@@ -145,7 +148,8 @@ impl Channels {
         self.table.iter().any(|channel| channel.outgoing.owes())
     }
 
-    /// Writes what was lost of these classes, the oldest first. False if the packet has no room for all of it.
+    /// Writes the lost messages of these classes, the oldest first. Returns `false` if the packet has no room for all
+    /// of it.
     pub(crate) fn resend(&mut self, packet: &mut Packet<'_>, is_wanted: impl Fn(ClassId) -> bool) -> bool {
         let mut at = 0;
         while let Some(slot) = self.resending.get(at).copied() {
@@ -277,7 +281,7 @@ impl Channels {
         self.table.release_if_idle(slot);
     }
 
-    /// What the peer can hold, as its newest acknowledgement says.
+    /// Sets the receive window that the peer's newest acknowledgement states.
     pub(crate) fn on_window(&mut self, limit: u64) {
         self.window.limit = limit;
     }
@@ -324,8 +328,8 @@ impl Channels {
         arrival
     }
 
-    /// Takes the run of messages that is next, if there is one and all of it is delivered at once. Else they are to be taken one
-    /// by one.
+    /// Reads the next run of messages, if there is one and all of it is delivered at once. Else they are to be taken
+    /// one by one.
     pub(crate) fn on_run(
         &mut self,
         cursor: &mut MessageCursor,
@@ -344,14 +348,14 @@ impl Channels {
         (run.count > 0).then(|| inbox.copy_run(&run))
     }
 
-    /// What comes next in the packet is no message, or the packet ends.
+    /// Ends a run of messages: another frame follows, or the packet ends.
     pub(crate) fn end_run(&mut self, cursor: &mut MessageCursor) {
         if let Some((_, slot)) = cursor.last_used.take() {
             self.table.release_if_idle(slot);
         }
     }
 
-    /// Lets go of memory that a jam needed.
+    /// Releases memory that a backlog needed.
     pub(crate) fn trim(&mut self) {
         self.table.iter_mut().for_each(|channel| channel.outgoing.trim());
     }
@@ -362,12 +366,12 @@ impl Channels {
         self.resending.shrink_to_fit();
     }
 
-    /// SendWindow cost of what has arrived and cannot be delivered yet.
+    /// Window cost of messages that arrived and cannot be delivered yet.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.held_bytes
     }
 
-    /// Memory that the peer's messages take here: what waits for others, and channels with state.
+    /// Memory that the peer's messages take: messages that wait for earlier ones, and channels with state.
     pub(crate) fn memory_bytes(&self) -> u64 {
         PER_WINDOW_BYTE * self.held_bytes + self.held_footprint + self.table.memory_bytes()
     }
@@ -446,6 +450,6 @@ pub struct Depth {
     pub bytes: u64,
     /// Channels that have state.
     pub channels: u32,
-    /// SendWindow cost of what has arrived and cannot be delivered yet.
+    /// Window cost of messages that arrived and cannot be delivered yet.
     pub held_bytes: u64,
 }

@@ -1,4 +1,5 @@
-//! Classes of redundancy: channels whose rules name the same mode share one, and only they share packets of new messages.
+//! Classes of redundancy: channels whose rules name the same mode share one, and only they share packets of new
+//! messages.
 
 use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::Settings;

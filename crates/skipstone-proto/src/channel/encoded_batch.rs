@@ -1,7 +1,8 @@
 //! Messages for many peers, written once: the frames as they stand in any packet where each follows the one before.
 //!
-//! What a tick says to everybody is the same for all, but for the header of the first message in a packet. So it is
-//! encoded, added up and allocated once; a peer gets a copy of the bytes, and an entry for all of them together.
+//! The messages of a broadcast are the same for all peers, except for the header of the first message in a packet. So
+//! they are encoded, added up and allocated once; a peer gets a copy of the bytes, and one entry for all of them
+//! together.
 
 use super::{MessageId, Submission, window_cost};
 use crate::time::Duration;
@@ -28,7 +29,7 @@ struct BatchMessage {
     frames_to: u32,
     /// Payload bytes up to its end.
     payload_to: u32,
-    /// SendWindow cost up to its end.
+    /// Window cost up to the end of the message.
     cost_to: u32,
 }
 
@@ -40,14 +41,14 @@ pub(crate) struct BatchSlice {
     to: u16,
 }
 
-/// What ends a run of messages in a packet.
+/// Limits that end a run of messages in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Once so many bytes of frames are written, no further message is begun.
     pub begun_within: usize,
     /// Bytes of frames that have room.
     pub room: usize,
-    /// SendWindow cost that the peer can take.
+    /// Window cost that the peer can take.
     pub cost: u64,
     /// Messages that may be in flight.
     pub messages: usize,
@@ -118,7 +119,7 @@ impl BatchSlice {
         self.sum(|message| message.payload_to) as usize
     }
 
-    /// What of the peer's window they take.
+    /// Bytes of the peer's receive window that these messages take.
     pub(crate) fn cost(&self) -> u64 {
         self.sum(|message| message.cost_to).into()
     }
@@ -191,7 +192,7 @@ pub(crate) struct BatchEncoder {
 }
 
 impl BatchEncoder {
-    /// BatchEncoder messages of one channel: [`BATCH_MESSAGES_MAX`] at most, none longer than [`BATCH_PAYLOAD_BYTES_MAX`].
+    /// Encodes messages of one channel: [`BATCH_MESSAGES_MAX`] at most, none longer than [`BATCH_PAYLOAD_BYTES_MAX`].
     pub(crate) fn batch(&mut self, messages: impl Iterator<Item = (Bytes, MessageId)>) -> Arc<EncodedBatch> {
         // The oldest is the most likely to be free; if it is not, another is tried next time.
         let mut oldest = self.spare.pop_front().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What received messages truly cost in memory while they cannot be delivered: the window counts what a sender can know, and
-//! says nothing of maps, nodes and channels that hold a byte each.
+//! The memory that received messages really occupy while they cannot be delivered: the window counts only the bytes
+//! that a sender can know, without maps, nodes and channels that hold one byte each.
 
 use super::reassembly::Reassembly;
 use bytes::Bytes;

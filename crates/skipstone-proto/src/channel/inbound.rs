@@ -1,5 +1,5 @@
-//! Limits of the messages that clients send, per channel: direction, length and rate. They are the server's own business
-//! and are not on the wire.
+//! Limits of the messages that clients send, per channel: direction, length and rate. These limits are local to the
+//! server and are not on the wire.
 
 use crate::time::Time;
 use core::fmt;
@@ -14,17 +14,17 @@ pub struct InboundRule {
     pub first: u16,
     /// The last channel that this holds, not below `first`.
     pub last: u16,
-    /// Who may send.
+    /// The sides that may send.
     pub direction: Direction,
-    /// Bytes of a message from a client at most; `None` for what the settings allow.
+    /// Bytes of a message from a client at most; `None` for the limit of the settings.
     pub message_bytes_max: Option<u32>,
-    /// How many messages each client may send on each channel; `None` for any number.
+    /// The messages that each client may send on each channel; `None` for any number.
     pub rate: Option<MessageRate>,
-    /// What happens when a client breaks the rule.
+    /// The reaction when a client breaks the rule.
     pub violation: Violation,
 }
 
-/// Who may send on a channel.
+/// The sides that may send on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Direction {
@@ -42,19 +42,19 @@ pub enum Direction {
 pub struct MessageRate {
     /// Messages per second in the long run, at least 1.
     pub per_second: u32,
-    /// Messages that may come at once after a pause, at least 1. A path that loses packets or stalls delivers in bursts:
-    /// allow for a second or so on reliable-ordered channels.
+    /// Messages that may come at once after a pause, at least 1. A path that loses packets or stalls delivers in
+    /// bursts: allow for a second or so on reliable-ordered channels.
     pub burst: u32,
 }
 
-/// What happens when a client breaks an inbound rule.
+/// The reaction when a client breaks an inbound rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Violation {
     /// The connection ends with code `PROTOCOL` and a reason that names the channel and the rule.
     #[default]
     Close,
-    /// The message is dropped and counted as `DropReason::InboundRule`. Only on unreliable channels: a reliable one would
-    /// lack a message that its sender knows as delivered.
+    /// The message is dropped and counted as `DropReason::InboundRule`. Only on unreliable channels: a reliable one
+    /// would lack a message that its sender knows as delivered.
     Drop,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct InboundLimits {
     paid_at: BTreeMap<u16, u64>,
 }
 
-/// Channels whose rate is remembered, before those that have been paid for are forgotten.
+/// The number of channels whose rate is stored before entries with a full allowance are removed.
 const CHANNELS_KEPT: usize = 64;
 /// An entry of a map whose nodes may be half empty.
 const ACCOUNT_BYTES: u64 = 32;

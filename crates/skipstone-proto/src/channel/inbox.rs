@@ -1,9 +1,9 @@
 //! Messages that may be delivered, and the memory that they share.
 //!
-//! Small ones lie in blocks, one behind the other, so that a message costs a copy and no allocation. Whenever the
-//! application has let go of everything, the block begins anew, so that the next messages lie where the processor's
-//! cache still has the last ones. What cannot be delivered yet has memory of its own, for nobody knows how long it will
-//! be kept.
+//! Small messages are stored in blocks, one after the other, so that a message costs a copy and no allocation. When the
+//! application has released all messages, the block is used from its start again, so that the next messages use memory
+//! that is still in the processor's cache. A message that cannot be delivered yet has memory of its own, because the
+//! time for which it is kept is unknown.
 
 use crate::wire::message_run::{MessageRun, RunPosition};
 use bytes::{Bytes, BytesMut};
@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 64 << 10;
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
 /// The same for a run, whose messages share one piece.
 const RUN_BYTES_MAX: usize = BLOCK_BYTES / 4;
-/// Full blocks that wait to be used again; others are left to whoever keeps their messages.
+/// Full blocks that are kept for reuse, at most; others are freed with the last of their messages.
 const FULL_MAX: usize = 16;
 
 /// Messages that came in a run, each of which is made when it is asked for.
@@ -36,7 +36,7 @@ pub(crate) struct Messages {
     pub left: u32,
     /// Bytes of all payloads, those included that have been taken.
     pub payload_bytes: usize,
-    /// What all of them take of a window.
+    /// Bytes of a receive window that all of them take.
     pub window_cost: u64,
 }
 

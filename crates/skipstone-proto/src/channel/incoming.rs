@@ -15,7 +15,7 @@ use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// What a channel has received and may not deliver yet.
+/// The messages that a channel has received and may not deliver yet.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     mode: DeliveryMode,
@@ -35,24 +35,26 @@ struct Held {
     partial: BTreeMap<u64, Reassembly>,
 }
 
-/// What became of a message frame.
+/// The result of receiving a message frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It was taken: delivered, or held until it is whole.
+    /// The frame was accepted: its message is delivered, or held until it is whole.
     Taken,
-    /// It was taken, and an earlier one of its reliable channel has not come: which a carrier that keeps the order excludes.
+    /// The frame was accepted, and an earlier one of its reliable channel has not come; a carrier that keeps the order
+    /// excludes this.
     Early,
-    /// It had been taken before.
+    /// The frame had been accepted before.
     Duplicate,
     /// A newer message had been delivered on this sequenced channel.
     Stale,
-    /// It is unreliable, and the application has not taken what came before.
+    /// The message is unreliable, and the application has not taken the earlier ones.
     NoRoom,
-    /// It breaks the rules: too far above the next, without a sequence, or a fragment that contradicts another.
+    /// The frame is invalid: too far above the next sequence, without a sequence, or a fragment that contradicts
+    /// another.
     Malformed,
 }
 
-/// How far a sequence may lie above the next in order; a sender keeps to a quarter of it.
+/// The greatest distance of a sequence above the next in order; a sender keeps to a quarter of this distance.
 const SEQUENCE_GAP_MAX: u64 = 1 << 18;
 /// PendingHandshakes messages of an unreliable channel; the oldest goes first.
 const PARTIAL_MAX: usize = 16;
@@ -64,7 +66,7 @@ impl Incoming {
         Incoming { mode, next: u64::from(next.0) + (1 << 32), held: None }
     }
 
-    /// The reference for truncated sequences, and what is kept of an idle channel.
+    /// The reference for truncated sequences, and the only state that is kept of an idle channel.
     pub(crate) fn next(&self) -> Seq {
         Seq(self.next as u32)
     }
@@ -84,7 +86,7 @@ impl Incoming {
         self.held.is_none()
     }
 
-    /// Memory of what is held, but for what its window cost stands for.
+    /// Memory of the held messages, without the part that their window cost covers.
     pub(crate) fn footprint(&self) -> u64 {
         self.held.as_ref().map_or(0, |held| HELD_BYTES + PARTIAL_BYTES * held.partial.len() as u64)
     }
@@ -119,7 +121,8 @@ impl Incoming {
         (count, cost)
     }
 
-    /// Whether whole messages from this sequence on would all be delivered at once: nothing is missing, nothing is held.
+    /// Whether whole messages from this sequence on would all be delivered at once: nothing is missing, nothing is
+    /// held.
     pub(crate) fn is_straight(&self, from: Seq) -> bool {
         self.mode == DeliveryMode::ReliableOrdered && self.held.is_none() && from == self.next()
     }
@@ -308,7 +311,8 @@ impl Incoming {
         }
     }
 
-    /// Unordered: what remembering the gaps takes of the window. A sender that keeps to its window has paid for each gap.
+    /// Unordered: bytes of the receive window that the record of the gaps takes. A sender that keeps to its window has
+    /// paid for each gap.
     fn range_cost(&self) -> u64 {
         let ranges = self.held.as_ref().map_or(0, |held| held.delivered.range_count());
         window_cost(0) * ranges as u64

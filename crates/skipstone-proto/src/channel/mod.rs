@@ -28,15 +28,15 @@ pub use submission::{GivenUp, MessageId, Submission};
 pub(crate) struct Channel {
     /// Its number.
     pub id: u16,
-    /// Its rule's place in the settings.
+    /// The place of the channel's rule in the settings.
     pub rule: u8,
-    /// What this side sends.
+    /// Messages that this side sends.
     pub outgoing: Outgoing,
-    /// What this side receives.
+    /// Messages that this side receives.
     pub incoming: Incoming,
-    /// Whether it waits in the schedule for its turn to send new messages.
+    /// Whether the channel waits in the schedule for its turn to send new messages.
     pub is_scheduled: bool,
-    /// Whether it waits for its turn to retransmit.
+    /// Whether the channel waits for its turn to retransmit.
     pub is_resending: bool,
 }
 

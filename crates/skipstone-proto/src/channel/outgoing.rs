@@ -1,7 +1,8 @@
-//! The sending side of a channel: what waits, what is in flight, what must be sent again. `send` writes it into packets,
-//! `fate` hears what became of them.
+//! The sending side of a channel: messages that wait, that are in flight, and that must be retransmitted. `send` writes
+//! them into packets, `fate` handles acknowledgement and loss.
 //!
-//! A message gets its sequence when its first byte is sent, so that one which never left can be dropped without a gap.
+//! A message gets its sequence when its first byte is sent, so that a message which was never sent can be dropped
+//! without a gap.
 
 mod content;
 mod fate;
@@ -23,13 +24,14 @@ use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a channel has still to send, or still to hear of.
+/// The messages of a channel that wait to be sent or acknowledged.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     channel: u16,
     mode: DeliveryMode,
     wants_receipts: bool,
-    /// Unreliable, and the next packets repeat what a packet brought: payloads are kept for them.
+    /// Whether the channel is unreliable and the next packets repeat the messages of a packet: payloads are kept for
+    /// that.
     is_repeating: bool,
     /// Sequence of the next message whose first byte is sent.
     next: Seq,
@@ -49,7 +51,7 @@ pub(crate) struct Outgoing {
     pending_messages: usize,
 }
 
-/// The fate of a message whose sender asked for it, or must be told.
+/// The fate of a message, if its sender asked for a receipt or must be informed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Receipt {
     /// The message.
@@ -60,16 +62,16 @@ pub(crate) struct Receipt {
     pub fate: Result<(), GivenUp>,
 }
 
-/// What a full queue does to a new message.
+/// The result of queueing a new message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It waits for its turn.
+    /// The message waits for its turn.
     Queued,
-    /// It waits, and the oldest waiting one was dropped for it.
+    /// The message waits, and the oldest waiting one was dropped for it.
     QueuedForOldest,
-    /// It was not taken.
+    /// The message was refused.
     Refused,
-    /// It was not taken, and the channel's rule is that the connection ends.
+    /// The message was refused, and the channel's rule is that the connection ends.
     Disconnect,
 }
 
@@ -95,13 +97,14 @@ const UNCERTAIN_AT_WAKE: u32 = 2_048;
 const FLIGHT_MAX: usize = 1 << 16;
 /// Bytes of a message's header, about.
 const HEADER_BYTES: usize = 5;
-/// How many entries a recycled queue keeps room for: a channel that falls idle and wakes with each tick allocates nothing.
+/// The capacity that a recycled queue keeps, in entries: a channel that alternates between idle and active each tick
+/// allocates nothing.
 const CAPACITY_KEPT: usize = 64;
 /// The same for one at work, beyond what is in it twice.
 const CAPACITY_TRIMMED: usize = 8;
 
 impl Outgoing {
-    /// Begins to fetch the queues: what waits, and both ends of what is in flight.
+    /// Prefetches the queues: the waiting messages, and both ends of those in flight.
     pub(crate) fn prefetch(&self) {
         prefetch(self.pending.as_slices().0);
         self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);
@@ -152,7 +155,7 @@ impl Outgoing {
         shrink_queue(&mut self.lost, CAPACITY_TRIMMED);
     }
 
-    /// The sequence of the next message: what is kept of an idle channel.
+    /// The sequence of the next message: the only state that is kept of an idle channel.
     pub(crate) fn next(&self) -> Seq {
         self.next
     }
@@ -202,7 +205,7 @@ impl Outgoing {
         self.mode.is_reliable() && (!self.pending.is_empty() || !self.flight.is_empty())
     }
 
-    /// Queues a message, or says what the rule does instead.
+    /// Queues a message, or returns the rule's reaction to a full queue.
     pub(crate) fn queue(
         &mut self,
         rule: &ChannelRule,
@@ -218,7 +221,7 @@ impl Outgoing {
             return Admission::Queued;
         }
         let waiting = (self.pending_messages, self.pending_bytes);
-        // What a newer message takes the place of makes room for it.
+        // A newer sequenced message replaces all waiting ones, which makes room for it.
         let room_made = if is_sequenced { waiting } else { (0, 0) };
         let mut admission = Admission::Queued;
         if self.is_full(rule, payload.len(), room_made) {
@@ -241,8 +244,8 @@ impl Outgoing {
         admission
     }
 
-    /// Queues all messages of a batch, if nothing speaks against treating them alike. False if each is to be queued by
-    /// itself, since its fate is to be told, or a newer one takes its place, or not all of them have room.
+    /// Queues all messages of a batch together. Returns `false` if each must be queued by itself, because receipts are
+    /// wanted, a newer message replaces an older one, or there is not enough room for all.
     pub(crate) fn queue_batch(&mut self, rule: &ChannelRule, batch: &Arc<EncodedBatch>) -> bool {
         let part = BatchSlice::all(batch);
         let (messages, bytes) = (self.queued_messages() + part.count(), self.queued_bytes + part.payload_bytes());
@@ -262,7 +265,7 @@ impl Outgoing {
         self.pending.push_back(pending);
     }
 
-    /// Messages in flight, and those among them that are of no further interest.
+    /// Messages in flight, including those whose fate is decided.
     fn flying(&self) -> usize {
         self.next.distance_from(self.first) as usize
     }
@@ -316,7 +319,7 @@ impl Outgoing {
             || self.queued_bytes - bytes + length > rule.queue_bytes_max as usize
     }
 
-    /// The oldest message that was never sent; it counts no longer.
+    /// Removes and returns the oldest message that was never sent.
     fn pop_pending(&mut self) -> Option<(Bytes, MessageId)> {
         let (payload, id, _) = self.take_pending()?;
         self.queued_bytes -= payload.len();

@@ -1,5 +1,5 @@
-//! The packet that is being written: where its frames go, what the ledger must know of them, and how many bytes of
-//! reliable messages the peer can still take.
+//! The packet that is being written: the place of its frames, their records for the ledger, and the bytes of reliable
+//! messages that the peer can still take.
 
 use crate::recovery::{Ledger, Record};
 use crate::seq::Seq;
@@ -11,9 +11,9 @@ use crate::wire::number::Truncated;
 pub(crate) struct Packet<'a> {
     /// Where the next frame goes.
     pub writer: Writer<'a>,
-    /// What the last message frame lets the next one leave out.
+    /// The state of the last message frame, which the next one need not repeat.
     pub run: MessageEncoder,
-    /// Takes a record for each frame that somebody cares about.
+    /// The ledger, which stores a record for each frame whose fate matters.
     pub ledger: &'a mut Ledger,
     /// The channel whose turn it is.
     pub channel: u16,
@@ -66,7 +66,7 @@ impl<'a> Packet<'a> {
         self.writer.len() - self.messages_from >= self.target
     }
 
-    /// Bytes left, for what may be cut, until the target.
+    /// Bytes left until the target, for messages that may be cut into fragments.
     fn room_to_target(&self) -> usize {
         let to_target = self.target.saturating_sub(self.writer.len() - self.messages_from);
         self.room().min(to_target.max(FRAGMENT_BYTES_MIN + FRAGMENT_HEADER_BYTES_MAX))
@@ -89,12 +89,12 @@ impl<'a> Packet<'a> {
 pub(crate) struct SendWindow {
     /// Cost of the reliable messages in flight.
     pub taken: u64,
-    /// What the peer allowed last.
+    /// The limit that the peer advertised last.
     pub limit: u64,
 }
 
 impl SendWindow {
-    /// Whether a message of this cost may set out.
+    /// Whether a message of this cost may be sent.
     pub(crate) fn admits(&self, cost: u64) -> bool {
         self.taken + cost <= self.limit
     }

@@ -1,4 +1,4 @@
-//! Joins the fragments of one message. They may come in any order, overlap, and be cut differently each time.
+//! Joins the fragments of one message. Fragments may arrive in any order, overlap, and be cut differently each time.
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ pub(crate) struct Reassembly {
     total: u32,
     received: u32,
     pieces: BTreeMap<u32, Bytes>,
-    /// It was incomplete when [`Reassembly::grow_old`] was asked before.
+    /// Whether the message was incomplete at an earlier call of [`Reassembly::grow_old`].
     is_old: bool,
 }
 
-/// What each piece takes besides its bytes.
+/// The cost of each piece besides its bytes.
 const PIECE_COST: u64 = 64;
 
 impl Reassembly {
@@ -27,12 +27,13 @@ impl Reassembly {
         self.total
     }
 
-    /// What it takes of the receive window: what has arrived, and the memory that each piece needs besides.
+    /// Bytes of the receive window that the message takes: the bytes that arrived, and the memory that each piece needs
+    /// besides.
     pub(crate) fn cost(&self) -> u64 {
         u64::from(self.received) + PIECE_COST * (1 + self.pieces.len() as u64)
     }
 
-    /// Whether it was old already; from now on it is.
+    /// Marks the message as old. Returns whether it was old already.
     pub(crate) fn grow_old(&mut self) -> bool {
         core::mem::replace(&mut self.is_old, true)
     }

@@ -8,7 +8,7 @@ use crate::ranges::RangeSet;
 #[derive(Debug)]
 pub(super) struct Recent {
     floor: u64,
-    /// The floor moves here when time passes: what is missing below was lost with all its repeats.
+    /// The floor moves here when time passes: messages missing below were lost with all their repeats.
     aged: u64,
     delivered: RangeSet,
 }
@@ -22,7 +22,7 @@ impl Recent {
         Recent { floor, aged: floor, delivered: RangeSet::default() }
     }
 
-    /// Whether a message of this number was delivered, or is too old to tell.
+    /// Whether a message of this number was delivered, or is too old to be known.
     pub(super) fn contains(&self, number: u64) -> bool {
         number < self.floor || self.delivered.contains(number)
     }
@@ -49,7 +49,7 @@ impl Recent {
         self.delivered.is_empty()
     }
 
-    /// What it takes of the receive window.
+    /// Bytes of the receive window that the record takes.
     pub(super) fn cost(&self) -> u64 {
         window_cost(0) * self.delivered.range_count() as u64
     }

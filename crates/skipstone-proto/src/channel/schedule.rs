@@ -1,5 +1,5 @@
-//! Whose turn it is to send: by priority, then class by class, one packet each, then round robin with weights inside one
-//! class of a priority.
+//! The order in which channels send: by priority, then class by class, one packet each, then round robin with weights
+//! inside one class of a priority.
 
 use super::classes::ClassId;
 use std::collections::VecDeque;

@@ -7,14 +7,14 @@ use bytes::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct MessageId(pub u64);
 
-/// A message on its way in: the application's bytes and what belongs to them.
+/// A message to be queued: the application's bytes and their metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     /// The message.
     pub payload: Bytes,
     /// The application's name for it.
     pub id: MessageId,
-    /// How late it is already: it answers, or passes on, a message that was lost on its way before.
+    /// The age of the message at submission, for a message that answers or forwards one delayed by loss.
     pub age: Duration,
 }
 

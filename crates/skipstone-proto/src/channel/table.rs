@@ -1,5 +1,5 @@
-//! All channels of a connection: 65,536 ids, of which the active ones have state and the idle ones 8 bytes of counters, but
-//! for the last that fell idle.
+//! All channels of a connection: 65,536 ids, of which the active ones have state and the idle ones 8 bytes of counters,
+//! but for the last that fell idle.
 
 use super::Channel;
 use super::incoming::Incoming;
@@ -184,7 +184,7 @@ impl ChannelTable {
         self.slots.get(slot as usize).is_some_and(Option::is_some)
     }
 
-    /// Memory of all channels, but for what they hold.
+    /// Memory of all channels, without their messages.
     pub(crate) fn memory_bytes(&self) -> u64 {
         CHANNEL_BYTES * self.slots.len() as u64 + size_of::<Page>() as u64 * u64::from(self.page_count)
     }

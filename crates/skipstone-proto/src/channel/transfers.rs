@@ -6,9 +6,9 @@ use super::MessageId;
 /// The long messages of a connection that are under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transfers {
-    /// What this side sends, channel by channel, the oldest of each first.
+    /// Messages that this side sends, channel by channel, the oldest of each first.
     pub outgoing: Vec<OutgoingTransfer>,
-    /// What is arriving.
+    /// Messages that are arriving.
     pub incoming: Vec<IncomingTransfer>,
 }
 
@@ -35,7 +35,7 @@ pub struct IncomingTransfer {
     pub channel: u16,
     /// Bytes of it that have arrived, in whatever order.
     pub received_bytes: u32,
-    /// Its length, which its first fragment told.
+    /// The length of the message, which its first fragment stated.
     pub total_bytes: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What differs between the default controller and the aggressive one, as numbers.
+//! The numbers that differ between the default controller and the aggressive one.
 
 use super::cubic;
 

@@ -1,5 +1,5 @@
-//! A cap on what leaves, in bytes per second with IP headers: a token bucket beside the congestion controller, which may be
-//! off. The configuration sets it; nothing on the path changes it.
+//! A limit on the sending rate, in bytes per second with IP headers: a token bucket beside the congestion controller,
+//! which may be off. The configuration sets it; nothing on the path changes it.
 
 use super::pacer::{Pace, Pacer};
 use crate::time::Time;

@@ -1,5 +1,5 @@
-//! The window of a flow that competes with others which only loss slows down: CUBIC (RFC 9438) in whole numbers, weighed
-//! as if it were several flows.
+//! The window of a flow that competes with others which only loss slows down: CUBIC (RFC 9438) in whole numbers,
+//! weighed as if it were several flows.
 
 use crate::time::Time;
 
@@ -12,7 +12,7 @@ pub(super) struct Cubic {
     plateau: u32,
     /// When the window comes back there, in milliseconds of the epoch.
     plateau_ms: u32,
-    /// What a Reno flow would have by now, in bytes.
+    /// The congestion window that a Reno flow would have by now, in bytes.
     reno: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The delay-aware controller: what it knows of its path, and what it tells. How it works is told in `mod.rs`; what it does
-//! in each of its phases is in `phases`.
+//! The delay-aware controller: its estimates of the path, and its decisions. `mod.rs` describes the algorithm; `phases`
+//! contains the behaviour in each phase.
 
 mod phases;
 
@@ -30,7 +30,7 @@ pub(super) struct DelayAware {
     /// Until when the window counts as used up, and since when it has been without a pause.
     limited_until: Time,
     limited_from: Time,
-    /// Bytes that nobody acknowledges, of the last round trip and of the present one, and when that began.
+    /// Bytes that are never acknowledged, of the last round trip and of the present one, and the time when that began.
     untracked: [u32; 2],
     untracked_from: Time,
     /// Losses of packets that left before this were answered.
@@ -41,12 +41,12 @@ pub(super) struct DelayAware {
     /// The queueing delay at which this path lost too much, as far as it was seen.
     depth: u32,
     depth_at: Time,
-    /// What was left of the standing queue when ours was drained.
+    /// The standing queue that remained when our own was drained.
     residual: u32,
     /// For how long the path has been full, less half of the time in which it was not, and as of when.
     crowded: Duration,
     crowded_at: Time,
-    /// Until when what is beyond need stays away from the path, and for how long.
+    /// The time until which redundancy beyond need stays off the path, and the length of that pause.
     yields_until: Time,
     yields_for: Duration,
     share: RedundancyShare,
@@ -67,7 +67,7 @@ enum Phase {
     Steady(Steady),
     /// Others keep the queue long, and only loss makes them yield.
     Competing(Cubic),
-    /// The window is small for a moment, to see whether the queue is ours.
+    /// The window is small for a moment, to find out whether our own traffic causes the queue.
     Probing { until: Time, before: u32, least: u32, back: u32, base: u32 },
     /// The window is small for a moment, to see the path without our queue.
     Draining { until: Time, back: u32 },
@@ -83,9 +83,9 @@ struct Steady {
     is_up: bool,
 }
 
-/// What a round trip may carry before anything is known; paced, save for the first burst.
+/// The initial congestion window, before the path is measured; paced except for the first burst.
 const WINDOW_DATAGRAMS_INITIAL: u32 = 32;
-/// Fewer could not keep a path measured.
+/// The minimum congestion window: with fewer datagrams the path could not be measured.
 const WINDOW_DATAGRAMS_MIN: u32 = 2;
 const WINDOW_MAX: u32 = 1 << 30;
 /// Datagrams that leave at once while nothing waits.
@@ -188,8 +188,8 @@ impl DelayAware {
         self.rate.on_sent(now, in_flight_before == 0)
     }
 
-    /// What nobody acknowledges takes its share of the pace, and so of the window: whoever is held back by the pace has
-    /// more to send than the window allows.
+    /// A packet that is never acknowledged takes its share of the pacing rate, and so of the window: a sender that the
+    /// pacer holds back has more to send than the window allows.
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
         if now.since(self.untracked_from) >= micros(self.smoothed) {
@@ -199,7 +199,7 @@ impl DelayAware {
         self.untracked[1] = self.untracked[1].saturating_add(bytes);
     }
 
-    /// About what left within the last round trip and will not be acknowledged.
+    /// About the bytes sent within the last round trip that will not be acknowledged.
     fn untracked_in_flight(&self, now: Time) -> u32 {
         match now.since(self.untracked_from) {
             age if age < micros(self.smoothed) => self.untracked[0].max(self.untracked[1]),
@@ -270,7 +270,8 @@ impl DelayAware {
         let is_competing = matches!(self.phase, Phase::Competing(_));
         let percent = if has_queue { self.aggressiveness.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
         let is_excessive = self.losses.is_excessive(self.datagram.into(), percent);
-        // Beside others a loss counts where it tells of an overflow; what the path loses at random comes at any time.
+        // While competing with other flows, a loss counts where it indicates a queue overflow; random loss comes at any
+        // time.
         let is_overflow = has_queue && self.losses.may_overflow(self.queue.latest_delay());
         if !(is_excessive || is_competing && is_overflow) {
             return;
@@ -322,8 +323,8 @@ impl DelayAware {
         shared.min((self.depth.saturating_sub(self.noise()) / 2).max(shared / 2))
     }
 
-    /// The queueing delay from which the path counts as full. Whoever fills it keeps the delay about the target, in the
-    /// other direction too: who waits for more would take it for free.
+    /// The queueing delay from which the path counts as full. A sender that fills the path keeps the delay near the
+    /// target, in the other direction too: a sender that waited for a longer delay would take the path for free.
     fn full_delay(&self) -> u32 {
         let rate = self.rate.best();
         (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
@@ -348,7 +349,7 @@ impl DelayAware {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
 
-    /// Whether a queue stands. Jitter alone is none: it comes and goes within a round trip.
+    /// Whether a queue stands. Jitter alone is no standing queue: jitter comes and goes within a round trip.
     fn has_queue(&self) -> bool {
         self.queue.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
     }
@@ -358,14 +359,14 @@ impl DelayAware {
         3 * self.shared_target(self.delivered_rate()) + self.noise()
     }
 
-    /// What the path carries, though we may have less to send than that.
+    /// The rate that the path carries, although we may have less to send.
     fn path_rate(&self) -> u64 {
         self.rate.best().max(self.rate.promised() / 2)
     }
 
-    /// What the path carries for whoever fills it. Out of slow start the promise is not worth more than twice what arrives:
-    /// acknowledgements that a queue on their way pushed together promise many times the rate, and our own queue would look
-    /// like that of others.
+    /// The rate that the path carries if a sender fills it. After slow start, the promised rate counts up to twice the
+    /// delivered rate: acknowledgements that a queue on their path compressed promise many times the rate, and our own
+    /// queue would look like that of others.
     fn delivered_rate(&self) -> u64 {
         match self.phase {
             Phase::Ramp { .. } => self.path_rate(),
@@ -381,8 +382,9 @@ impl DelayAware {
         }
     }
 
-    /// What yields to a queue makes it go away, and would come back at once: it stays away for a while, so that others,
-    /// who share the queue or send the other way, find the room. Longer each time that it fills the path again.
+    /// Traffic that yields to a queue drains it, and would return at once. So it stays away for a while, in which
+    /// others that share the queue or send in the other direction find room; longer each time that it fills the path
+    /// again.
     fn watch_crowd(&mut self, now: Time) {
         let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
         let enough = micros(CROWDED_ROUND_TRIPS * self.smoothed).max(CROWDED_MIN);
@@ -398,7 +400,7 @@ impl DelayAware {
                 self.yields_for = if is_again { (self.yields_for * 2).min(YIELDS_MAX) } else { YIELDS_MIN };
             }
             self.yields_until = now + self.yields_for;
-            // Only what waits for the window shows that it is our own load that fills the path, and no jitter.
+            // Only data that waits for the window shows that our own load, and not jitter, fills the path.
             if self.is_full(now) {
                 self.share.on_full(now, self.yields_until);
             }
@@ -416,7 +418,7 @@ impl DelayAware {
             if now >= self.limited_until {
                 self.limited_from = now;
             }
-            // Before the first answer nobody knows how long a round trip is.
+            // Before the first acknowledgement the round-trip time is unknown.
             let span = if self.queue.is_measured() { 2 * self.smoothed } else { RTT_MAX_US };
             self.limited_until = now + micros(span);
         } else if in_flight + 2 * datagram < self.window / 2 {

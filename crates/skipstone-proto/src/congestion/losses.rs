@@ -9,9 +9,10 @@ pub(super) struct Losses {
     lost: u32,
     from: Time,
     usual: u16,
-    /// The longest wait of late.
+    /// The longest recent queueing delay.
     longest: u32,
-    /// Losses and acknowledged datagrams of late, halved now and then: while the wait was near its longest, and otherwise.
+    /// Recent losses and acknowledged datagrams, halved now and then: while the queueing delay was near its longest,
+    /// and otherwise.
     at_longest: [u16; 2],
     otherwise: [u16; 2],
     counted_at: Time,
@@ -19,10 +20,10 @@ pub(super) struct Losses {
 
 /// A stretch holds at least so many datagrams, or chance alone would make a high loss.
 const DATAGRAMS_MIN: u32 = 48;
-/// Losses at the longest queue before they tell of an overflow.
+/// Losses at the longest queue before they count as a sign of an overflow.
 const OVERFLOWS_MIN: u64 = 5;
 const ONE: u64 = 65_536;
-/// 5%: what radio paths lose.
+/// 5%: the loss of radio paths.
 const USUAL_INITIAL: u16 = 3_277;
 /// 10%: more than this is not taken for granted, however long it lasts.
 const USUAL_MAX: u64 = 6_554;
@@ -41,26 +42,27 @@ impl Losses {
         }
     }
 
-    /// Losses come when the queue is at its longest, and hardly otherwise: somebody lets it overflow.
+    /// Whether losses come when the queue is at its longest, and hardly otherwise: another flow lets the queue
+    /// overflow.
     pub(super) fn follow_queue(&self) -> bool {
         let [lost, acked] = self.at_longest.map(u64::from);
         let [lost_otherwise, acked_otherwise] = self.otherwise.map(u64::from);
         lost >= OVERFLOWS_MIN && lost * acked_otherwise > 4 * (lost_otherwise + 1) * acked
     }
 
-    /// Forgets what was seen of overflows.
+    /// Resets the counts of overflows.
     pub(super) fn forget_overflows(&mut self) {
         (self.at_longest, self.otherwise) = ([0; 2], [0; 2]);
     }
 
-    /// Forgets half.
+    /// Halves the counts, and reduces the longest delay by a quarter.
     pub(super) fn fade(&mut self) {
         self.at_longest = self.at_longest.map(|count| count / 2);
         self.otherwise = self.otherwise.map(|count| count / 2);
         self.longest = self.longest / 4 * 3;
     }
 
-    /// Losses of one round trip count once where overflows are told from chance.
+    /// Losses of one round trip count once where overflows are distinguished from random loss.
     pub(super) fn on_lost(&mut self, now: Time, bytes: u32, sent_at: Time, wait_us: u32) {
         self.lost = self.lost.saturating_add(bytes);
         if sent_at >= self.counted_at {
@@ -70,12 +72,12 @@ impl Losses {
         }
     }
 
-    /// Whether a wait is near the longest of late.
+    /// Whether a queueing delay is near the longest recent one.
     fn is_at_longest(&self, wait_us: u32) -> bool {
         wait_us > self.longest / 4 * 3
     }
 
-    /// Whether the queue may have overflown shortly before somebody waited so long.
+    /// Whether the queue may have overflowed shortly before a packet waited this long.
     pub(super) fn may_overflow(&self, wait_us: u32) -> bool {
         wait_us > self.longest / 2
     }
@@ -86,7 +88,7 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// A stretch ends after a round trip and enough packets. One that `tells_usual` shows what the path itself loses.
+    /// A stretch ends after a round trip and enough packets. A stretch with `tells_usual` measures the path's own loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,

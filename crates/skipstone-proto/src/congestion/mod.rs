@@ -1,27 +1,30 @@
-//! How much may be in flight, and when the next datagram may leave.
+//! Congestion control and pacing: the bytes that may be in flight, and the time when the next datagram may be sent.
 //!
 //! The default controller keeps the queue at the bottleneck at a short target delay and takes loss for congestion only
 //! where a queue, or its excess, says so. Its parts and where they come from:
 //!
-//! - **The signal** is the standing queue: least round-trip time of the last half round trip, less the least of the last
-//!   30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for.
-//! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that flows
-//!   which see the same queue come to send at the same rate. The window moves towards it by steps that double while
-//!   their direction lasts (Copa), and from twice the target at once.
-//! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains), then
-//!   grows only by what a queue of 60 ms would hold until the answer comes: a path of 600 ms is not flooded.
-//! - **Others that yield to loss only** (CUBIC, Reno) are found by a queue that stands though we yield, or that overflows
-//!   again and again though we keep to the target. Beside them the window grows and shrinks as CUBIC's does (RFC 9438).
-//! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it see at the same time, the
-//!   window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether others hold it.
+//! - **The signal** is the standing queue: least round-trip time of the last half round trip, less the least of the
+//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for.
+//! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that
+//!   flows which see the same queue come to send at the same rate. The window moves towards it by steps that double
+//!   while their direction lasts (Copa), and from twice the target at once.
+//! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains),
+//!   then grows only by what a queue of 60 ms would hold until the answer comes: a path of 600 ms is not flooded.
+//! - **Others that yield to loss only** (CUBIC, Reno) are found by a queue that stands though we yield, or that
+//!   overflows again and again though we keep to the target. Beside them the window grows and shrinks as CUBIC's does
+//!   (RFC 9438).
+//! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it see at the same time,
+//!   the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether others
+//!   hold it.
 //! - **Loss** counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or exceeds 30%
-//!   without a queue (policers); and beside others, each time that a queue is there. What an application that sends less
-//!   than the window loses at random costs it nothing.
+//!   without a queue (policers); and beside others, each time that a queue is there. Random losses of an application
+//!   that sends less than the window do not reduce its window.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
-//! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the window
-//!   has been full for two round trips.
+//! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
+//!   window has been full for two round trips.
 //!
-//! What is not used up does not change: traffic far below the path's rate keeps its window whatever is lost or jumps.
+//! A window that is not used up does not change: traffic far below the path's rate keeps its window despite losses and
+//! jitter.
 
 mod aggressiveness;
 mod bandwidth;
@@ -47,7 +50,7 @@ pub enum Congestion {
     /// Keeps the queue short, yields to others as they yield, and holds its own beside TCP.
     #[default]
     DelayAware,
-    /// The same for whoever owns the link: beside others it takes as much as several TCP flows would.
+    /// The same for an owner of the link: in competition, the controller takes as much as several TCP flows would.
     Aggressive,
     /// No limit and no pacing: the carrier has a controller of its own, or none is wanted.
     Off,
@@ -81,7 +84,7 @@ impl Controller {
             .map_or(DeliveryStamp::default(), |controller| controller.on_sent(now, bytes, bytes_in_flight_before))
     }
 
-    /// A packet leaves that nobody will acknowledge: it takes its share of the pace.
+    /// A packet is sent that is never acknowledged: it takes its share of the pacing rate.
     pub fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         if let Some(controller) = &mut self.0 {
             controller.on_sent_untracked(now, bytes);
@@ -109,14 +112,15 @@ impl Controller {
         }
     }
 
-    /// The peer is reached another way now: nothing of what was known holds.
+    /// The peer is reached on another path now: all estimates of the old path are void.
     pub fn on_path_changed(&mut self, _now: Time) {
         if let Some(controller) = &mut self.0 {
             *controller = DelayAware::new(controller.aggressiveness(), controller.datagram_bytes());
         }
     }
 
-    /// Which part of the redundancy that the path's losses ask for has room beside what must be sent, 0 to 1.
+    /// The share of the redundancy required by the path's losses that has room beside the data that must be sent, 0 to
+    /// 1.
     pub fn redundancy_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |controller| controller.redundancy_share())
     }
@@ -131,8 +135,8 @@ impl Controller {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))
     }
 
-    /// Whether the path is full: there has been more to send than it takes for longer than a burst, a queue stands that is
-    /// longer than the controller wants, or others hold it. What is sent beyond need, redundancy above all, should yield.
+    /// Whether the path is full: there has been more to send than it takes for longer than a burst, a queue stands that
+    /// is longer than the controller wants, or others hold it. Traffic beyond need, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         self.0.as_ref().is_some_and(|controller| controller.is_congested(now))
     }

@@ -1,5 +1,6 @@
-//! When the next datagram may leave: a token bucket, kept as the time at which its debt is paid (the "virtual scheduling"
-//! form of the generic cell rate algorithm, ITU-T I.371), so that it needs no refilling and one number.
+//! The time when the next datagram may be sent: a token bucket, kept as the time at which its debt is paid (the
+//! "virtual scheduling" form of the generic cell rate algorithm, ITU-T I.371), so that it needs no refilling and one
+//! number.
 
 use crate::time::Time;
 
@@ -26,8 +27,8 @@ impl Pacer {
         self.paid_at = self.paid_at.max(nanos(now)).saturating_add(span(bytes, pace.rate));
     }
 
-    /// When so many bytes may leave; `now` or earlier if they may at once. What is longer than the burst waits until the
-    /// debt is paid, not for ever.
+    /// The time when so many bytes may be sent; `now` or earlier if at once. A datagram longer than the burst waits
+    /// until the debt is paid, not for ever.
     pub(super) fn next_send(&self, now: Time, bytes: u64, pace: Pace) -> Time {
         let credit = span(pace.burst.saturating_sub(bytes), pace.rate);
         let from = self.paid_at.saturating_sub(credit);
@@ -83,8 +84,8 @@ mod tests {
 
     #[test]
     fn rounding_does_not_add_up() {
-        // 1,237 bytes at 1 Gbit/s: 9.896 us, on a clock of microseconds that wakes late; a second datagram's credit makes
-        // up for that.
+        // 1,237 bytes at 1 Gbit/s: 9.896 us, on a clock of microseconds that wakes late; a second datagram's credit
+        // makes up for that.
         let pace = Pace { rate: 125_000_000, burst: 2 * 1_237 };
         let (mut pacer, mut now) = (Pacer::default(), Time::ZERO);
         for _ in 0..100_002 {

@@ -1,4 +1,4 @@
-//! What the round-trip times tell of the queue: the path without a queue, the standing queue, and how much they jump.
+//! Estimates of the queue from round-trip times: the path's delay without a queue, the standing queue, and the jitter.
 
 use crate::time::Time;
 
@@ -24,8 +24,8 @@ pub(super) struct QueueDelay {
     zigzag: Zigzag,
 }
 
-/// How far the lows of short windows jump to and fro. A queue that fills or drains moves one way; jitter does not, and where
-/// all packets of a tick share one delay, it does not show within a window.
+/// The variation between the minima of short windows. A queue that fills or drains moves one way; jitter does not, and
+/// where all packets of a tick share one delay, it does not show within a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Zigzag {
     /// The low before, and the last two moves.
@@ -51,7 +51,7 @@ impl Zigzag {
     }
 }
 
-/// Follows what is greater soon, and what is less slowly.
+/// Follows greater samples fast, and smaller ones slowly.
 fn risen(smoothed: u32, sample: u32) -> u32 {
     if sample > smoothed { smoothed / 2 + sample / 2 } else { smoothed - (smoothed - sample) / 16 }
 }
@@ -111,7 +111,7 @@ impl QueueDelay {
         self.high[0] = self.high[0].max(rtt);
     }
 
-    /// When the queue was at its shortest. All who share it see that at about the same time.
+    /// When the queue was at its shortest. All flows that share the queue see that at about the same time.
     pub(super) fn dip_at(&self) -> Time {
         self.dip_at
     }
@@ -131,7 +131,7 @@ impl QueueDelay {
         self.base[0].min(self.base[1])
     }
 
-    /// The least round-trip time of late.
+    /// The least recent round-trip time.
     pub(super) fn standing(&self) -> u32 {
         self.low[0].min(self.low[1])
     }
@@ -151,7 +151,7 @@ impl QueueDelay {
         self.latest.saturating_sub(self.base())
     }
 
-    /// The longest that a packet waited of late.
+    /// The longest recent queueing delay of a packet.
     pub(super) fn longest_delay(&self) -> u32 {
         self.high[0].max(self.high[1]).saturating_sub(self.base())
     }

@@ -1,9 +1,9 @@
-//! How fast data arrives: delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation) and the greatest of late.
+//! The delivery rate: samples (draft-cheng-iccrg-delivery-rate-estimation) and the greatest recent one.
 
 use super::DeliveryStamp;
 use crate::time::Time;
 
-/// Counts what was delivered and keeps the greatest rate of the last one to two windows.
+/// Counts delivered bytes and keeps the greatest rate of the last one to two windows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeliveryRate {
     /// Bytes acknowledged so far, wrapping.
@@ -18,7 +18,7 @@ pub(super) struct DeliveryRate {
     train: Train,
 }
 
-/// Packets that left together, whose acknowledgements show by their spacing what the narrowest link carries.
+/// A packet train: packets sent together, whose acknowledgements show by their spacing the rate of the bottleneck.
 #[derive(Clone, Copy, Debug)]
 struct Train {
     /// When they left, in wrapping microseconds.
@@ -32,13 +32,13 @@ struct Train {
     rate: u32,
 }
 
-/// What left within this many microseconds left together.
+/// Packets sent within this many microseconds count as sent together.
 const TOGETHER_US: u32 = 50;
-/// What one acknowledgement answers may have arrived over this long.
+/// Packets that one acknowledgement covers may have arrived over this long.
 const HELD_TOGETHER_US: u32 = 2_000;
 /// The first datagram of a train does not count, about.
 const DATAGRAM_BYTES: u32 = 1_500;
-/// Bytes after the first of a train that is long enough to tell something.
+/// Bytes after the first of a train that is long enough for an estimate.
 const TRAIN_BYTES_MIN: u32 = 2_000;
 
 impl DeliveryRate {
@@ -53,7 +53,7 @@ impl DeliveryRate {
         }
     }
 
-    /// What a packet that leaves now is to remember. After a pause the count begins anew.
+    /// The stamp of a packet that is sent now. After a pause the measurement begins anew.
     pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) -> DeliveryStamp {
         if is_first_in_flight {
             self.delivered_at = micros(now);
@@ -92,12 +92,12 @@ impl DeliveryRate {
         self.best[0] = self.best[0].max(u32::try_from(rate).unwrap_or(u32::MAX));
     }
 
-    /// What the spacing of acknowledgements promises, in bytes per second; 0 before it was seen.
+    /// The rate that the spacing of acknowledgements promises, in bytes per second; 0 before the first measurement.
     pub(super) fn promised(&self) -> u64 {
         u64::from(self.train.rate)
     }
 
-    /// The greatest rate of late, in bytes per second; 0 before the first sample.
+    /// The greatest recent rate, in bytes per second; 0 before the first sample.
     pub(super) fn best(&self) -> u64 {
         u64::from(self.best[0].max(self.best[1]))
     }

@@ -1,25 +1,25 @@
-//! What a controller hears of the path.
+//! The samples of the path that a congestion controller receives.
 
 use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 
-/// What an acknowledgement brought.
+/// The content of an acknowledgement for the congestion controller.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When it came.
+    /// The time when the acknowledgement arrived.
     pub now: Time,
-    /// Bytes of packets that were in flight until now.
+    /// Bytes of newly acknowledged packets that were in flight.
     pub bytes: u32,
-    /// When the latest-sent of these packets left.
+    /// The time when the latest-sent of these packets was sent.
     pub sent_at: Time,
-    /// What [`Controller::on_sent`](super::Controller::on_sent) gave for that packet.
+    /// The result of [`Controller::on_sent`](super::Controller::on_sent) for that packet.
     pub stamp: DeliveryStamp,
-    /// Time since that packet left, if it measures the path: it was sent once, and the peer did not hold the
-    /// acknowledgement back for longer than it says.
+    /// Time since that packet was sent, if it measures the path: the packet was sent once, and the peer did not delay
+    /// the acknowledgement for longer than it states.
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time.
     pub smoothed: Duration,
-    /// Bytes in flight, without those.
+    /// Bytes in flight, without the acknowledged ones.
     pub bytes_in_flight: u32,
 }
 

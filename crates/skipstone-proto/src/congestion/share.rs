@@ -1,6 +1,6 @@
 //! How much redundancy has room on a path that was full: a part that is halved while a queue stands and grows slowly
-//! otherwise, as the window of a flow does (additive increase, multiplicative decrease), so that it settles at what the load
-//! leaves free.
+//! otherwise, as the window of a flow does (additive increase, multiplicative decrease), so that it settles at what the
+//! load leaves free.
 
 use crate::time::Time;
 
@@ -16,7 +16,8 @@ pub(super) struct RedundancyShare {
     growth: f32,
 }
 
-/// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the last.
+/// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
+/// last.
 const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
 

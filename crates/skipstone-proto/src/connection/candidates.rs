@@ -1,4 +1,5 @@
-//! Addresses that have to prove that they are the peer's: when each is asked, what for, and what may go there meanwhile.
+//! Validation of the peer's new addresses: when each address is challenged, why, and how many bytes may go there
+//! meanwhile.
 
 use crate::path::Path;
 use crate::time::{Duration, Time};
@@ -8,23 +9,24 @@ use core::net::SocketAddr;
 
 /// Bytes of a packet with a PATH_CHALLENGE, its seal aside.
 pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
-/// How long a new address may take to prove itself, once it was asked.
+/// Longest time that the validation of a new address may take after its first challenge.
 const CANDIDATE_MAX: Duration = Duration::from_secs(3);
 
-/// What there is to do about addresses.
+/// State of the validation of new addresses, and the path frames that are due.
 #[derive(Debug, Default)]
 pub(super) struct Roaming {
     pub(super) candidate: Option<Box<Candidate>>,
     /// Where the connection was before, if that was by another challenge: asked after the move, and when packets come
     /// from there.
     pub(super) left: Option<Box<Candidate>>,
-    /// Until then no other address is asked, because the last one that answered was not the peer's.
+    /// Until this time no other address is challenged, because the last one that answered was not the peer's.
     pub(super) held_until: Option<Time>,
-    /// The last port that was used before it had proven itself did not: none is any more, until one proves itself.
+    /// The last port that was used before validation was not the peer's: no port is used so any more, until one is
+    /// validated.
     pub(super) distrusts: bool,
-    /// The peer wants to know whether this side lives where it believes.
+    /// Token of the peer's PATH_CHALLENGE, which this side has to answer.
     pub(super) to_answer: Option<u64>,
-    /// The last answer, whatever it answers.
+    /// Token of the last PATH_RESPONSE.
     pub(super) answered: Option<u64>,
     /// This side has a new address, which the peer does not know.
     pub(super) announces: bool,
@@ -37,7 +39,7 @@ pub(super) struct Roaming {
 pub(super) struct Candidate {
     pub(super) path: Path,
     pub(super) token: u64,
-    /// Number of the packet that made it one.
+    /// Number of the packet that made this address a candidate.
     pub(super) number: u64,
     /// Bytes that came from there, less those that were sent there; IP and UDP headers count.
     pub(super) credit: usize,
@@ -55,12 +57,12 @@ pub(super) struct Candidate {
 /// Whether packets go to an address that has not proven itself, as far as what came from there pays for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseBeforeProof {
-    /// Only challenges: it may be anybody's.
+    /// Only challenges go there: the address may be anybody's.
     Never,
-    /// Another port of the peer's host, as soon as it can pay for a challenge: a NAT has most likely forgotten the peer, and
-    /// whatever goes to the old port is lost.
+    /// Another port of the peer's host, as soon as it has credit for a challenge: a NAT has most likely lost its
+    /// binding, and packets to the old port are lost.
     Allowed,
-    /// Packets go there and nowhere else.
+    /// Packets go only there.
     Begun,
 }
 
@@ -83,7 +85,7 @@ pub(super) enum PathFrame {
 }
 
 impl Candidate {
-    /// One to which a challenge is sent as soon as it can pay.
+    /// A candidate that is challenged as soon as its credit allows.
     pub(super) fn new(
         now: Time,
         path: Path,
@@ -131,7 +133,7 @@ impl Candidate {
         self.interval *= 2;
     }
 
-    /// It is asked no more, until packets come from there.
+    /// Stops the challenges until packets come from this address.
     pub(super) fn rest(&mut self) {
         (self.challenges, self.send_at, self.deadline) = (0, Time::NEVER, Time::NEVER);
     }
@@ -140,7 +142,7 @@ impl Candidate {
         self.credit >= self.cost
     }
 
-    /// Packets go there from now on, if they may and it can pay. True if that is new.
+    /// Uses the address from now on, if that is allowed and the credit suffices. True if that is new.
     pub(super) fn begin_use(&mut self) -> bool {
         let begins = self.use_before_proof == UseBeforeProof::Allowed && self.can_pay();
         if begins {
@@ -153,12 +155,12 @@ impl Candidate {
         self.use_before_proof == UseBeforeProof::Begun
     }
 
-    /// Bytes of a datagram that it can pay for; another challenge must still be affordable.
+    /// Bytes of a datagram that the credit allows; another challenge must still be possible.
     pub(super) fn affordable(&self) -> usize {
         self.credit.saturating_sub(self.cost + usize::from(self.path.carrier.overhead_bytes))
     }
 
-    /// A datagram of so many bytes left for it.
+    /// Takes the bytes of a datagram that was sent to this address off its credit.
     pub(super) fn pay(&mut self, bytes: usize) {
         self.credit = self.credit.saturating_sub(bytes + usize::from(self.path.carrier.overhead_bytes));
     }
@@ -168,7 +170,8 @@ impl Candidate {
         send_at.min(self.deadline)
     }
 
-    /// It cannot even be asked, or was and would have answered by now: another address may take its place.
+    /// Whether another address may take this one's place: there is no credit for a challenge, or a challenge was not
+    /// answered in time.
     pub(super) fn gives_way(&self) -> bool {
         if self.challenges == 0 { !self.can_pay() } else { self.challenges > 1 }
     }

@@ -1,4 +1,5 @@
-//! What a client keeps until it is let in: what it asks with, and what it says again until it is answered.
+//! State of a client's handshake, until the server accepts the client: the request, and the datagrams that are
+//! retransmitted.
 
 use super::stats::DropReason;
 use crate::security::Protection;
@@ -12,7 +13,7 @@ use bytes::Bytes;
 /// The protocol versions that this implementation speaks, best first.
 pub(crate) const VERSIONS: [u16; 1] = [1];
 
-/// How a client asks to be let in.
+/// A client's connection request.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) nonce: u64,
@@ -22,7 +23,7 @@ pub(crate) struct Request {
     pub(crate) timeout: Duration,
 }
 
-/// What a client keeps until the server has let it in.
+/// State of a client's handshake, until the server has accepted the client.
 #[derive(Debug)]
 pub(super) struct ClientHandshake {
     pub(super) nonce: u64,
@@ -30,21 +31,22 @@ pub(super) struct ClientHandshake {
     pub(super) protection: Protection,
     /// The offer of the HELLO.
     pub(super) offer: Box<[u8]>,
-    /// What this client takes, which CONNECT tells.
+    /// Limits on what this client accepts; CONNECT carries them.
     pub(super) limits: Limits,
     pub(super) encoded_limits: Box<[u8]>,
-    /// What is sent again until it is answered: HELLO, then OPEN; of an encrypted one the header.
+    /// The datagram that is sent again until the server answers: HELLO, then OPEN; for an encrypted OPEN, only the
+    /// header.
     pub(super) datagram: Vec<u8>,
-    /// When it was sent first.
+    /// Time at which the datagram was first sent.
     pub(super) asked_at: Time,
     pub(super) resend_at: Time,
     pub(super) interval: Duration,
-    /// Challenges before this are late copies of the one that was answered.
+    /// Challenges that arrive before this time are late copies of the one that was answered.
     pub(super) challenge_from: Time,
 }
 
-/// How long an OPEN goes unanswered before another challenge counts: before, it is the answer to a repeated HELLO, and
-/// following it would change the key of a connection that the server may have made already.
+/// Time that an OPEN must be unanswered before another challenge counts: an earlier one answers a repeated HELLO, and
+/// following it would change the key of a connection that the server may have created already.
 pub(super) const OPEN_PATIENCE: Duration = Duration::from_secs(3);
 pub(super) const RESEND_FIRST: Duration = Duration::from_millis(250);
 pub(super) const RESEND_MAX: Duration = Duration::from_secs(2);
@@ -87,7 +89,8 @@ impl ClientHandshake {
     }
 }
 
-/// Suites and versions, and some that nobody knows: a server that cannot skip them would never be told of new ones.
+/// Suites and versions, and some unknown ones (grease): a server that cannot skip unknown ones could never learn of new
+/// ones.
 pub(super) fn offer_of(protection: &Protection, grease: Grease) -> Vec<u8> {
     let versions: Vec<u16> = VERSIONS.into_iter().chain([grease.version()]).collect();
     datagram::encode_offer(offered(protection) | grease.suites(), &versions)

@@ -1,5 +1,5 @@
-//! How a connection ends: exactly one `Closed` event on each side, with the same code and reason if any CLOSE gets
-//! through. WIRE.md section 8.
+//! The close of a connection: exactly one `Closed` event on each side, with the same code and reason if any CLOSE
+//! arrives. WIRE.md section 8.
 
 use super::ending::{Answer, Ending};
 use super::event::{Close, ClosedBy, Event};
@@ -12,13 +12,13 @@ use crate::time::{Duration, Time};
 use crate::wire::frame::REASON_BYTES_MAX;
 use bytes::Bytes;
 
-/// CLOSE is repeated so many times before the peer is taken for dead.
+/// Number of times that CLOSE is repeated before the peer counts as lost.
 const CLOSE_PROBES: u32 = 8;
 const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
 
 impl Connection {
-    /// This side ends the connection. What is queued and reliable has `linger` to be acknowledged first.
+    /// Ends the connection from this side. Queued reliable messages have `linger` to be acknowledged first.
     pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
         let reason = shorten(reason);
         match self.state {
@@ -44,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// Everything reliable was acknowledged, or its time is over.
+    /// Ends the lingering if all reliable messages were acknowledged, or the linger time is over.
     pub(super) fn end_lingering_if_done(&mut self, cx: &mut Context<'_>) {
         if self.state != ConnectionState::Lingering {
             return;
@@ -56,7 +56,8 @@ impl Connection {
         }
     }
 
-    /// A client that was never let in has no id of ours to answer to: it is told several times, and not waited for.
+    /// Refuses a client that was never accepted: it has no id of ours to answer to, so CLOSE is sent several times
+    /// without waiting for an answer.
     fn turn_away(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
         self.sending.pending = PendingFrames::default();
         self.finish(cx, ClosedBy::Local, code, reason.clone());
@@ -75,7 +76,8 @@ impl Connection {
     pub(super) fn on_close(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
         match self.state {
             ConnectionState::Drained => self.answer_now(cx.now),
-            // Both close at once: the server's reason holds. It says so again, and the client answers that.
+            // Both sides close at once: the server's reason counts. The server sends CLOSE again, and the client
+            // answers.
             ConnectionState::Closing if self.identity.side == Side::Server => {
                 let ending = self.ending.take().expect("a closing connection has an ending");
                 self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
@@ -144,7 +146,7 @@ impl Connection {
         cx.events.push(Event::Closed { peer: self.identity.peer, close: Close { by, code, reason } });
     }
 
-    /// After the `Closed` event: only stragglers are answered, and only for a while.
+    /// After the `Closed` event: only late packets are answered, and only for a while.
     fn drain(&mut self, now: Time, ending: Ending) {
         self.state = ConnectionState::Drained;
         self.handshake = None;

@@ -1,4 +1,4 @@
-//! What a call into a connection may touch besides the connection.
+//! State outside of the connection that a call into a connection may change.
 
 use super::events::Events;
 use crate::channel::inbox::Inbox;
@@ -6,7 +6,7 @@ use crate::channel::outgoing::Receipt;
 use crate::recovery::Resolved;
 use crate::time::Time;
 
-/// What a call into a connection may touch besides the connection.
+/// State outside of the connection that a call into a connection may change.
 pub(crate) struct Context<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut Events,

@@ -1,5 +1,5 @@
-//! Packets beside the stream of frames: challenges of addresses and their answers, probes of the path's size. Each holds
-//! what it is for and nothing else.
+//! Packets beside the stream of frames: path challenges and their responses, and probes of the path's MTU. Each packet
+//! holds only that one frame, and padding.
 
 use super::candidates::{CHALLENGE_BYTES, PathFrame};
 use super::transmit::OVERTAKING_MAX;
@@ -94,16 +94,17 @@ impl Connection {
     }
 }
 
-/// Who wants to know what becomes of a packet.
+/// How this side learns whether a packet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tracking {
-    /// Nobody: it is sent again by a clock of its own, or when the peer asks again.
+    /// No tracking: the packet is sent again by its own timer, or when the peer asks again.
     None,
-    /// It asks for an acknowledgement.
+    /// The packet is ack-eliciting.
     AckEliciting,
-    /// It asks for one, and the ledger remembers why.
+    /// The packet is ack-eliciting, and the ledger records its purpose.
     Recorded(Control),
 }
 
-/// A packet that shows a new address is as long as two challenges, for nobody is sent more than came from there.
+/// A packet that announces a new address is as long as two challenges, because this side never sends more to an
+/// unvalidated address than it received from there.
 const ANNOUNCE_BYTES: usize = 2 * CHALLENGE_BYTES;

@@ -17,7 +17,7 @@ impl Connection {
         let was_established = session.is_established();
         let is_taken = session.handle_handshake(cx.now, bytes);
         if is_taken && !was_established {
-            // Nobody has signed the id yet. A false one makes this handshake fail and nothing else.
+            // The id is not authenticated yet. A false id only makes this handshake fail.
             self.identity.ids.remote = from;
             let is_established = session.is_established();
             if self.is_unasked() && is_established {
@@ -30,7 +30,7 @@ impl Connection {
         is_taken.then_some(()).ok_or(DropReason::BadHandshake)
     }
 
-    /// What a session has to send again, or cannot go on with, by now.
+    /// Handles the session's timeout: the session retransmits, or fails.
     pub(super) fn handle_session_timeout(&mut self, cx: &mut Context<'_>) {
         let Some(session) = self.security.session() else { return };
         if session.poll_timeout() <= cx.now {
@@ -39,7 +39,7 @@ impl Connection {
         }
     }
 
-    /// The session may stand now, or have failed for good.
+    /// Checks whether the session is now established, or has failed permanently.
     fn check_session(&mut self, cx: &mut Context<'_>) {
         let Some(session) = self.security.session() else { return };
         if let Some(why) = session.failure() {

@@ -1,25 +1,25 @@
-//! An end that has begun: its reason, and which frame tells the peer when.
+//! A close that is in progress: its reason, and the frame that tells the peer.
 
 use crate::time::Time;
 use bytes::Bytes;
 
-/// An end that has begun.
+/// A close that is in progress.
 #[derive(Debug)]
 pub(super) struct Ending {
     pub(super) code: u64,
     pub(super) reason: Bytes,
-    /// What to send, and when.
+    /// The frame to send; `send_at` is its time.
     pub(super) answer: Answer,
     pub(super) send_at: Time,
     pub(super) deadline: Time,
 }
 
-/// Which frame tells the peer.
+/// The frame that tells the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// CLOSE: this side ended it.
+    /// CLOSE: this side ended the connection.
     Close,
-    /// CLOSED: the peer did, and we know.
+    /// CLOSED: the peer ended the connection, and this side confirms it.
     Closed,
 }
 

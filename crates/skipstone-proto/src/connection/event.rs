@@ -1,4 +1,4 @@
-//! What the application hears from its connections.
+//! Events that the application receives from its connections.
 
 use crate::channel::{GivenUp, MessageId};
 use crate::path::Path;
@@ -27,47 +27,47 @@ impl core::fmt::Display for PeerId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A client asks to be let in with this token. Answer with `accept` or `refuse`.
+    /// A client requests a connection with this token. Answer with `accept` or `refuse`.
     Requested {
         /// The client.
         peer: PeerId,
-        /// What it brought: up to 1,024 bytes of the application's own.
+        /// The client's token: up to 1,024 bytes of the application's own.
         token: Bytes,
-        /// The client's address, which it has proven to be its own.
+        /// The client's address, which is validated.
         remote: SocketAddr,
     },
     /// The connection is established: messages can be sent.
     Connected {
         /// The peer.
         peer: PeerId,
-        /// The server's settings, to which both sides keep; a server's side has the client's own limits in them, where those
-        /// are lower.
+        /// The server's settings, which hold for both sides; on a server's side, the client's own limits replace them
+        /// where those are lower.
         settings: Arc<Settings>,
     },
     /// A message arrived.
     Message {
-        /// Who sent it.
+        /// The sender.
         peer: PeerId,
         /// On which channel.
         channel: u16,
         /// The message.
         payload: Bytes,
-        /// How much later it came than it should have, because it was lost on its way before; zero as a rule. Whoever
-        /// sends it on, or answers, hands this on with `send_aged`.
+        /// How much later than planned the message arrived, because it was lost before; usually zero. An application
+        /// that forwards or answers the message passes this age on with `send_aged`.
         age: Duration,
     },
-    /// A message was acknowledged: the peer's endpoint has it. Only on channels with receipts.
+    /// A message was acknowledged: the peer's endpoint has received it. Only on channels with receipts.
     Acknowledged {
-        /// The peer that has it.
+        /// The peer that received the message.
         peer: PeerId,
         /// The message.
         id: MessageId,
         /// Its channel.
         channel: u16,
     },
-    /// A message that was accepted will not be sent (again). Always told on reliable channels, on unreliable ones only with
-    /// receipts. Messages that are open when their connection ends are told of one by one only with receipts: `Closed` says
-    /// it of all.
+    /// A message that was accepted will not be sent (again). Always told on reliable channels, on unreliable ones only
+    /// with receipts. Messages that are open when their connection ends are told of one by one only with receipts:
+    /// `Closed` says it of all.
     GivenUp {
         /// The peer that does not get it.
         peer: PeerId,
@@ -78,24 +78,24 @@ pub enum Event {
         /// Why.
         why: GivenUp,
     },
-    /// A client's address changed, and the new one has proven to be its own. The connection goes on.
+    /// A client's address changed, and the new address is validated. The connection continues.
     PathChanged {
         /// The client.
         peer: PeerId,
-        /// Where it is now.
+        /// The client's new path.
         path: Path,
     },
     /// The connection ended. Exactly one per connection, and the last of its events.
     Closed {
         /// The peer.
         peer: PeerId,
-        /// Who ended it, and why.
+        /// The side that ended the connection, and the reason.
         close: Close,
     },
 }
 
 impl Event {
-    /// The connection that it is about.
+    /// The connection that the event belongs to.
     pub fn peer(&self) -> PeerId {
         match self {
             Event::Requested { peer, .. }
@@ -108,7 +108,7 @@ impl Event {
         }
     }
 
-    /// The same, for whoever calls it by another name.
+    /// The same, mutable, for a caller that uses other names for peers.
     pub fn peer_mut(&mut self) -> &mut PeerId {
         match self {
             Event::Requested { peer, .. }
@@ -125,7 +125,7 @@ impl Event {
 /// How a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
-    /// Who ended it.
+    /// The side that ended the connection.
     pub by: ClosedBy,
     /// See [`code`]; below 1,000 the application's own.
     pub code: u64,
@@ -140,14 +140,14 @@ impl Close {
     }
 }
 
-/// Who ended a connection.
+/// The side that ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosedBy {
     /// This side's application, or this side's rules.
     Local,
     /// The peer.
     Peer,
-    /// Nobody: the peer fell silent, or its carrier broke.
+    /// Neither side: the peer stopped answering, or its carrier broke.
     Nobody,
 }
 
@@ -159,7 +159,7 @@ pub mod code {
     pub const SHUTDOWN: u64 = 1_000;
     /// The application refused the client.
     pub const REFUSED: u64 = 1_001;
-    /// The application threw the peer out.
+    /// The application removed the peer.
     pub const KICKED: u64 = 1_002;
     /// A channel's queue was full, and its rule is to disconnect.
     pub const QUEUE_OVERFLOW: u64 = 1_003;
@@ -175,7 +175,7 @@ pub mod code {
     pub const CARRIER_LOST: u64 = 1_008;
     /// Client and server have no protocol version in common.
     pub const NO_COMMON_VERSION: u64 = 1_009;
-    /// The encrypted handshake failed: the server is not who it should be, or has the wrong key.
+    /// The encrypted handshake failed: the server could not be authenticated, or has the wrong key.
     pub const SECURITY: u64 = 1_010;
     /// Client and server have no suite in common: one of them wants encryption and the other does not have it.
     pub const NO_COMMON_SUITE: u64 = 1_011;

@@ -1,4 +1,4 @@
-//! What the application has not heard yet.
+//! Events that the application has not polled yet.
 
 use super::event::{Event, PeerId};
 use crate::channel::inbox::Messages;
@@ -6,8 +6,8 @@ use crate::channel::window_cost;
 use crate::time::Duration;
 use std::collections::VecDeque;
 
-/// Events of all connections, the oldest first. The messages of a run are one entry, and events only when they are asked
-/// for: a thousand runs that wait for the application do not fill the processor's caches.
+/// Events of all connections, the oldest first. The messages of a run are one entry and become events only when they
+/// are polled: a thousand queued runs do not fill the processor's caches.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     entries: VecDeque<QueuedEvent>,
@@ -35,7 +35,7 @@ pub(crate) struct QueuedRun {
 }
 
 impl QueuedEvent {
-    /// What a message takes of its connection's window stands for its bytes.
+    /// Memory of the entry. The window cost of a message counts as its bytes.
     fn bytes(&self) -> u64 {
         ENTRY_BYTES
             + match self {
@@ -46,7 +46,7 @@ impl QueuedEvent {
             }
     }
 
-    /// How many messages of this peer it is.
+    /// Number of messages of this peer in the entry.
     fn messages_of(&self, peer: PeerId) -> usize {
         match self {
             QueuedEvent::One(Event::Message { peer: of, .. }) => usize::from(*of == peer),
@@ -81,12 +81,12 @@ impl Events {
         self.entries.push_back(entry);
     }
 
-    /// Memory of everything that waits.
+    /// Memory of all queued entries.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Drops a peer's messages, which nobody has taken; returns how many.
+    /// Drops a peer's messages that the application has not polled; returns their number.
     pub(crate) fn forget_messages(&mut self, peer: PeerId) -> usize {
         let before = self.count;
         self.entries.retain(|entry| {
@@ -98,8 +98,8 @@ impl Events {
         before - self.count
     }
 
-    /// The run of which the next event is a message, unless it is the last: [`QueuedRun::next`] must follow, and gives nothing back of
-    /// any window.
+    /// The run that holds the next event, unless that is the run's last message: [`QueuedRun::next`] must follow, and
+    /// frees nothing of any window.
     #[inline]
     pub(crate) fn unfinished_run(&mut self) -> Option<&mut QueuedRun> {
         match self.entries.front_mut()? {
@@ -111,7 +111,8 @@ impl Events {
         }
     }
 
-    /// The next one, if no run goes on. It gives back so much of its connection's window, that of a run with its last message.
+    /// The next event, if no run continues. `freed` becomes the window cost that the event frees; a run frees its whole
+    /// cost with its last message.
     pub(crate) fn pop(&mut self, freed: &mut u64) -> Option<Event> {
         let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);
         debug_assert!(!goes_on, "the rest of a run would be lost");
@@ -130,7 +131,7 @@ impl Events {
         }
     }
 
-    /// The next one, if it is no message of a run.
+    /// The next event, if it is not a message of a run.
     pub(crate) fn front(&self) -> Option<&Event> {
         match self.entries.front()? {
             QueuedEvent::One(event) => Some(event),

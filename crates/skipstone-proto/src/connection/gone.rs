@@ -1,5 +1,6 @@
-//! A hint that the server is gone: it was restarted and does not know this connection, or its port is closed. Anybody could have
-//! sent the hint, so the client asks the server first, and believes the silence (WIRE.md section 2.11).
+//! A hint that the server has lost this connection: the server was restarted, or its port is closed. Anybody could have
+//! sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
+//! section 2.11).
 
 use super::event::{ClosedBy, code};
 use super::{Connection, ConnectionState, Context, Side};
@@ -7,11 +8,11 @@ use crate::time::{Duration, Time};
 
 /// How long the answer to two probes may take beyond one and a half round trips.
 const PATIENCE: Duration = Duration::from_millis(30);
-/// Two, so that one that the path loses does not end a connection that stands.
+/// Two probes, so that the loss of one does not end an established connection.
 const PROBES: u8 = 2;
 
 impl Connection {
-    /// Somebody says that nobody knows this connection. False if that is of no interest.
+    /// Handles a hint that the server does not know this connection. False if the hint is ignored.
     pub(crate) fn handle_gone(&mut self, cx: &mut Context<'_>) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
         if self.identity.side == Side::Server || !is_standing || self.path.current.carrier.is_reliable {
@@ -25,7 +26,7 @@ impl Connection {
         true
     }
 
-    /// The system says that nobody listens where this client's datagrams go.
+    /// Handles a report of the system that this client's datagrams reach a closed port.
     pub(crate) fn handle_closed_port(&mut self, cx: &mut Context<'_>) {
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) {
             let reason = "nobody listens at the server's address: is it running, and is the port right?";

@@ -27,7 +27,7 @@ use bytes::Bytes;
 use std::sync::Arc;
 
 impl Connection {
-    /// A client that will say HELLO at once.
+    /// A client, which sends HELLO at once.
     pub(crate) fn new_client(now: Time, peer: PeerId, path: Path, local: u32, request: Request) -> Self {
         let Request { nonce, token, protection, limits, timeout } = request;
         let offer = offer_of(&protection, Grease::new(nonce));
@@ -55,7 +55,8 @@ impl Connection {
         client
     }
 
-    /// A server's side of a client whose address is proven. Its first packet decides whether it comes to life.
+    /// A server's connection to a client whose address is validated. The first packet decides whether the connection is
+    /// kept.
     pub(crate) fn new_server(
         now: Time,
         peer: PeerId,
@@ -70,7 +71,7 @@ impl Connection {
         Connection::new(identity, ConnectionState::Requested, path, security, settings, timers)
     }
 
-    /// The application lets the client in.
+    /// The application accepts the client.
     pub(crate) fn accept(&mut self, cx: &mut Context<'_>) -> bool {
         if self.state != ConnectionState::Requested {
             return false;
@@ -107,11 +108,12 @@ impl Connection {
         if challenge.suite & handshake.offered() == 0 {
             return Err(DropReason::WrongSuite);
         }
-        // The server that made a connection of the OPEN has said so with its id.
+        // If the server's id is known, the server has created a connection from the OPEN.
         if now < handshake.challenge_from || self.identity.ids.remote != 0 {
             return Ok(());
         }
-        // Asked more than once, it took less than this: patience costs little before anything is known.
+        // If HELLO was sent more than once, the round trip was shorter than this sample. An estimate that is too high
+        // costs little at this point.
         self.path.rtt.on_handshake(now.since(handshake.asked_at));
         handshake.challenge_from = now + OPEN_PATIENCE;
         handshake.interval = RESEND_FIRST;
@@ -162,17 +164,18 @@ impl Connection {
         Ok(())
     }
 
-    /// The session stands: CONNECT is sent now, sealed, and again until ACCEPT comes.
+    /// The session is established: CONNECT is sent now, sealed, and again until ACCEPT arrives.
     pub(super) fn connect_at(&mut self, now: Time) {
         if let Some(handshake) = &mut self.handshake {
             handshake.resend_at = now;
         }
     }
 
-    /// The server has no connection to give.
+    /// Handles a REFUSE: the server does not accept the client.
     pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
-        // Once a suite is agreed upon, the answer to a damaged HELLO is of no interest, and the server may have let us in.
+        // Once a suite is agreed upon, the answer to a damaged HELLO does not count, and the server may have accepted
+        // us.
         let is_over = code == code::NO_COMMON_SUITE && self.state != ConnectionState::Hello;
         if is_ours && !is_over {
             self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
@@ -184,7 +187,7 @@ impl Connection {
     /// The server speaks none of our versions.
     pub(crate) fn handle_versions(&mut self, cx: &mut Context<'_>, nonce: u64, theirs: &[u16]) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
-        // A list that holds one of ours is a stranger's attempt to keep us out.
+        // A list that holds one of our versions is an attacker's attempt to stop the handshake.
         if is_ours && self.state == ConnectionState::Hello && !theirs.iter().any(|version| VERSIONS.contains(version)) {
             let reason = format!("this client speaks version {VERSIONS:?}, the server {theirs:?}");
             self.finish(cx, ClosedBy::Nobody, code::NO_COMMON_VERSION, reason.into());
@@ -204,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// The client repeats itself: it does not know yet that it was let in.
+    /// The client repeats its OPEN: the client does not know yet that the server has accepted it.
     pub(super) fn on_open_again(&mut self, now: Time) {
         if self.state == ConnectionState::Established && !self.timers.is_confirmed {
             self.timers.last_received = now;
@@ -212,7 +215,7 @@ impl Connection {
         }
     }
 
-    /// The server lets this client in, on these terms.
+    /// Handles ACCEPT: the server accepts this client, with these settings.
     pub(super) fn on_accept(&mut self, cx: &mut Context<'_>, source: u32, settings: &Settings) {
         if self.state != ConnectionState::Opening {
             return;
@@ -234,12 +237,13 @@ impl Connection {
         self.timers.is_requested
     }
 
-    /// Whether the first OPEN was worth a connection: it brought the token, or a flight that the session took.
+    /// Whether the first OPEN justifies a connection: it held the token, or a handshake flight that the session
+    /// accepted.
     pub(crate) fn is_opened(&self) -> bool {
         self.is_requested() || matches!(self.security, Security::Session(_)) && self.state != ConnectionState::Dead
     }
 
-    /// What lies behind an OPEN with a good cookie, or one that is repeated.
+    /// Handles the content behind the header of an OPEN with a valid cookie, or of a repeated OPEN.
     pub(crate) fn handle_open(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,13 +1,13 @@
-//! Who a connection is: the application's name for it, which side this is, and the ids in its packets.
+//! Identity of a connection: the application's name for it, this side's role, and the ids in its packets.
 
 use super::event::PeerId;
 
 /// Which end of the connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It asked to be let in.
+    /// The side that began the connection.
     Client,
-    /// It let somebody in.
+    /// The side that accepted the connection.
     Server,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct ConnectionIds {
     pub(crate) remote: u32,
 }
 
-/// Does not change, but for the remote id during the handshake.
+/// Identity of a connection. Only the remote id changes, during the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) peer: PeerId,

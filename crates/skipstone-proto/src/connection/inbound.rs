@@ -9,12 +9,12 @@ use crate::time::Duration;
 use crate::wire::message::Message;
 use std::sync::Arc;
 
-/// What becomes of a message frame.
+/// Verdict on a message frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inbound {
-    /// No rule speaks against it.
+    /// The rules allow the message.
     Allowed,
-    /// It is taken as far as its sequence goes, and not delivered.
+    /// The message counts for its sequence, but is not delivered.
     Dropped,
     /// The connection has ended.
     Closed,

@@ -5,10 +5,11 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! `state` is what it consists of; each part has a file of its own, which knows nothing of the whole. What it does is split by
-//! direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one thing), `timer`, `close`,
-//! `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address, `sizing` the path's,
-//! `server_time` the server's clock. The mechanisms know nothing of each other; they meet here.
+//! `state` holds the parts of a connection; each part has a file of its own, which does not depend on the whole. The
+//! behaviour is split by direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one
+//! frame), `timer`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
+//! `sizing` the path's MTU, `server_time` the server's clock. The mechanisms do not depend on each other; these files
+//! connect them.
 
 mod candidates;
 pub(crate) mod client_handshake;

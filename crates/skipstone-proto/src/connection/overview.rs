@@ -1,4 +1,4 @@
-//! What a connection is doing, for whoever watches.
+//! State and counters of a connection, for monitoring.
 
 use super::state::Connection;
 use super::stats::Stats;
@@ -7,28 +7,28 @@ use crate::channel::transfers::Transfers;
 use crate::path::Path;
 use crate::rtt::Rtt;
 
-/// What a connection is doing, for whoever watches.
+/// State and counters of a connection, for monitoring.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    /// Its counters.
+    /// Counters of the connection.
     pub stats: Stats,
     /// Round-trip time.
     pub rtt: Rtt,
-    /// Where the peer is.
+    /// Path to the peer.
     pub path: Path,
-    /// How full its queues are.
+    /// Fill level of the connection's queues.
     pub depth: Depth,
     /// Share of this side's packets that the path loses, 0 to 1.
     pub loss: f32,
-    /// How many packets the peer has sent, as far as their numbers tell.
+    /// Packets that the peer has sent, as far as their numbers tell.
     pub packets_due: u64,
-    /// How many of them came.
+    /// Packets of these that were received.
     pub packets_received: u64,
-    /// Bytes in flight, and how many may be.
+    /// Bytes in flight.
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
-    /// Bytes of a datagram at present: what the path is known to carry.
+    /// Size of a datagram at present, in bytes: the largest that the path is known to carry.
     pub datagram_bytes: u16,
 }
 
@@ -38,7 +38,7 @@ impl Connection {
         self.channels.queued(channel)
     }
 
-    /// The messages of so many bytes and more that are under way.
+    /// The messages in transfer with at least `bytes_min` bytes.
     pub(crate) fn transfers(&self, bytes_min: usize) -> Transfers {
         self.channels.transfers(bytes_min)
     }

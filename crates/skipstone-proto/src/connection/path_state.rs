@@ -1,5 +1,5 @@
-//! The path to the peer and what is known about it: its round-trip time, its capacity, its largest datagram, and whether
-//! the peer moves to another one.
+//! The path to the peer and its properties: round-trip time, congestion window, datagram size, and whether the peer
+//! moves to another path.
 
 use super::candidates::Roaming;
 use crate::congestion::{Congestion, Controller};
@@ -7,7 +7,7 @@ use crate::mtu::Mtu;
 use crate::path::Path;
 use crate::rtt::Rtt;
 
-/// All of it begins anew on another path, `roaming` aside.
+/// State of a path. On another path, all fields except `roaming` start again.
 #[derive(Debug)]
 pub(super) struct PathState {
     /// Where packets are sent to at present.

@@ -1,4 +1,4 @@
-//! Messages on their way into the channels' queues, and what is told of their fate.
+//! Queueing of messages in the channels, and the events about their delivery.
 
 use super::context::Context;
 use super::event::{Event, code};
@@ -13,11 +13,11 @@ use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 use std::sync::Arc;
 
-/// When a message that was queued may leave.
+/// The time at which a queued message may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaves {
     Now,
-    /// It waits for company until a time, or for the flush before.
+    /// The message waits to be merged with others until a time, or an earlier flush.
     Later,
     AtFlush,
 }
@@ -39,14 +39,14 @@ impl Connection {
         let id = message.id;
         let queued =
             self.channels.queue(&self.terms.settings, channel, core::iter::once(message), &mut cx.scratch.receipts);
-        // The caller hears of a refusal by the error, and of nothing else.
+        // The caller learns of a full queue by the error only.
         cx.scratch.receipts.retain(|receipt| receipt.id != id || receipt.fate != Err(GivenUp::QueueFull));
         let (leaves, messages) = self.end_queueing(cx, channel, queued)?;
         if messages > 0 { Ok(leaves) } else { Err(SendError::QueueFull) }
     }
 
-    /// Queues messages of one channel that were accepted before, and returns how many it took. Those for which there is no
-    /// room are given up with an event, if the channel is reliable or has receipts; so are those that are too long.
+    /// Queues messages of one channel that were accepted before, and returns how many were queued. Messages for which
+    /// there is no room, or that are too long, are given up with an event, if the channel is reliable or has receipts.
     pub(crate) fn send_all(
         &mut self,
         cx: &mut Context<'_>,
@@ -58,7 +58,7 @@ impl Connection {
         self.end_queueing(cx, channel, queued)
     }
 
-    /// Queues a batch's messages, and returns how many it took.
+    /// Queues a batch's messages, and returns how many were queued.
     pub(crate) fn send_batch(
         &mut self,
         cx: &mut Context<'_>,
@@ -86,7 +86,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Says when what was queued leaves, and how many messages that are.
+    /// Returns when the queued messages leave, and their number.
     fn end_queueing(
         &mut self,
         cx: &mut Context<'_>,
@@ -117,7 +117,7 @@ impl Connection {
         Ok((leaves, queued.messages))
     }
 
-    /// Lets everything queued leave.
+    /// Sends all queued messages.
     pub(crate) fn flush(&mut self, now: Time) {
         self.timers.merge.end(now);
     }

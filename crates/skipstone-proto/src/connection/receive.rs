@@ -24,12 +24,12 @@ use crate::wire::settings::{DeliveryMode, Settings};
 use bytes::Bytes;
 use core::ops::{ControlFlow, Range};
 
-/// What the frames of a packet, taken together, ask for.
+/// Summary of all frames of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Summary {
     is_ack_eliciting: bool,
     is_accept: bool,
-    /// Its messages should have come so much earlier.
+    /// Age of the packet's messages: how late they already are.
     pub(super) age: Duration,
     /// Where the frames begin that a repair covers: behind acknowledgements.
     content_from: usize,
@@ -37,8 +37,8 @@ pub(super) struct Summary {
 }
 
 impl Connection {
-    /// Takes a datagram that came for this connection, with a packet at `sealed`. Its number, if it was authentic, new and
-    /// made sense.
+    /// Handles a datagram for this connection, with a packet at `sealed`. Returns the packet's number, if the packet
+    /// was authentic, new and valid.
     pub(crate) fn handle_packet(
         &mut self,
         cx: &mut Context<'_>,
@@ -90,12 +90,12 @@ impl Connection {
         }
         self.timers.last_received = cx.now;
         self.timers.gone_due = Time::NEVER;
-        // Nobody takes messages any more, so nothing may be acknowledged.
+        // This side takes no messages any more, so it must not acknowledge any.
         if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
             let is_quiet = self.is_quiet(cx.now);
             let delay = self.ack_delay(is_quiet);
             if is_quiet {
-                // Nor does the sender count on what came before, should it begin with repairs again.
+                // The sender does not rely on earlier packets either when it begins with repairs again.
                 self.redundancy.forget_kept();
             }
             self.receiving.received.on_packet(cx.now, number, summary.is_ack_eliciting, delay);
@@ -107,7 +107,7 @@ impl Connection {
             }
             self.take_recovered(cx);
         }
-        // Only now: what came in the same packet was acknowledged with it and must be delivered.
+        // Only now: messages in the same packet were acknowledged with it and must be delivered.
         self.end_lingering_if_done(cx);
         if self.sending.ledger.is_ignored() {
             self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
@@ -125,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// Whether nothing is lost in either direction, as far as is known, and the peer does not fear for it.
+    /// Whether no loss is known in either direction, and the peer expects none.
     fn is_quiet(&self, now: Time) -> bool {
         self.redundancy.is_adaptive()
             && !self.sending.ledger.has_lost_lately(now)
@@ -160,9 +160,9 @@ impl Connection {
                 Frame::Connect { limits, .. } => {
                     Limits::decode(limits).map_err(|_| DropReason::BadFrame)?;
                 }
-                // Nobody has asked to be let in yet, so there is nothing to end.
+                // The client has not sent CONNECT yet, so there is nothing to close.
                 Frame::Close { .. } | Frame::Closed if self.is_unasked() => return Err(DropReason::BadFrame),
-                // Their rules come with ACCEPT; what overtook it is sent again.
+                // The rules of the channels come with ACCEPT; messages that overtook it are retransmitted.
                 Frame::Message(_) if self.state == ConnectionState::Opening && !summary.is_accept => {
                     return Err(DropReason::BadFrame);
                 }
@@ -207,16 +207,16 @@ impl Connection {
         has_room.then_some(()).ok_or(DropReason::WindowExceeded)
     }
 
-    /// What may still arrive before packets with messages are dropped, which are sent again, or on a carrier where
-    /// nothing is, unreliable messages. Twice the window is what a peer that keeps to it can have filled; unreliable
-    /// messages know no window.
+    /// Window cost that may still arrive before the receiver drops data: whole packets with messages, which the peer
+    /// retransmits, or, on a reliable carrier, where nothing is retransmitted, unreliable messages. A peer that obeys
+    /// its window can have filled twice the window; unreliable messages have no window.
     fn receive_room(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
         (3 * u64::from(self.terms.receives.window_bytes) + 1).saturating_sub(taken)
     }
 
-    /// The same for unreliable messages on a stream: they leave a window for reliable ones, which a peer that keeps to its
-    /// window may have under way. Elsewhere whole packets are dropped.
+    /// The same for unreliable messages on a stream: they leave one window free for reliable messages, which a peer
+    /// that obeys its window may have in flight. On other carriers, whole packets are dropped.
     fn room_for_unreliable(&self) -> u64 {
         match self.path.current.carrier.is_reliable {
             true => self.receive_room().saturating_sub(self.terms.receives.window_bytes.into()),
@@ -224,8 +224,8 @@ impl Connection {
         }
     }
 
-    /// What a stream brings comes whole and in order: nothing excuses a packet that must be dropped, and nothing would bring it
-    /// again.
+    /// Closes a connection on a stream that brought an invalid packet. A stream delivers all bytes in order, so no
+    /// valid peer sends a packet that must be dropped, and nobody would retransmit it.
     fn close_broken_stream(&mut self, cx: &mut Context<'_>, reason: DropReason) {
         if self.path.current.carrier.is_reliable && self.is_open() {
             let reason = format!("a packet on a stream breaks the rules: {}", reason.name());
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// A server's side whose client has not said yet that it wants to be let in.
+    /// Whether this is a server's side whose client has not sent CONNECT yet.
     pub(crate) fn is_unasked(&self) -> bool {
         self.state == ConnectionState::Requested && !self.is_requested()
     }
@@ -258,7 +258,7 @@ impl Connection {
         matches!(self.state, ConnectionState::Established | ConnectionState::Lingering)
     }
 
-    /// Everything but messages.
+    /// Applies a frame that is not a message.
     fn apply_control(&mut self, cx: &mut Context<'_>, number: u64, frame: Frame<'_>) -> ControlFlow<()> {
         match frame {
             Frame::Padding | Frame::Ping | Frame::Late { .. } | Frame::Extension { .. } | Frame::Message(_) => {}
@@ -297,7 +297,7 @@ impl Connection {
         ControlFlow::Continue(())
     }
 
-    /// Takes a message, and with it those that follow it in a run.
+    /// Handles a message, and the messages that follow it in a run.
     fn on_message(
         &mut self,
         cx: &mut Context<'_>,
@@ -383,11 +383,12 @@ impl Connection {
             self.sending.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
         }
         if let Some(sample) = acked.rtt_sample {
-            // Not only what the settings allow: an acknowledgement that was lost is said again later.
+            // The delay may be greater than the settings allow: an acknowledgement that was lost is repeated later.
             let ack_delay = Duration::from_micros(ack.delay_us);
             if self.path.current.carrier.is_reliable {
-                // Every acknowledgement waits there, so that the smallest sample contains a wait, too: RFC 9002's caution
-                // would never take it off. The peer's word is only used for statistics, as nothing is resent on a stream.
+                // Every acknowledgement is delayed there, so the smallest sample contains a delay, too, and the caution
+                // of RFC 9002 would never subtract it. The peer's value is only used for statistics, because nothing is
+                // retransmitted on a stream.
                 self.path.rtt.on_sample(sample.saturating_sub(ack_delay), Duration::ZERO);
             } else {
                 self.path.rtt.on_sample(sample, ack_delay);
@@ -414,13 +415,15 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             self.detect_losses(cx);
         }
-        // What was suspected had arrived: either its acknowledgement was lost, or the peer's machine paused.
+        // Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine
+        // paused.
         let is_ack_lost = self.receiving.received.had_gap(cx.now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
         let is_paused = self.is_calm(cx.now) && !is_ack_lost;
         self.sending.ledger.on_ack_done(cx.now, &acked, &self.path.rtt, is_paused);
     }
 
-    /// What was lost and recovered has arrived; the path has lost it all the same.
+    /// The content of lost packets that the peer recovered has arrived, but the packets still count as losses of the
+    /// path.
     fn on_repaired(&mut self, cx: &mut Context<'_>, repaired: &Repaired<'_>) {
         let largest = repaired.largest.resolve(self.sending.ledger.next());
         let mut lost = LostPackets::default();
@@ -428,7 +431,7 @@ impl Connection {
             lost.add(self.sending.ledger.on_repaired(cx.now, range, &mut cx.scratch.resolved));
         }
         self.note_sizes_recovered(&cx.scratch.resolved);
-        // Repairs bring back no acknowledgements: those that the lost packets held were not heard.
+        // Repairs do not recover acknowledgements: the peer has not received those in the lost packets.
         let is_ack = |resolved: &Resolved| matches!(resolved.record, Record::Control(Control::AckUpTo(_)));
         let are_acks_lost = cx.scratch.resolved.iter().any(is_ack);
         cx.scratch.resolved.retain(|resolved| !is_ack(resolved));
@@ -463,7 +466,7 @@ impl Connection {
         self.push_receipts(cx);
     }
 
-    /// Finds out what is lost by now and lets it be sent again.
+    /// Detects lost packets and lets their content be retransmitted.
     pub(super) fn detect_losses(&mut self, cx: &mut Context<'_>) {
         let lost = self.sending.ledger.detect_losses(cx.now, &self.path.rtt, &mut cx.scratch.resolved);
         if lost.packets > 0 {
@@ -475,7 +478,8 @@ impl Connection {
         }
     }
 
-    /// Lets everything resolved as lost, or suspected, be sent again, and copies copies.
+    /// Lets everything resolved as lost, or suspected lost, be retransmitted. `copies` is the number of copies of each
+    /// retransmission.
     pub(super) fn take_back(
         &mut self,
         cx: &mut Context<'_>,
@@ -506,12 +510,12 @@ impl Connection {
     }
 }
 
-/// After such a silence, memory that waits to be used again goes: it may be a connection that idles.
+/// After such a silence, memory that is kept for reuse is freed: the connection may be idle.
 const REST_AFTER: Duration = Duration::from_secs(5);
-/// Nothing is taken for older than this.
+/// Greatest age of a message, in ms; a greater one counts as this.
 const AGE_MS_MAX: u64 = 60_000;
-/// How long an acknowledgement may wait for company on a carrier that loses nothing: for longer, queues and windows, which
-/// count what is not acknowledged, would be full of what has long arrived.
+/// Longest delay of an acknowledgement on a reliable carrier: with a longer delay, queues and windows, which count
+/// content that is not acknowledged, would be full of content that has long arrived.
 const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(100);
 /// So many packets of a reliable carrier wait for their acknowledgement, before the next asks for it at once.
 const RELIABLE_UNACKED_MAX: u32 = 31;

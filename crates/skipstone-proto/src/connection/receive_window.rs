@@ -1,11 +1,11 @@
-//! How much this side can still take, and when the peer is told of it. WIRE.md section 4.1.
+//! The free receive window of this side, and when the peer is told of it. WIRE.md section 4.1.
 
 use super::state::Connection;
 use crate::time::Time;
 
 impl Connection {
-    /// The application took messages off the queue that held so much of the window. True if the peer is to be told that there
-    /// is room again.
+    /// The application polled messages that held `cost` of the window. True if the peer must be told that there is room
+    /// again.
     pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
         let free_before = self.receive_window_free();
         self.receiving.window.undelivered -= cost;
@@ -13,7 +13,7 @@ impl Connection {
         self.tell_window_if_freed(now, free_before)
     }
 
-    /// After room was made outside of a packet's handling.
+    /// Must follow when room was made outside of a packet's handling. True if the peer must be told.
     pub(super) fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
         let window = u64::from(self.terms.receives.window_bytes);
         let Some(told) = self.receiving.window.told else { return false };
@@ -28,13 +28,13 @@ impl Connection {
         is_worth_it
     }
 
-    /// Asks for an acknowledgement, so that the news is repeated if it is lost.
+    /// Sends the window in an ack-eliciting packet, so that the update is repeated if it is lost.
     pub(super) fn tell_window(&mut self, now: Time) {
         self.sending.pending.ping = true;
         self.receiving.received.ack_now(now);
     }
 
-    /// Window cost that this side can still take: twice the window, so that the whole of it is always free for a peer
+    /// Window cost that this side can still accept: twice the window, so that a whole window is always free for a peer
     /// of which little is held.
     pub(super) fn receive_window_free(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered;

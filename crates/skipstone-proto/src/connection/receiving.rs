@@ -3,7 +3,7 @@
 use crate::channel::inbound::InboundLimits;
 use crate::recovery::Received;
 
-/// What this side has received, and told the peer about it.
+/// State of received packets, the receive window and the inbound limits.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     pub(super) received: Received,
@@ -12,14 +12,14 @@ pub(super) struct Receiving {
     pub(super) inbound: Option<Box<InboundLimits>>,
 }
 
-/// What this side tells the peer about its receive window.
+/// State of the receive window, and what the peer knows about it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiveWindow {
     /// Cost of the messages that wait for the application.
     pub(super) undelivered: u64,
-    /// Entries of the queue of events that these are.
+    /// Entries of the event queue that hold these messages.
     pub(super) entries: u32,
-    /// What the last acknowledgement told the peer, if that was less than all of it.
+    /// Receive window that the last acknowledgement reported; `None` if the whole window was free.
     pub(super) told: Option<u64>,
     /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.
     pub(super) news_from: Option<u64>,

@@ -1,4 +1,4 @@
-//! A connection whose client changes its address: Wi-Fi to mobile, or a NAT that forgot. WIRE.md section 6.1.
+//! A connection whose client changes its address: Wi-Fi to mobile, or a NAT rebinding. WIRE.md section 6.1.
 //!
 //! ```text
 //! newest packet from elsewhere ──> Candidate ──PATH_CHALLENGE to it, answered from there──> the path
@@ -6,14 +6,14 @@
 //!                                     └──> forgotten
 //! the path ──move──> left ──PATH_CHALLENGE to it too, answered from there ──────────────────> the path again
 //! ```
-//! Until then everything goes on being sent to the old address; what comes from elsewhere counts if it is authentic.
-//! Another port of the same host is used at once, as far as the bytes that came from there pay for it: a NAT has forgotten
-//! the peer, as a rule, and what goes to the old port is lost. With each move the flight is settled: what is not
-//! acknowledged leaves once more, and says nothing about the path.
+//! Until validation, packets go to the old address; packets from elsewhere count if they are authentic. Another port of
+//! the same host is used at once, within the credit of the bytes that came from there: a NAT has usually lost its
+//! binding, and packets to the old port are lost. With each move the packets in flight are settled: content that is not
+//! acknowledged is retransmitted, and their loss says nothing about the path.
 //!
-//! A stranger who repeats a packet from an address of his own cannot answer, because the challenge is sealed. One who
-//! repeats in both directions, faster than the path is, can (RFC 9000, section 9.3.3); so the address that was left is
-//! asked as well, and has the connection again as soon as he loses one race.
+//! An attacker who replays a packet from another address cannot answer, because the challenge is sealed. An attacker
+//! who forwards in both directions, faster than the path, can (RFC 9000, section 9.3.3); so the address that was left
+//! is challenged as well, and gets the connection back as soon as the attacker loses one race.
 
 use super::candidates::{Candidate, UseBeforeProof};
 use super::event::Event;
@@ -27,7 +27,7 @@ use crate::time::Duration;
 use crate::wire::datagram::HEADER_BYTES;
 use core::net::SocketAddr;
 
-/// How long a connection stays that came back to the address which it had left.
+/// Time for which a connection does not move again after it returned to the address which it had left.
 const HOLD: Duration = Duration::from_secs(2);
 /// Challenges that an address which was left is sent for nothing. Their intervals double for three seconds.
 const LEFT_CHALLENGES_MAX: usize = 12;
@@ -61,14 +61,15 @@ impl Connection {
     pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, datagram: &mut [u8]) {
         let sealed = HEADER_BYTES..datagram.len();
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
-        // It left after the one that came from elsewhere: the peer is where it was. Not only the newest tells so, for
-        // whoever repeats packets faster than the path has newer ones.
+        // The peer sent this packet after the one from the other address: the peer has not moved. Not only the newest
+        // packet proves this, because an attacker who replays packets faster than the path has newer ones.
         if self.path.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
             self.refuse_candidate(cx);
         }
     }
 
-    /// The candidate is not the peer. What was sent there is sent again, and no other port is believed before its proof.
+    /// The candidate is not the peer. Content that was sent there is retransmitted, and no other port is used before it
+    /// is validated.
     fn refuse_candidate(&mut self, cx: &mut Context<'_>) {
         let Some(candidate) = self.path.roaming.candidate.take() else { return };
         self.stats.paths_refused += 1;
@@ -78,13 +79,13 @@ impl Connection {
         }
     }
 
-    /// What is in flight went to where nobody is: it leaves again at once, the window is free of it, and it says nothing
-    /// about the path's losses.
+    /// Treats the packets in flight as sent to an address without a peer: their content is retransmitted at once, the
+    /// congestion window is free of them, and they say nothing about the path's losses.
     fn settle_flight(&mut self, cx: &mut Context<'_>) {
         self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
         self.path.mtu.on_flight_settled();
         self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);
-        // What the peer sent says whom it has heard of: it waits for acknowledgements, too.
+        // The peer may wait for acknowledgements that went there, too.
         self.receiving.received.ack_now(cx.now);
     }
 
@@ -120,21 +121,21 @@ impl Connection {
         self.use_candidate(cx);
     }
 
-    /// Another port of the same host that can pay is used from now on.
+    /// Another port of the same host that has enough credit is used from now on.
     fn use_candidate(&mut self, cx: &mut Context<'_>) {
         if self.path.roaming.candidate.as_mut().is_some_and(|candidate| candidate.begin_use()) {
             self.settle_flight(cx);
         }
     }
 
-    /// Whether the address that was just left is still the peer's. Until now it was proven.
+    /// Asks whether the address that was just left is still the peer's. Until now that address was validated.
     fn ask_left(&mut self, mut left: Box<Candidate>) {
         left.credit = LEFT_CHALLENGES_MAX * left.cost;
         self.path.roaming.left = Some(left);
     }
 
-    /// A packet from the address that was left, the first copy of it. Newer ones from the present address do not count:
-    /// whoever forwards is ahead of the path with each that he gets. The token is younger than the move in any case.
+    /// The first copy of a packet from the address that was left. Newer packets from the present address do not count:
+    /// an attacker who forwards is faster than the path with each packet. The token is always newer than the move.
     fn hear_from_left(&mut self, cx: &mut Context<'_>, answered: Option<u64>, bytes: usize) {
         let interval = self.probe_interval();
         let Some(left) = &mut self.path.roaming.left else { return };
@@ -145,7 +146,7 @@ impl Connection {
             self.move_to_candidate(cx);
             return;
         }
-        // It lives: no growing intervals.
+        // The address is alive: the interval does not grow.
         left.interval = interval;
         left.send_at = if left.challenges == 0 { cx.now } else { left.send_at.min(left.sent_at + interval) };
     }
@@ -154,8 +155,8 @@ impl Connection {
         self.path.rtt.probe_timeout(Duration::ZERO)
     }
 
-    /// One candidate at a time; another one has its turn when the first did not answer, or when both are ports of the same
-    /// host, which has moved on.
+    /// Only one candidate at a time; another one takes its place when the first did not answer, or when both are ports
+    /// of the same host, which has moved on.
     fn consider(&mut self, cx: &mut Context<'_>, path: Path, token: u64, number: u64, bytes: usize) {
         let use_before_proof = match self.is_same_way(&path) && self.is_open() && !self.path.roaming.distrusts {
             true => UseBeforeProof::Allowed,
@@ -176,12 +177,13 @@ impl Connection {
         self.path.roaming.candidate = Some(candidate);
     }
 
-    /// Another port of the same host is a NAT that forgot: the way is the same (RFC 9000, section 9.4).
+    /// Whether the network path is the same: another port of the same host means a NAT rebinding (RFC 9000, section
+    /// 9.4).
     fn is_same_way(&self, path: &Path) -> bool {
         path.remote.ip() == self.path.current.remote.ip() && path.socket == self.path.current.socket
     }
 
-    /// The new address has proven itself.
+    /// Moves the connection to the candidate, whose address is validated.
     fn move_to_candidate(&mut self, cx: &mut Context<'_>) {
         let Some(candidate) = self.path.roaming.candidate.take() else { return };
         let is_used = candidate.is_used();
@@ -233,12 +235,12 @@ impl Connection {
         self.path.mtu.on_path_changed(self.sending.ledger.next());
     }
 
-    /// Where packets go now: to the candidate, if it is used before its proof.
+    /// The path that packets take now: to the candidate, if it is used before it is validated.
     pub(super) fn sends_to(&self) -> Path {
         self.path.roaming.in_use().map_or(self.path.current, |candidate| candidate.path)
     }
 
-    /// Whether packets wait for the address that they go to to pay for them.
+    /// Whether packets wait until the unvalidated address has enough credit.
     pub(crate) fn waits_for_credit(&self) -> bool {
         self.path.roaming.in_use().is_some()
     }

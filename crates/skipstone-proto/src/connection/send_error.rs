@@ -1,6 +1,6 @@
-//! Why a message was not taken.
+//! The reason why a message was not queued.
 
-/// Why a message was not taken.
+/// The reason why a message was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
     /// No connection ever had this name.

@@ -4,7 +4,7 @@ use crate::congestion::Bandwidth;
 use crate::recovery::Ledger;
 use crate::time::Time;
 
-/// What this side has sent, and is about to send, messages aside.
+/// State of what this side has sent and is about to send, except messages.
 #[derive(Debug)]
 pub(super) struct Sending {
     pub(super) ledger: Ledger,
@@ -15,11 +15,11 @@ pub(super) struct Sending {
     pub(super) is_limited: bool,
     /// When the pace lets the next packet leave, if one waits for it.
     pub(super) pace_due: Time,
-    /// The cap on what goes to this peer; `None` without one.
+    /// The bandwidth limit for this peer; `None` without one.
     pub(super) bandwidth: Option<Box<Bandwidth>>,
-    /// Until then messages wait for this connection's share of what the endpoint may send.
+    /// Until this time, messages wait for this connection's share of the endpoint's bandwidth.
     pub(super) held_until: Time,
-    /// Messages wait for nothing else.
+    /// Messages wait only for that share.
     pub(super) is_held: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The server's clock, as a client knows it: when a client asks (TIME_REQUEST), and what the answer (TIME_RESPONSE) tells it.
+//! A client's estimate of the server's clock: when a client sends a TIME_REQUEST, and how it uses the TIME_RESPONSE.
 //! WIRE.md section 4.6. `bounds` is the arithmetic.
 //!
-//! Requests are few: some right after the handshake, in packets of their own, then one with a packet that leaves anyway, every
-//! few seconds at most. An idle connection is never woken for one.
+//! Requests are few: some right after the handshake, in packets of their own, then one with a packet that is sent
+//! anyway, every few seconds at most. An idle connection never sends a packet for a request.
 
 mod bounds;
 mod exchange;
@@ -21,7 +21,7 @@ impl Connection {
         self.time.follower = Some(Box::new(follower));
     }
 
-    /// The server's clock now; `None` before its first answer, or if nobody follows it.
+    /// The server's clock now; `None` before its first answer, or if the client does not follow it.
     pub(crate) fn server_time(&self, now: Time) -> Option<ServerTime> {
         Some(self.time.follower.as_ref()?.bounds?.read(now))
     }

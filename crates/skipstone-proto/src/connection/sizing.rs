@@ -1,4 +1,4 @@
-//! How large this connection's datagrams may be, and what the fate of large ones says about the path.
+//! The size of this connection's datagrams, and how acknowledged and lost large datagrams change it.
 
 use super::Connection;
 use crate::mtu::{BASE_BYTES, LargeDatagram};
@@ -15,8 +15,8 @@ impl Connection {
         if self.path.current.carrier.is_reliable { carried } else { carried.min(self.terms.sends.datagram_bytes_max) }
     }
 
-    /// Bytes of a datagram that the peer may send. What is longer is not even opened, for a session keeps room for what it
-    /// opened, authentic or not.
+    /// Greatest size of a datagram that the peer may send, in bytes. A longer datagram is not even opened, because a
+    /// session keeps room for what it opened, authentic or not.
     pub(crate) fn accepted_bytes(&self) -> usize {
         if self.path.current.carrier.is_reliable {
             return usize::from(self.path.current.carrier.datagram_bytes_max);
@@ -33,13 +33,13 @@ impl Connection {
         self.path.mtu.current(max)
     }
 
-    /// What the ledger is to remember of a datagram of so many bytes.
+    /// The record for the ledger of a datagram of so many bytes.
     pub(super) fn size_record(&self, bytes: usize) -> Option<Record> {
         let is_large = bytes > usize::from(BASE_BYTES) && !self.path.current.carrier.is_reliable;
         is_large.then_some(Record::Control(Control::Large(bytes as u16)))
     }
 
-    /// Looks at what was acknowledged for what it says about sizes.
+    /// Updates the MTU search with acknowledged packets.
     pub(super) fn note_sizes_acked(&mut self, resolved: &[Resolved]) {
         if !resolved.is_empty() {
             self.path.mtu.on_heard();
@@ -55,8 +55,8 @@ impl Connection {
         }
     }
 
-    /// Looks at what was lost and recovered: a probe has not passed, and of other sizes it says nothing, for the repair
-    /// was as long.
+    /// Updates the MTU search with lost packets that were recovered: a lost probe did not pass the path. Other sizes
+    /// say nothing, because the repair was as long.
     pub(super) fn note_sizes_recovered(&mut self, resolved: &[Resolved]) {
         for Resolved { packet: number, record, .. } in resolved.iter().copied() {
             if let Record::Control(Control::SizeProbe(bytes)) = record {
@@ -65,7 +65,7 @@ impl Connection {
         }
     }
 
-    /// Looks at what was lost for what it says about sizes. Returns how many of the packets were probes, whose loss is no
+    /// Updates the MTU search with lost packets. Returns how many of the packets were probes, whose loss is no sign of
     /// congestion.
     pub(super) fn note_sizes_lost(&mut self, now: Time, resolved: &[Resolved]) -> u32 {
         let (mut probes, next, probe_timeout) =

@@ -1,4 +1,4 @@
-//! The state of one connection, and what is set or asked of it directly.
+//! The state of one connection, and its setters and getters.
 
 use super::client_handshake::ClientHandshake;
 use super::ending::Ending;
@@ -22,7 +22,7 @@ use crate::wire::settings::{Merging, Settings};
 use skipstone_prefetch::{Step, prefetch};
 use std::sync::Arc;
 
-/// Where in its life a connection is: the picture above.
+/// State of a connection: see the diagram in `connection/mod.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionState {
     Hello,
@@ -40,9 +40,9 @@ pub(super) enum ConnectionState {
 pub(crate) struct Connection {
     pub(super) identity: Identity,
     pub(super) state: ConnectionState,
-    /// What a client asks with until it is let in.
+    /// A client's handshake state, until the server accepts the client.
     pub(super) handshake: Option<Box<ClientHandshake>>,
-    /// The end that has begun.
+    /// State of the close that is in progress.
     pub(super) ending: Option<Box<Ending>>,
     pub(super) timers: Timers,
     pub(super) terms: Terms,
@@ -104,7 +104,8 @@ impl Connection {
         &self.terms.settings
     }
 
-    /// Begins to fetch what this points to, or what that does. It is in the caches itself.
+    /// Prefetches the data that the connection points to, or the data behind that. The connection itself is in the
+    /// caches.
     pub(crate) fn prefetch(&self, step: Step) {
         match (&self.security, step) {
             (Security::Session(session), Step::Beyond) => session.prefetch(),
@@ -128,22 +129,22 @@ impl Connection {
         }
     }
 
-    /// Caps what goes to the peer, in bytes per second with IP headers.
+    /// Limits the rate of sending to the peer, in bytes per second with IP headers.
     pub(crate) fn set_bandwidth(&mut self, bytes_per_second: Option<u64>) {
         self.sending.bandwidth = bytes_per_second.map(|rate| Box::new(Bandwidth::new(rate)));
     }
 
-    /// Until then, messages wait for their share of what the endpoint may send.
+    /// Until this time, messages wait for this connection's share of the endpoint's bandwidth.
     pub(crate) fn hold_until(&mut self, until: Time) {
         (self.sending.held_until, self.sending.is_held) = (until, false);
     }
 
-    /// Whether messages wait for that share, and for nothing else.
+    /// Whether messages wait only for this connection's share of the endpoint's bandwidth.
     pub(crate) fn is_held(&self) -> bool {
         self.sending.is_held
     }
 
-    /// What waits for the end of the old merging leaves at once.
+    /// Sets the merging. Messages that wait for the old merging to end leave at once.
     pub(crate) fn set_merging(&mut self, merging: Merging) {
         self.terms.merging = merging;
         self.terms.is_merging_own = true;
@@ -152,12 +153,12 @@ impl Connection {
         }
     }
 
-    /// Whether its `Closed` event was given.
+    /// Whether the connection has given its `Closed` event.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.state, ConnectionState::Drained | ConnectionState::Dead)
     }
 
-    /// Whether it can be forgotten.
+    /// Whether the connection can be removed.
     pub(crate) fn is_dead(&self) -> bool {
         self.state == ConnectionState::Dead
     }

@@ -1,15 +1,15 @@
-//! What a connection has done: counters of 64 bits, the same for every carrier, that only grow.
+//! Counters of a connection: 64 bits each, the same for every carrier, never decreasing.
 
 /// Counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Datagrams.
     pub datagrams: u64,
-    /// Messages of the application's.
+    /// Messages of the application.
     pub messages: u64,
     /// Bytes of those messages, each counted once.
     pub payload_bytes: u64,
-    /// Bytes of the datagrams: payload, and what the protocol adds.
+    /// Bytes of the datagrams: payload, and the overhead of the protocol.
     pub datagram_bytes: u64,
     /// Bytes of the datagrams with IP and carrier headers.
     pub ip_bytes: u64,
@@ -36,9 +36,9 @@ impl Flow {
 /// Counters of a connection, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// What left.
+    /// Packets and bytes sent.
     pub sent: Flow,
-    /// What came and was opened.
+    /// Packets and bytes received and authenticated.
     pub received: Flow,
     /// Packets declared lost.
     pub packets_lost: u64,
@@ -52,7 +52,7 @@ pub struct Stats {
     pub paths_changed: u64,
     /// New addresses that did not prove to be the peer's.
     pub paths_refused: u64,
-    /// Times that large datagrams vanished, so that small ones are sent.
+    /// Black holes: times that large datagrams were lost on the path, so that only small ones are sent.
     pub black_holes: u64,
     /// Redundancy: its cost, and the packets that it recovered.
     pub redundancy: RedundancyStats,
@@ -63,7 +63,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Takes off what was counted before. A connection that is gone took its counters with it: nothing falls below zero.
+    /// Subtracts earlier counters. A connection that has ended takes its counters with it, so no counter falls below
+    /// zero.
     pub fn subtract(&mut self, before: &Stats) {
         self.each(before, |mine, before| *mine = mine.saturating_sub(before));
     }
@@ -73,7 +74,7 @@ impl Stats {
         self.each(other, |mine, theirs| *mine += theirs);
     }
 
-    /// Does this to every counter, with the same one of another.
+    /// Applies `change` to every counter, with the same counter of `other`.
     fn each(&mut self, other: &Stats, mut change: impl FnMut(&mut u64, u64)) {
         let Stats { sent, received, redundancy, .. } = self;
         sent.each(&other.sent, &mut change);
@@ -96,7 +97,8 @@ impl Stats {
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies of retransmissions, each beyond the retransmission itself; and packets that repeat messages of earlier ones.
+    /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+    /// earlier ones.
     pub copies_sent: u64,
     /// Bytes of these, IP headers included, and of messages repeated.
     pub bytes_sent: u64,
@@ -124,13 +126,13 @@ pub enum DropReason {
     Malformed,
     /// No connection has this id.
     UnknownConnection,
-    /// The connection is elsewhere.
+    /// The connection uses another path.
     WrongPath,
     /// Damaged, or sealed with another key.
     NotAuthentic,
     /// The packet's number was opened before.
     Replay,
-    /// A frame that makes no sense, or not now.
+    /// A frame that is invalid, or not allowed in this state.
     BadFrame,
     /// The peer sent more than it was allowed to.
     WindowExceeded,
@@ -146,25 +148,25 @@ pub enum DropReason {
     StaleMessage,
     /// An unreliable message whose fragments did not all come in time.
     IncompleteMessage,
-    /// More stateless answers than may wait.
+    /// The queue of stateless answers is full.
     TooManyReplies,
-    /// A repair, or what was recovered with it, that makes no sense.
+    /// An invalid repair, or an invalid packet recovered with a repair.
     BadRepair,
-    /// A suite that this side did not offer: somebody wants less protection.
+    /// A suite that this side did not offer: a possible downgrade attack.
     WrongSuite,
-    /// Handshake bytes that make no sense, or not now.
+    /// Handshake bytes that are invalid, or not allowed in this state.
     BadHandshake,
-    /// A sealed packet that came before the keys.
+    /// A sealed packet that arrived before its keys were available.
     TooEarly,
     /// Longer than the settings allow.
     TooLong,
-    /// An encrypted handshake that could not begin, or had to go, because so many are under way.
+    /// An encrypted handshake that could not begin, or was removed, because too many are pending.
     TooManyHandshakes,
-    /// A query that is not answered: no answer is set, or the question is shorter than it.
+    /// A query without an answer: the application has set none, or the query is shorter than the answer.
     UnansweredQuery,
     /// An unreliable message that the server's inbound rules do not allow.
     InboundRule,
-    /// A message that nobody had taken when its connection was closed for the memory that it held.
+    /// A message that the application had not polled when its connection was closed for exceeding a memory budget.
     OverBudget,
 }
 
@@ -231,22 +233,22 @@ impl DropReason {
 pub struct Drops([u64; DropReason::ALL.len()]);
 
 impl Drops {
-    /// Counts one.
+    /// Counts one drop.
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }
 
-    /// Counts several.
+    /// Counts several drops.
     pub fn count_many(&mut self, reason: DropReason, count: u32) {
         self.0[reason as usize] += u64::from(count);
     }
 
-    /// How many for this reason.
+    /// Number of drops for this reason.
     pub fn of(&self, reason: DropReason) -> u64 {
         self.0[reason as usize]
     }
 
-    /// All of them.
+    /// Number of all drops.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }

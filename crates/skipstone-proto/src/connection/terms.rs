@@ -1,4 +1,5 @@
-//! What a connection keeps to: the server's settings, what each side takes, and how long its own messages wait for company.
+//! Rules that a connection obeys: the server's settings, the limits of each side, and how long this side's messages
+//! wait to be merged.
 
 use super::identity::Side;
 use crate::time::Duration;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 pub(super) struct Terms {
     /// The server's settings; the defaults until a client has heard them.
     pub(super) settings: Arc<Settings>,
-    /// After so long a silence this side asks the peer for a sign of life.
+    /// After so long a silence, this side sends a PING.
     pub(super) keepalive: Duration,
-    /// What this side takes, and what the peer does: the settings, and in the direction of a client its own limits.
+    /// Limits on what this side accepts; `sends` holds those of the peer. Both come from the settings, and in the
+    /// direction of a client from its own limits, too.
     pub(super) receives: Limits,
     pub(super) sends: Limits,
     pub(super) merging: Merging,
@@ -34,7 +36,7 @@ impl Terms {
         }
     }
 
-    /// A client with these limits hears the server's settings.
+    /// A client with these limits receives the server's settings.
     pub(super) fn on_settings(&mut self, settings: &Settings, limits: Limits) {
         let merging = if self.is_merging_own { self.merging } else { settings.merging };
         let is_merging_own = self.is_merging_own;
@@ -42,7 +44,7 @@ impl Terms {
         self.receives = self.receives.and(limits);
     }
 
-    /// A server hears a client's limits.
+    /// A server receives a client's limits.
     pub(super) fn on_limits(&mut self, limits: Limits) {
         self.sends = self.sends.and(limits);
     }
@@ -61,7 +63,7 @@ impl Terms {
 /// The client asks first, so that one exchange serves both sides.
 fn keepalive(settings: &Settings, side: Side) -> Duration {
     let idle_timeout = settings.idle_timeout;
-    // Before the peer is taken for dead, whatever the settings are.
+    // Before the idle timeout of the peer, whatever the settings are.
     let asks_first = settings.keepalive.min(idle_timeout * 5 / 6);
     match side {
         Side::Client => asks_first,

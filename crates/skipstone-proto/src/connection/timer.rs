@@ -1,4 +1,4 @@
-//! When a connection must be woken, and what happens then.
+//! Timers of a connection, and their handling.
 
 use super::event::{ClosedBy, code};
 use super::redundancy::CopyCount;
@@ -48,7 +48,7 @@ impl Connection {
             .min(linger)
     }
 
-    /// When the next packet is lost or a probe is due. On a reliable carrier neither happens.
+    /// Time of the next loss or probe timeout. On a reliable carrier there is neither.
     fn recovery_due(&self) -> Time {
         if self.path.current.carrier.is_reliable {
             return Time::NEVER;
@@ -56,7 +56,7 @@ impl Connection {
         self.sending.ledger.loss_due().min(self.sending.ledger.copy_due()).min(self.probe_due())
     }
 
-    /// When the next packet is overdue. One that waits behind others of ours in a full path is not.
+    /// Time of the next probe timeout. A packet that waits behind others of ours in a full path is not overdue.
     fn probe_due(&self) -> Time {
         self.sending.ledger.probe_due(&self.path.rtt, self.peers_delay(), self.sending.is_limited)
     }
@@ -67,28 +67,29 @@ impl Connection {
         self.redundancy.is_adaptive() && self.sending.ledger.is_calm(now)
     }
 
-    /// For how long the peer may hold an acknowledgement back, or the packet itself for want of a repair.
+    /// Time by which the peer may delay an acknowledgement, or the packet itself while it waits for a repair.
     pub(super) fn peers_delay(&self) -> Duration {
-        // By the time of what was sent last: what is calm then is so when its acknowledgement is due.
+        // At the time of the last packet sent: if the path is calm then, it is so when that packet's acknowledgement is
+        // due.
         let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
         let ack_delay =
             if is_calm { self.terms.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.terms.settings.ack_delay };
         ack_delay + self.repair_grace()
     }
 
-    /// When the peer counts as gone.
+    /// Time at which the peer counts as lost.
     fn silence_due(&self) -> Time {
         let idle = self.timers.last_received + self.terms.settings.idle_timeout;
         let silent = if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) };
         silent.min(self.timers.gone_due)
     }
 
-    /// When to ask a silent peer for a sign of life.
+    /// Time of the next PING to a silent peer.
     fn keepalive_due(&self) -> Time {
         self.timers.last_received.max(self.timers.last_ping) + self.terms.keepalive
     }
 
-    /// Does what is due by now.
+    /// Handles all timers that have expired.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.handle_roaming_timeout(cx);
         if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
@@ -113,7 +114,7 @@ impl Connection {
                 self.finish(cx, ClosedBy::Nobody, code::HANDSHAKE_TIMEOUT, reason.into());
                 self.die();
             }
-            // It never had the keys, or a token to show: the application has not heard of it.
+            // The client never had the keys, or never sent a token: the application does not know the connection.
             Side::Server if self.is_unasked() => self.die(),
             Side::Server => {
                 let reason = "the server's application did not decide in time".into();
@@ -168,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// Acknowledgements are overdue: what those packets held leaves once more.
+    /// Handles a probe timeout: the content of the packets that are suspected lost is sent again.
     fn on_probe_timeout(&mut self, cx: &mut Context<'_>) {
         let resolved = &mut cx.scratch.resolved;
         let delay = self.peers_delay();
@@ -179,14 +180,14 @@ impl Connection {
             self.sending.pending.probes = 2;
             self.path.mtu.on_silence();
             self.sending.ledger.copies().clear();
-            // Before the first answer it may just be a long path.
+            // Before the first RTT sample, the path may just be long.
             if self.path.rtt.is_measured() {
                 self.path.congestion.on_silence(cx.now);
             }
         }
         let copies = if suspected.is_silent { CopyCount::Exactly(0) } else { CopyCount::ByLoss };
         self.take_back(cx, copies, Channels::on_suspected);
-        // Left out if the packet asks for an acknowledgement anyway; what is suspected may have arrived in another copy.
+        // No PING is written if the packet is ack-eliciting anyway; suspected content may have arrived in another copy.
         self.sending.pending.ping = true;
     }
 }

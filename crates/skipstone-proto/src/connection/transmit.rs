@@ -1,5 +1,4 @@
-//! Packets that go out: each is decided, composed and settled, and they are packed until the datagrams of one call are
-//! full.
+//! Outgoing packets: each is decided, composed and settled, until the datagrams of one call are full.
 
 mod compose;
 mod decide;
@@ -23,17 +22,17 @@ pub(crate) struct Segments {
     pub(crate) segment_bytes: usize,
     /// Nothing else is due now.
     pub(crate) is_all: bool,
-    /// Where they go.
+    /// The path of the datagrams.
     pub(crate) path: Path,
 }
 
 /// Linux sends at most 64 segments by one call, and at most 64 KiB.
 const SEGMENTS_MAX: usize = 32;
-/// Room for an acknowledgement and a header. What is shorter is not begun.
+/// Room for an acknowledgement and a header. A shorter datagram is not begun.
 const DATAGRAM_BYTES_MIN: usize = 100;
 
 impl Connection {
-    /// Writes what is due into `buffer`; `None` if nothing is.
+    /// Writes datagrams that are due into `buffer`; `None` if none is.
     pub(crate) fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Segments> {
         let max = usize::from(self.datagram_bytes()).min(buffer.len());
         self.path.congestion.set_datagram_bytes(max as u16);
@@ -71,8 +70,8 @@ impl Connection {
             } else if bytes < written.segment_bytes {
                 break;
             }
-            // A burst that is cut into packets goes on at this size; else what comes next deserves a larger packet, and so
-            // does what is of another class.
+            // A burst that is split into packets continues at this size. Otherwise, the next packet may be larger, and
+            // so may one of another class.
             if bytes * 2 < max && !self.is_in_burst()
                 || bytes < max && self.channels.next_class().is_some_and(|next| Some(next) != class)
             {
@@ -82,7 +81,7 @@ impl Connection {
         (written.bytes > 0).then(|| Segments { is_all: self.has_said_all(now), ..written })
     }
 
-    /// Writes a datagram to an address that has not proven itself, as long as it pays for.
+    /// Writes a datagram to an unvalidated address, as far as its credit allows.
     fn poll_before_proof(&mut self, now: Time, buffer: &mut [u8], max: usize) -> Option<Segments> {
         let affordable = self.path.roaming.in_use().map_or(0, |candidate| candidate.affordable());
         if affordable < DATAGRAM_BYTES_MIN {
@@ -112,12 +111,13 @@ impl Connection {
         }
     }
 
-    /// Whether it stands and nothing is due now, of any kind: no more than a look, so in doubt it is false.
+    /// Whether the connection is established and nothing of any kind is due now. The check is quick and may return
+    /// false although nothing is due.
     pub(crate) fn is_silent(&self, now: Time) -> bool {
         self.has_said_all(now) && !self.path.roaming.has_path_frame(now) && self.ending.is_none()
     }
 
-    /// Whether, as things stand, another call would write nothing: no more than a look, so in doubt it is false.
+    /// Whether another call would write nothing now. The check is quick and may return false although nothing is due.
     fn has_said_all(&self, now: Time) -> bool {
         let PendingFrames { accept, connect, ping, probes } = self.sending.pending;
         let has_control = accept
@@ -130,7 +130,7 @@ impl Connection {
         self.state == ConnectionState::Established && !has_control && !has_messages && !self.path.mtu.is_searching(now)
     }
 
-    /// Numbers the packet that was written.
+    /// Records the packet that was written as sent, under its number.
     pub(super) fn commit(&mut self, now: Time, bytes: usize, is_ack_eliciting: bool, age_ms: u16) {
         let in_flight = self.sending.ledger.bytes_in_flight();
         let stamp = match is_ack_eliciting {

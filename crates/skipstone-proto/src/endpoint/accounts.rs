@@ -1,5 +1,5 @@
-//! How much hosts have asked of this endpoint lately: a bounded table of counts that fade. What is remembered of a host is
-//! little, and is forgotten within a minute.
+//! Recent handshakes of hosts with this endpoint: a bounded table of counts that decay. Little is remembered of a host,
+//! and is forgotten within a minute.
 
 use crate::time::{Duration, Time};
 use std::collections::BTreeMap;
@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Accounts<K> {
     entries: BTreeMap<K, Account>,
-    /// Everybody's for whom there was no room.
+    /// The shared account of all hosts for which there was no room.
     others: Account,
-    /// When entries that have faded were looked for last.
+    /// Time of the last search for entries that have decayed to zero.
     swept: Time,
 }
 
-/// What one of them did.
+/// Recent handshakes of one host or network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     at: Time,
     /// Handshakes begun; half of them are forgotten each second.
     pub(super) begun: u32,
-    /// Handshakes that came to nothing; half of them are forgotten every four seconds.
+    /// Handshakes that failed; half of them are forgotten every four seconds.
     pub(super) failed: u32,
 }
 
 /// Entries at most.
 const ENTRIES_MAX: usize = 4_096;
-/// So often faded entries are looked for where there is no room.
+/// Interval of the search for decayed entries while the table is full.
 const SWEEP_SPAN: Duration = Duration::from_millis(250);
 const BEGUN_HALF_LIFE: Duration = Duration::from_secs(1);
 const FAILED_HALF_LIFE: Duration = Duration::from_secs(4);
 
 impl Account {
-    /// As it is now. The shorter half-life sets the steps; failures take a step in four of them, so that neither is rounded
-    /// away.
+    /// The account at this time. The shorter half-life sets the steps; failures decay in one step of four, so that
+    /// rounding does not lose either count.
     fn faded(self, now: Time) -> Account {
         let steps = |half_life: Duration| {
             let slot = |at: Time| at.as_micros() / half_life.as_micros() as u64;
@@ -59,7 +59,7 @@ impl<K: Ord> Default for Accounts<K> {
 }
 
 impl<K: Ord> Accounts<K> {
-    /// What a host did lately.
+    /// The recent handshakes of a host.
     pub(super) fn look(&self, now: Time, key: &K) -> Account {
         match self.entries.get(key) {
             Some(account) => account.faded(now),
@@ -68,7 +68,7 @@ impl<K: Ord> Accounts<K> {
         }
     }
 
-    /// A host did something.
+    /// Changes the account of a host.
     pub(super) fn note(&mut self, now: Time, key: K, change: impl FnOnce(&mut Account)) {
         self.sweep_if_full(now);
         let has_room = self.entries.len() < ENTRIES_MAX || self.entries.contains_key(&key);

@@ -1,4 +1,4 @@
-//! Messages for many, batched once.
+//! Messages for many peers, encoded once.
 
 use crate::channel::encoded_batch::{BATCH_MESSAGES_MAX, BATCH_PAYLOAD_BYTES_MAX, BatchEncoder, EncodedBatch};
 use crate::channel::{MessageId, Submission};
@@ -6,15 +6,15 @@ use crate::time::Duration;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Messages for many, encoded once. Made to be filled again and again.
+/// Messages for many peers, encoded once. A `Broadcast` can be filled again and again.
 #[derive(Debug, Default)]
 pub struct Broadcast {
-    /// By channel.
+    /// Messages by channel.
     pub(super) loads: Vec<(u16, Load)>,
     batches: BatchEncoder,
 }
 
-/// What each member gets on a channel.
+/// Messages that each member gets on a channel.
 #[derive(Debug)]
 pub(super) enum Load {
     One(Submission),
@@ -22,8 +22,8 @@ pub(super) enum Load {
 }
 
 impl Broadcast {
-    /// Takes messages, each with its channel, in the place of those that it had. Those of one channel that follow each
-    /// other are encoded together, if they are short.
+    /// Replaces the messages by these, each with its channel. Messages of one channel that follow each other are
+    /// encoded together, if they are short.
     pub fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
         self.clear();
         let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BATCH_PAYLOAD_BYTES_MAX;
@@ -40,7 +40,7 @@ impl Broadcast {
         }
     }
 
-    /// Lets go of the messages.
+    /// Drops the messages.
     pub fn clear(&mut self) {
         self.loads.clear();
         self.batches.release();

@@ -1,4 +1,4 @@
-//! What the application asks of its connections.
+//! Commands of the application to its connections.
 
 use super::config::Everyone;
 use super::groups::Group;
@@ -14,7 +14,7 @@ use crate::wire::frame::TOKEN_BYTES_MAX;
 use crate::wire::settings::Merging;
 use bytes::Bytes;
 
-/// Why no connection was begun.
+/// The reason why no connection was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -22,7 +22,7 @@ pub enum ConnectError {
     TokenTooLong,
     /// The endpoint has as many connections as it may.
     Full,
-    /// This stream carries a connection already.
+    /// This stream already carries a connection.
     SocketInUse,
 }
 
@@ -51,7 +51,8 @@ impl Endpoint {
         self.connect_with(now, path, token, protection)
     }
 
-    /// As [`Endpoint::connect`], with this protection and no other. A stream is as its carrier is.
+    /// As [`Endpoint::connect`], with this protection and no other. A stream is always plain: its carrier decides about
+    /// encryption.
     ///
     /// # Errors
     /// As [`Endpoint::connect`].
@@ -87,18 +88,19 @@ impl Endpoint {
         Ok(peer)
     }
 
-    /// Lets a client in that asked. False if it is no longer waiting.
+    /// Accepts a client that requested a connection. False if the client is no longer waiting.
     pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
         self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
     }
 
-    /// Turns a client away that asked, with a code and a reason that it is told.
+    /// Refuses a client that requested a connection, with a code and a reason that the client receives.
     pub fn refuse(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) -> bool {
         self.close(now, peer, code, reason, Duration::ZERO)
     }
 
-    /// Ends a connection. What is queued and reliable has `linger` to arrive first; [`Event::Closed`](crate::connection::event::Event::Closed) follows when the
-    /// peer knows, or is taken for dead. False if there is no such connection.
+    /// Ends a connection. Queued reliable messages have `linger` to arrive first;
+    /// [`Event::Closed`](crate::connection::event::Event::Closed) follows when the peer confirms the close, or does not
+    /// answer in time. False if there is no such connection.
     pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
         let reason = Bytes::copy_from_slice(reason.as_bytes());
         self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
@@ -116,9 +118,9 @@ impl Endpoint {
     /// Queues a message. `id` is the caller's name for it, echoed in receipts.
     ///
     /// # Errors
-    /// There is no such peer, its connection is not established, no rule holds the channel, the message is too long, or the
-    /// channel's queue is full. Nothing is queued then. If the channel's rule is to disconnect, a full queue also ends the
-    /// connection.
+    /// There is no such peer, its connection is not established, no rule holds the channel, the message is too long, or
+    /// the channel's queue is full. Nothing is queued then. If the channel's rule is to disconnect, a full queue also
+    /// ends the connection.
     pub fn send(
         &mut self,
         now: Time,
@@ -130,8 +132,9 @@ impl Endpoint {
         self.submit(now, peer, channel, Submission { payload, id, age: Duration::ZERO })
     }
 
-    /// As [`Endpoint::send`], for a message that is late already: it answers, or passes on, one that came with this age
-    /// in [`Event::Message`](crate::connection::event::Event::Message). What is late goes out in copies, so that it is not lost again.
+    /// As [`Endpoint::send`], for a message that is already late: an answer to a message that came with this age in
+    /// [`Event::Message`](crate::connection::event::Event::Message), or the forwarded message itself. Late messages are
+    /// sent in copies, so that they are not lost again.
     ///
     /// # Errors
     /// As [`Endpoint::send`].
@@ -142,8 +145,9 @@ impl Endpoint {
         self.act_on(now, peer.index, |connection, cx| Ok((connection.send(cx, channel, message)?, ())))
     }
 
-    /// As [`Endpoint::submit`], for a message that the application was told is accepted: one for which there is no room is
-    /// given up with an event, if its channel is reliable or has receipts. One whose connection has ended is gone with it.
+    /// As [`Endpoint::submit`], for a message that was already reported to the application as accepted. A message for
+    /// which there is no room is given up with an event, if its channel is reliable or has receipts. A message whose
+    /// connection has ended is dropped.
     pub fn submit_accepted(&mut self, now: Time, peer: PeerId, channel: u16, message: Submission) {
         if self.slots.find(peer).is_some() {
             let messages = core::iter::once(message);
@@ -151,7 +155,7 @@ impl Endpoint {
         }
     }
 
-    /// Lets everything leave that waits for a flush.
+    /// Sends all messages that wait for a flush.
     pub fn flush(&mut self, now: Time) {
         for at in 0..self.ready.unflushed.len() {
             let index = self.ready.unflushed[at];
@@ -197,7 +201,8 @@ impl Endpoint {
         }
     }
 
-    /// A stream takes no more bytes for now, or takes them again. What is queued waits in its channels meanwhile.
+    /// Tells the endpoint that a stream accepts no more bytes for now, or accepts them again. Queued messages wait in
+    /// their channels meanwhile.
     pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
         let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
         let Some(slot) = self.slots.at(index) else { return };
@@ -207,17 +212,17 @@ impl Endpoint {
         }
     }
 
-    /// Changes how many connections there may be at once. Those who are in stay.
+    /// Changes the maximum number of connections. Existing connections stay.
     pub fn set_connections_max(&mut self, connections_max: u32) {
         self.config.connections_max = connections_max;
     }
 
-    /// Lets no further clients in; those who are in stay.
+    /// Accepts no further clients; existing connections stay.
     pub fn stop_listening(&mut self) {
         self.config.is_server = false;
     }
 
-    /// Lets a connection queue something, and sees to it that it leaves.
+    /// Lets a connection queue messages, and schedules their sending.
     pub(super) fn act_on<T>(
         &mut self,
         now: Time,
@@ -246,7 +251,7 @@ impl Endpoint {
         }
     }
 
-    /// Messages wait for a flush.
+    /// Notes that messages of this connection wait for a flush.
     fn note_unflushed(&mut self, index: u32) {
         let slot = self.slots.at(index).expect("a message was just queued there");
         if !core::mem::replace(&mut slot.is_unflushed, true) {

@@ -1,4 +1,4 @@
-//! What an endpoint is told when it is made.
+//! The configuration of an endpoint.
 
 use super::ids::Shard;
 use crate::channel::inbound::InboundRule;
@@ -9,12 +9,12 @@ use crate::wire::limits::Limits;
 use crate::wire::settings::{Merging, Settings};
 use std::sync::Arc;
 
-/// An endpoint's settings. Those of the protocol are the server's: it sends them to its clients.
+/// The configuration of an endpoint. The protocol settings are the server's, which sends them to its clients.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether strangers may ask to be let in.
+    /// Whether clients may connect.
     pub is_server: bool,
-    /// What a server and its clients keep to.
+    /// The protocol settings of a server and its clients.
     pub settings: Settings,
     /// Merging of this side; `None` for that of the settings.
     pub merging: Option<Merging>,
@@ -22,42 +22,43 @@ pub struct Config {
     pub handshake_timeout: Duration,
     /// Connections at once, at least 1; further clients are refused.
     pub connections_max: u32,
-    /// What decides how much may be in flight, on carriers that lose datagrams.
+    /// The congestion controller, on carriers that lose datagrams.
     pub congestion: Congestion,
-    /// Which of several endpoints behind one port this is.
+    /// This endpoint's shard among several endpoints behind one port.
     pub shard: Shard,
     /// Encrypted suites: those that a server lets clients choose from, and what [`super::Endpoint::connect`] asks for.
     pub suites: Option<Arc<dyn Suites>>,
-    /// Whether a server lets clients in that ask for no encryption. Streams are as their carrier is, in any case.
+    /// Whether a server accepts clients without encryption. For a stream, its carrier decides about encryption.
     pub allows_plain: bool,
     /// How peers become members of [`Group::EVERYONE`](super::Group::EVERYONE).
     pub everyone: Everyone,
     /// Whether a client asks for its server's time now and then: [`super::Endpoint::server_time`].
     pub follows_server_time: bool,
-    /// Bytes per second to each peer at most, IP headers included, at least 1,000; `None` without a limit. Acknowledgements,
-    /// handshakes and probes always leave, and the messages after them wait for longer.
+    /// Bytes per second to each peer at most, IP headers included, at least 1,000; `None` without a limit.
+    /// Acknowledgements, handshakes and probes always leave, and the messages after them wait for longer.
     pub bandwidth_max_per_peer: Option<u64>,
-    /// The same for all peers of this endpoint together. Those with messages take turns.
+    /// The same for all peers of this endpoint together. Peers with messages take turns.
     pub bandwidth_max: Option<u64>,
-    /// What a client takes, which it tells its server; that sends no more, whatever its settings say.
+    /// Limits on what a client accepts. The client sends them to its server, which never sends more, whatever its
+    /// settings say.
     pub limits: Limits,
-    /// A server's limits of what clients may send, per channel.
+    /// A server's limits on what clients may send, per channel.
     pub inbound: Arc<[InboundRule]>,
-    /// How much memory peers may make this endpoint hold.
+    /// Limits on the memory that peers make this endpoint hold.
     pub memory: MemoryBudget,
 }
 
-/// How much memory peers may make an endpoint hold, in bytes: messages that wait for others or for the application, channels
-/// with state, packets kept for repairs. Connections that exceed a budget are closed with
-/// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that nobody has taken are
-/// dropped and counted. docs/decisions/0077.
+/// Limits on the memory that peers make an endpoint hold, in bytes: messages that wait for others or for the
+/// application, channels with state, packets kept for repairs. Connections that exceed a budget are closed with
+/// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that the application has
+/// not polled are dropped and counted. docs/decisions/0077.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// For one connection; four receive windows in any case.
+    /// Limit for one connection; never less than four receive windows.
     pub connection: u64,
-    /// For all connections of one [`Network`](crate::Network).
+    /// Limit for all connections of one [`Network`](crate::Network).
     pub network: u64,
-    /// For all connections.
+    /// Limit for all connections.
     pub endpoint: u64,
 }
 
@@ -67,8 +68,8 @@ impl Default for MemoryBudget {
     }
 }
 
-/// So much memory a server may ask a client to hold unless the client says otherwise: enough for every default, and no
-/// danger to a player's machine.
+/// Memory that a server may ask a client to hold unless the client configures other limits: enough for every default,
+/// and no danger to a player's machine.
 const CLIENT_LIMITS: Limits =
     Limits { message_bytes_max: 64 << 20, window_bytes: 72 << 20, datagram_bytes_max: Limits::NONE.datagram_bytes_max };
 
@@ -78,7 +79,7 @@ pub enum Everyone {
     /// With their `Connected` event, when it is polled.
     #[default]
     ByEvent,
-    /// When [`super::Endpoint::join`] says so: for an application that hears of events later than they are polled.
+    /// With [`super::Endpoint::join`]: for an application that receives events later than they are polled.
     ByCommand,
 }
 
@@ -111,7 +112,7 @@ impl Config {
         }
     }
 
-    /// The same with these encrypted suites, and nothing in clear.
+    /// The same configuration with these encrypted suites, and without plain connections.
     pub fn encrypted(self, suites: Arc<dyn Suites>) -> Self {
         Config { suites: Some(suites), allows_plain: false, ..self }
     }

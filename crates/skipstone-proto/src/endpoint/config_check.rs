@@ -20,10 +20,10 @@ const PACKET_BYTES_BESIDE: usize = 128;
 const HANDSHAKE_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Config {
-    /// The first thing that is wrong with it, if anything: a field outside its range, or rules that contradict each other.
+    /// Checks the configuration: each field against its range, and rules against each other.
     ///
     /// # Errors
-    /// That first thing, with the field, its value and its range where it is one field.
+    /// The first problem found: the field, its value and its range, or the rules that contradict each other.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_settings(&self.settings)?;
         if let Some(merging) = self.merging {
@@ -189,7 +189,7 @@ fn check_inbound(rules: &[InboundRule], settings: &Settings) -> Result<(), Confi
     Ok(())
 }
 
-/// Whether a client takes anything at all.
+/// Checks that a client's limits allow a connection.
 fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
     if limits.window_bytes < WINDOW_BYTES_MIN {
         let range = "1,024 bytes or more";
@@ -202,7 +202,7 @@ fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Whether the settings fit into a datagram of a path of which nothing is known yet.
+/// Checks that the settings fit into a datagram of a path of which nothing is known yet.
 fn check_size(settings: &Settings) -> Result<(), ConfigError> {
     let bytes = frame::accept_len(&settings.encode());
     let bytes_max = usize::from(settings.datagram_bytes_max.min(BASE_BYTES)).saturating_sub(PACKET_BYTES_BESIDE);

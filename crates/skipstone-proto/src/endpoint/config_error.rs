@@ -4,7 +4,7 @@ use crate::wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode};
 use core::fmt;
 use core::ops::RangeInclusive;
 
-/// Why a [`Config`](super::Config) is refused.
+/// The reason why a [`Config`](super::Config) is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -12,16 +12,16 @@ pub enum ConfigError {
     OutOfRange {
         /// The field as it is written in the source, such as `settings.channels[2].weight`.
         field: String,
-        /// Its value.
+        /// Value of the field.
         value: String,
-        /// The values that it may have.
+        /// The values that the field may have.
         range: String,
     },
     /// The channel table has no rule, so that nothing could be sent.
     NoChannels,
     /// The channel table has more rules than its encoding allows.
     TooManyRules {
-        /// How many it has.
+        /// Number of rules in the table.
         rules: usize,
     },
     /// Two rules of the channel table hold the same channel.
@@ -31,7 +31,8 @@ pub enum ConfigError {
         /// Their channels.
         channels: [RangeInclusive<u16>; 2],
     },
-    /// A rule's redundancy is `Repeat`, by itself or from the settings, and its mode delivers nothing that could be repeated.
+    /// A rule's redundancy is `Repeat`, by itself or from the settings, and its mode delivers nothing that could be
+    /// repeated.
     CannotRepeat {
         /// The rule's place in `settings.channels`.
         rule: usize,

@@ -1,4 +1,4 @@
-//! What comes in from the sockets: to which connection, or from which stranger. WIRE.md sections 2 and 6.
+//! Datagrams that arrive from the sockets, for a connection or from an unknown host. WIRE.md sections 2 and 6.
 
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
@@ -24,8 +24,8 @@ impl Endpoint {
         self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
     }
 
-    /// Takes a datagram that came along `path`. It is changed in place. Whatever is in it: at worst it is dropped and
-    /// counted.
+    /// Handles a datagram that arrived along `path`, and changes it in place. The datagram may hold anything: an
+    /// invalid one is dropped and counted.
     pub fn handle_datagram(&mut self, now: Time, path: Path, datagram: &mut [u8]) {
         if let Err(reason) = self.dispatch(now, path, datagram) {
             self.totals.past.drops.count(reason);
@@ -77,7 +77,7 @@ impl Endpoint {
         if is_taken? { Ok(()) } else { Err(DropReason::BadFrame) }
     }
 
-    /// Acts on the connection with this id, if it lies on this path.
+    /// Applies `act` to the connection with this id, if the connection uses this path.
     fn on_path<T>(
         &mut self,
         now: Time,
@@ -143,7 +143,7 @@ impl Endpoint {
         });
     }
 
-    /// Answers a stranger, with no more bytes than the stranger sent.
+    /// Answers an unknown host, with no more bytes than it sent.
     pub(super) fn reply(
         &mut self,
         path: Path,
@@ -171,9 +171,11 @@ impl Endpoint {
             suite: open.suite,
             offer: open.offer.bytes,
         };
-        // First of all: a new challenge would make the client change the key of a connection that it has.
+        // This check comes first: a new challenge would make the client change the key of a connection that it already
+        // has.
         if let Some(opened) = self.directory.opened.get(&(path.remote, open.source)).copied() {
-            // Its age does not count, for the client says the same again; but nobody else may speak in its name.
+            // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its
+            // name.
             if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(&claim, open.cookie) {
                 return Err(DropReason::BadCookie);
             }
@@ -187,8 +189,8 @@ impl Endpoint {
             return Err(DropReason::BadCookie);
         }
         if !is_good || !CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
-            // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for an offer
-            // that was changed on its way.
+            // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for
+            // an offer that was changed on its way.
             if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
                 self.challenge(now, path, bytes.len(), &Claim { suite, ..claim });
             }
@@ -206,7 +208,7 @@ impl Endpoint {
             return Err(DropReason::Full);
         }
         if self.is_full() && !self.displace(now) {
-            // Those may come to nothing: whoever waits asks again.
+            // Pending handshakes may fail: a client that waits repeats its OPEN.
             if self.pending_handshakes.victim().is_some() {
                 return Err(DropReason::TooManyHandshakes);
             }
@@ -220,7 +222,7 @@ impl Endpoint {
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
     }
 
-    /// Whether an encrypted handshake may begin, in place of another if it must be.
+    /// Whether an encrypted handshake may begin, if necessary in place of another.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
         self.prune_handshakes();
         match self.pending_handshakes.admit(now, &path.remote) {
@@ -239,14 +241,15 @@ impl Endpoint {
         pending_handshakes.prune(|peer| slots.peek(peer).is_some_and(Connection::is_unasked));
     }
 
-    /// Makes room where there is none: whoever has not finished a handshake has less of a claim than a newcomer.
+    /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
     fn displace(&mut self, now: Time) -> bool {
         self.prune_handshakes();
         let victim = self.pending_handshakes.overdue_victim(now);
         victim.inspect(|peer| self.forget_pending_handshake(*peer)).is_some()
     }
 
-    /// The application has not heard of it, and the client will find that nobody knows its id.
+    /// Removes a pending handshake. The application does not know the connection, and the client learns that its id is
+    /// unknown.
     fn forget_pending_handshake(&mut self, peer: PeerId) {
         self.totals.past.drops.count(DropReason::TooManyHandshakes);
         let opened = self.slots.connection(peer).map(|connection| (connection.opened_from(), connection.ids().remote));
@@ -256,7 +259,8 @@ impl Endpoint {
         self.remove(peer.index);
     }
 
-    /// A client whose address is proven. If its first packet makes no sense, it was never here.
+    /// Creates the connection of a client whose address is validated. If its first packet is invalid, nothing remains
+    /// of the connection.
     fn let_in(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), DropReason> {
         let transcript = datagram::transcript(&bytes[..open.header_bytes()]);
         let security = match (&self.config.suites, open.suite) {
@@ -293,7 +297,7 @@ impl Endpoint {
     }
 }
 
-/// Bytes of a datagram that is no PACKET, at most: an OPEN with the longest token, and some room.
+/// Greatest size of a datagram that is not a PACKET, in bytes: an OPEN with the longest token, and some room.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
 
 /// The best of these suites.

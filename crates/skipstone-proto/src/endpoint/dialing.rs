@@ -1,5 +1,5 @@
 //! A client whose server has several addresses. The embedder sends its HELLO to each of them in turn, from a path that
-//! stands for all, and the first answer decides which of them is the path.
+//! represents all of them; the first answer decides which address is the path.
 
 use super::state::Endpoint;
 use crate::connection::event::PeerId;
@@ -20,8 +20,9 @@ impl Endpoint {
         }
     }
 
-    /// Sets the path of a client that has had no answer yet: this address answered, or the stream to it opened. The carrier
-    /// is as reliable as that of the path before. False if the client was answered already, or is over.
+    /// Sets the path of a client that has had no answer yet: this address answered, or the stream to it opened. The
+    /// carrier must be as reliable as that of the previous path. False if the client was answered already, or has
+    /// ended.
     pub fn settle_path(&mut self, peer: PeerId, path: Path) -> bool {
         let Some(connection) = self.slots.connection(peer) else { return false };
         let before = *connection.path();
@@ -36,7 +37,7 @@ impl Endpoint {
         true
     }
 
-    /// Ends a client that no server can be reached for, with the embedder's code and reason.
+    /// Ends a client that cannot reach a server, with the embedder's code and reason.
     pub fn handle_unreachable(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) {
         self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
     }

@@ -1,4 +1,4 @@
-//! Where a datagram's connection is found: by id, by the OPEN that it came of, by its stream.
+//! Tables that find a datagram's connection: by id, by the OPEN that created it, by its stream.
 
 use super::ids::IdTable;
 use super::spent_cookies::SpentCookies;
@@ -6,19 +6,20 @@ use crate::wire::datagram::COOKIE_BYTES;
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
 
-/// Each names connections by their place in the endpoint's slots.
+/// Each table names connections by their place in the endpoint's slots.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) ids: IdTable,
-    /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its own.
+    /// Servers' connections by the client's id and the address that it opened from, so that a repeated OPEN finds its
+    /// own.
     pub(super) opened: BTreeMap<(SocketAddr, u32), Opened>,
-    /// So that what is repeated after its end finds none.
+    /// Used cookies, so that an OPEN which is replayed after its connection has ended opens none.
     pub(super) spent: SpentCookies,
     /// Connections on reliable carriers, by socket.
     pub(super) by_socket: BTreeMap<u32, u32>,
 }
 
-/// Which connection came of an OPEN.
+/// The connection that an OPEN created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opened {
     pub(super) index: u32,

@@ -1,4 +1,4 @@
-//! Messages to everybody, or to a group: batched once, queued member by member.
+//! Messages to all peers, or to a group: encoded once, queued member by member.
 
 use super::broadcast::{Broadcast, Load};
 use super::groups::Group;
@@ -9,14 +9,14 @@ use bytes::Bytes;
 use skipstone_prefetch::{Lookahead, Step};
 
 impl Endpoint {
-    /// Queues one message for every member of a group; they share its payload. Returns for how many it was queued. What
-    /// a full queue does to one of them is its own affair, by the channel's rule.
+    /// Queues one message for every member of a group; the members share its payload. Returns the number of members for
+    /// which it was queued. A full queue of one member affects only that member, by the channel's rule.
     pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
         self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
     }
 
-    /// As [`Endpoint::broadcast`], for several messages: member after member gets all of them, so that each is fetched into
-    /// the processor's caches once. Returns how many were queued in all.
+    /// As [`Endpoint::broadcast`], for several messages: member after member gets all of them, so that each is fetched
+    /// into the processor's caches once. Returns how many were queued in all.
     pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
         let mut broadcast = core::mem::take(&mut self.broadcast);
         broadcast.fill(messages);
@@ -26,8 +26,9 @@ impl Endpoint {
         queued
     }
 
-    /// As [`Endpoint::broadcast_all`], for `count` members: those from the place `from` on, which becomes that of the next, as
-    /// [`Endpoint::has_member_from`] tells. Whoever lets what is queued leave before he goes on finds it in the caches still.
+    /// As [`Endpoint::broadcast_all`], for `count` members, from the place `from` on. `from` becomes the place of the
+    /// next member: see [`Endpoint::has_member_from`]. A caller that sends the queued messages before it continues
+    /// still finds them in the caches.
     pub fn broadcast_some(
         &mut self,
         now: Time,
@@ -41,7 +42,7 @@ impl Endpoint {
         for _ in Step::ALL {
             self.look_ahead(&mut lookahead, group, *from);
         }
-        // By their places in the endpoint, not in the list: whoever leaves meanwhile moves nobody out of it.
+        // By the places in the endpoint, not in the list: if a member leaves meanwhile, no other member is skipped.
         for _ in 0..count {
             let Some(index) = self.groups.next(group, *from) else { break };
             self.look_ahead(&mut lookahead, group, *from);
@@ -57,7 +58,8 @@ impl Endpoint {
         queued
     }
 
-    /// Another member of a group comes soon: the one behind the last that does, or the first from this place on.
+    /// Prefetches another member of a group: the one behind the last that was prefetched, or the first from this place
+    /// on.
     fn look_ahead(&self, lookahead: &mut Lookahead<u32>, group: Group, from: u32) {
         let next = self.groups.next(group, lookahead.last().map_or(from, |last| last + 1));
         lookahead.advance(next, |index, step| self.slots.prefetch(index, step));

@@ -1,4 +1,4 @@
-//! Who gets a broadcast: everyone, or the members of a group.
+//! Receivers of a broadcast: all peers, or the members of a group.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Groups {
         guess.or_else(|| members.get(members.partition_point(|member| *member < from))).copied()
     }
 
-    /// False if it was a member already.
+    /// Adds a member. False if it was already a member.
     pub(crate) fn join(&mut self, group: Group, index: u32) -> bool {
         let members = self.members.entry(group.0).or_default();
         match members.binary_search(&index) {

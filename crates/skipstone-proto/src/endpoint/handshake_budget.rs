@@ -1,27 +1,27 @@
-//! How many handshakes may begin, and whose: each costs some 300 us. A host whose handshakes come to nothing gets few more, and
-//! a part of all is kept for hosts that have asked for little, so that newcomers are let in while others flood. Only
-//! addresses that a cookie has proven have an account.
+//! The budget of handshakes that may begin: each costs some 300 us. A host whose handshakes fail gets few more, and a
+//! part of the budget is reserved for hosts that have begun few, so that new clients are accepted during a flood. Only
+//! addresses that a cookie has validated have an account.
 
 use super::accounts::Accounts;
 use crate::network::Network;
 use crate::time::{Duration, Time};
 use core::net::{IpAddr, SocketAddr};
 
-/// The accounts of everybody who began handshakes lately.
+/// The accounts of all hosts that began handshakes lately.
 #[derive(Debug, Default)]
 pub(super) struct HandshakeBudget {
     addresses: Accounts<IpAddr>,
     networks: Accounts<Network>,
-    /// How many began in the second that began then.
+    /// Start of the present second, and handshakes begun in it.
     begun: (Time, u32),
-    /// When somebody asked last.
+    /// Time of the last call of `admits`.
     now: Time,
 }
 
-/// A flood gets no more than three quarters of a core, and a server that was restarted has its thousands of clients back within
-/// seconds.
+/// With this limit, a flood gets no more than three quarters of a core, and a restarted server has its thousands of
+/// clients back within seconds.
 const BEGUN_PER_SECOND_MAX: u32 = 2_500;
-/// Of these, the last are for addresses and networks that began few themselves.
+/// The part of these that is reserved for addresses and networks that began few.
 const RESERVED: u32 = 500;
 const FEW_OF_ADDRESS: u32 = 8;
 const FEW_OF_NETWORK: u32 = 64;
@@ -46,13 +46,13 @@ impl HandshakeBudget {
         !is_suspect && !is_suspect_network && has_share
     }
 
-    /// One began.
+    /// Counts a handshake that began.
     pub(super) fn on_begun(&mut self, remote: &SocketAddr) {
         self.begun.1 += 1;
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
-    /// One that had begun came to nothing.
+    /// Counts a handshake that failed.
     pub(super) fn on_failed(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.failed = account.failed.saturating_add(1));
     }

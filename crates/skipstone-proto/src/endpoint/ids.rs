@@ -4,19 +4,19 @@ use crate::security::secret_rng::SecretRng;
 use crate::wire::datagram::{KIND_CRYPTO, KIND_PACKET};
 use core::hash::{BuildHasherDefault, Hasher};
 
-/// Which connection has an id.
+/// Connections by id.
 #[derive(Debug)]
 pub(crate) struct IdTable {
     shard: Shard,
     by_id: std::collections::HashMap<u32, u32, BuildHasherDefault<IdHasher>>,
 }
 
-/// Which of several endpoints behind one port this is: the top bits of its connection ids.
+/// The shard of an endpoint, among several behind one port: the top bits of its connection ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Shard {
-    /// Its number.
+    /// Number of the shard.
     pub index: u32,
-    /// How many top bits of the 24 name a shard: 0 to 8.
+    /// Number of top bits of the 24 that name a shard: 0 to 8.
     pub bits: u32,
 }
 
@@ -26,8 +26,9 @@ impl Shard {
         if bits == 0 { 0 } else { id >> (24 - bits) }
     }
 
-    /// The shard that a datagram to a server is for, by its connection id, if shards have so many bits. `None` for one that
-    /// names no connection, such as a HELLO or an OPEN, which is for the shard that it came to; so is what makes no sense.
+    /// The shard that a datagram to a server is for, by its connection id, if shards have `bits` bits. `None` for a
+    /// datagram without a connection id, such as a HELLO or an OPEN, which the shard that received it handles; and for
+    /// an invalid one.
     pub fn named_by(datagram: &[u8], bits: u32) -> Option<u32> {
         let [KIND_PACKET | KIND_CRYPTO, a, b, c, ..] = *datagram else { return None };
         let id = u32::from_be_bytes([0, a, b, c]);

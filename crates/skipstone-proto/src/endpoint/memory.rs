@@ -1,5 +1,5 @@
-//! How much memory peers make an endpoint hold: accounts by connection and by network, and what happens when a budget is
-//! exceeded. The account follows after each datagram and each event that is taken, and costs nothing while a connection
+//! Memory that peers make an endpoint hold: accounts by connection and by network, and the measures when a budget is
+//! exceeded. The account is updated after each datagram and each polled event, and costs nothing while a connection
 //! holds less than [`GRAIN`].
 
 use super::state::Endpoint;
@@ -8,11 +8,11 @@ use crate::connection::stats::DropReason;
 use crate::network::Network;
 use crate::time::{Duration, Time};
 
-/// Accounts are in steps of this, rounded down: fixed parts of a connection take as much.
+/// Accounts are in steps of this many bytes, rounded down: the fixed parts of a connection take as much.
 const GRAIN: u64 = 8_192;
 
 impl Endpoint {
-    /// Memory that peers make this endpoint hold, about: what [`crate::Config::memory`] bounds.
+    /// Memory that peers make this endpoint hold, approximately: the amount that [`crate::Config::memory`] bounds.
     pub fn memory_bytes(&self) -> u64 {
         self.memory.total.max(self.events.bytes())
     }
@@ -42,14 +42,14 @@ impl Endpoint {
         }
     }
 
-    /// The application took messages of a connection: its account follows, if it has one.
+    /// Updates the account of a connection whose messages the application polled, if the connection has a charge.
     pub(super) fn on_taken(&mut self, index: u32) {
         if self.slots.at(index).is_some_and(|slot| slot.charge.is_some()) {
             self.account(index);
         }
     }
 
-    /// Lets go of what is kept for repairs, and closes connections, until all budgets are kept.
+    /// Drops packets kept for repairs, and closes connections, until all budgets are kept.
     pub(super) fn keep_budgets(&mut self, now: Time) {
         if let Some(index) = self.memory.greedy.take() {
             self.evict(now, index, "this connection makes the other side hold more than it may");
@@ -66,7 +66,8 @@ impl Endpoint {
         }
     }
 
-    /// Frees memory of a network's connections: what their losses can do without, else all of the one that holds the most.
+    /// Frees memory of a network's connections: the packets kept for repairs, or else all memory of the connection that
+    /// holds the most.
     fn relieve(&mut self, now: Time, network: Network, why: &str) {
         let of_network = self.slots.charges().filter(|(_, of, _)| *of == network);
         let charges: Vec<(u64, u32)> = of_network.map(|(index, _, bytes)| (bytes, index)).collect();
@@ -76,7 +77,8 @@ impl Endpoint {
         }
     }
 
-    /// What is kept for a connection's repairs goes; its losses wait for retransmissions. Whether there was anything.
+    /// Drops the packets kept for a connection's repairs; its losses then wait for retransmissions. True if there were
+    /// any.
     fn forget_kept(&mut self, index: u32) -> bool {
         let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
         let has_kept = connection.is_some_and(|connection| connection.forget_kept());
@@ -93,7 +95,7 @@ impl Endpoint {
         self.account(index);
     }
 
-    /// Whether messages that nobody takes fill the budget, so that nobody new should be let in.
+    /// Whether messages that the application does not poll fill the budget, so that no new client may be accepted.
     pub(super) fn is_behind(&self) -> bool {
         self.events.bytes() > self.config.memory.endpoint
     }

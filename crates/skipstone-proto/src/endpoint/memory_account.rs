@@ -1,13 +1,13 @@
-//! What connections are charged for, and their networks.
+//! Memory charges of connections and of their networks.
 
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// What all connections are charged for.
+/// Memory charges of all connections.
 #[derive(Debug, Default)]
 pub(super) struct MemoryAccount {
     pub(super) total: u64,
-    /// Those with a charge only.
+    /// Networks with a charge only.
     networks: BTreeMap<Network, u64>,
     /// A connection that holds more than it may.
     pub(super) greedy: Option<u32>,
@@ -16,7 +16,7 @@ pub(super) struct MemoryAccount {
 }
 
 impl MemoryAccount {
-    /// A connection is charged otherwise from now on.
+    /// Replaces the charge of a connection.
     pub(super) fn replace(&mut self, old: Option<(Network, u64)>, new: Option<(Network, u64)>) {
         if let Some((network, bytes)) = old {
             self.total -= bytes;
@@ -34,12 +34,12 @@ impl MemoryAccount {
         }
     }
 
-    /// What the connections of a network are charged for.
+    /// Sum of the charges of a network's connections.
     pub(super) fn of(&self, network: &Network) -> u64 {
         self.networks.get(network).copied().unwrap_or(0)
     }
 
-    /// The network that is charged for the most.
+    /// The network with the greatest charge.
     pub(super) fn largest_network(&self) -> Option<Network> {
         self.networks.iter().max_by_key(|(_, bytes)| **bytes).map(|(network, _)| *network)
     }

@@ -4,10 +4,11 @@
 //! [`Endpoint::poll_transmit`] and [`Endpoint::poll_event`] until they are empty, and call
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says so. Only connections that have work are touched.
 //!
-//! `state` is what it consists of, `commands` and `fan_out` are what the application asks, `datagram` takes what comes in,
-//! `poll` gives what goes out, `overview` is for whoever watches, `wheel` wakes, `ids` finds, `pending_handshakes` and
-//! `handshake_budget` limit handshakes, `memory` what peers make it hold, `roaming` follows clients whose address changes, `dialing` finds the one of a server's addresses that
-//! answers, `query` answers server browsers.
+//! `state` holds the parts of an endpoint, `commands` and `fan_out` the application's commands; `datagram` handles
+//! incoming datagrams, `poll` returns outgoing ones, `overview` is for monitoring, `wheel` holds the timers, `ids`
+//! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `memory` limits the memory that
+//! peers make an endpoint hold, `roaming` follows clients whose address changes, `dialing` finds the one of a server's
+//! addresses that answers, `query` answers server browsers.
 
 mod accounts;
 mod answer;

@@ -1,4 +1,4 @@
-//! What an endpoint is doing, for whoever watches.
+//! State and counters of an endpoint, for monitoring.
 
 use super::groups::Group;
 use super::state::Endpoint;
@@ -12,39 +12,39 @@ use crate::wire::settings::Settings;
 use std::sync::Arc;
 
 impl Endpoint {
-    /// How many events wait.
+    /// Number of events that wait.
     pub fn event_count(&self) -> usize {
         self.events.len()
     }
 
-    /// Connections, those included that are still being made or ended.
+    /// Number of connections, including those whose handshake or close is in progress.
     pub fn connection_count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Connections of which the application has not been told yet that they are over.
+    /// Number of connections whose `Closed` event was not given yet.
     pub fn open_count(&mut self) -> usize {
         self.slots.connections().filter(|connection| !connection.is_over()).count()
     }
 
-    /// Every connection that stands.
+    /// All established connections.
     pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         self.groups.members(Group::EVERYONE).iter().filter_map(|index| self.slots.peer_at(*index))
     }
 
-    /// What a connection is doing.
+    /// State and counters of a connection.
     pub fn overview(&mut self, peer: PeerId) -> Option<Overview> {
         self.slots.connection(peer).map(|connection| connection.overview())
     }
 
-    /// The messages of so many bytes and more that a connection is sending and receiving. It looks through all that is queued:
-    /// for a progress bar, not for every packet.
+    /// The messages in transfer with at least `bytes_min` bytes, in both directions. This call looks through all queued
+    /// messages: use it for a progress bar, not for every packet.
     pub fn transfers(&mut self, peer: PeerId, bytes_min: usize) -> Option<Transfers> {
         self.slots.connection(peer).map(|connection| connection.transfers(bytes_min))
     }
 
-    /// The server's clock as the client with this name knows it: `None` before the first answer, and unless the configuration
-    /// follows it.
+    /// The server's clock as this client estimates it: `None` before the first answer, or if the configuration does not
+    /// follow the clock.
     pub fn server_time(&mut self, now: Time, peer: PeerId) -> Option<ServerTime> {
         self.slots.connection(peer)?.server_time(now)
     }
@@ -54,7 +54,7 @@ impl Endpoint {
         self.directory.by_socket.contains_key(&socket)
     }
 
-    /// Connections that stand.
+    /// Number of established connections.
     pub fn peer_count(&self) -> usize {
         self.groups.members(Group::EVERYONE).len()
     }
@@ -64,7 +64,8 @@ impl Endpoint {
         !self.ready.touched.is_empty()
     }
 
-    /// Puts the connections to which something happened since the last call into an empty list; those that are gone, too.
+    /// Puts the connections to which something happened since the last call into an empty list, including connections
+    /// that have ended.
     pub fn take_touched(&mut self, touched: &mut Vec<PeerId>) {
         core::mem::swap(&mut self.ready.touched, touched);
         for peer in touched {
@@ -79,17 +80,17 @@ impl Endpoint {
         self.slots.connection(peer).map_or((0, 0), |connection| connection.queued(channel))
     }
 
-    /// Counters of connections that are gone, and of datagrams that belonged to none.
+    /// Counters of connections that have ended, and of datagrams that belonged to none.
     pub fn past(&self) -> &Stats {
         &self.totals.past
     }
 
-    /// The settings that a connection keeps to.
+    /// The settings of a connection.
     pub fn settings(&mut self, peer: PeerId) -> Option<Arc<Settings>> {
         self.slots.connection(peer).map(|connection| connection.settings().clone())
     }
 
-    /// How often connections were touched so far, and how many timers wait.
+    /// Number of times that connections were processed so far, and number of timers that wait.
     pub fn work(&self) -> Work {
         Work { timers: self.wheel.len(), ..self.totals.work }
     }

@@ -1,5 +1,5 @@
-//! Encrypted handshakes that are under way. Each may hold a hundred kilobytes of flights that make no sense, and costs a
-//! signature to begin; so there are few at once, fewer of one network, and fewer still of one address.
+//! Pending encrypted handshakes. Each may hold a hundred kilobytes of invalid flights, and costs a signature to begin;
+//! so their number is limited, more strictly for one network, and most strictly for one address.
 
 use crate::connection::event::PeerId;
 use crate::network::Network;
@@ -7,7 +7,7 @@ use crate::time::{Duration, Time};
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Connections of a server that have not said yet that they want to be let in, oldest first.
+/// Connections of a server that have not received CONNECT yet, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct PendingHandshakes {
     queue: VecDeque<PendingHandshake>,
@@ -20,31 +20,31 @@ struct PendingHandshake {
     began: Time,
 }
 
-/// At once.
+/// Greatest number at once.
 const PENDING_MAX: usize = 1_024;
-/// At once, of one network.
+/// Greatest number at once, of one network.
 const NETWORK_MAX: usize = 512;
-/// At once, of one address, so that its neighbours have room.
+/// Greatest number at once, of one address, so that its neighbours have room.
 const ADDRESS_MAX: usize = 384;
-/// A handshake of a full network or address is given so long before another takes its place. Until then, who comes is not heard, and
-/// says it again: OPEN is repeated, what a session said last is not.
+/// Time that a handshake of a full network or address has before another takes its place. Until then, an OPEN of
+/// another client is ignored and the client repeats it; a session's last flight would not be repeated.
 const GRACE: Duration = Duration::from_secs(1);
 /// Whether another handshake may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HandshakeAdmission {
     Welcome,
-    /// If this one goes.
+    /// Yes, if this connection is removed.
     InPlaceOf(PeerId),
     Refused,
 }
 
 impl PendingHandshakes {
-    /// Forgets those of which this says that they are over.
+    /// Removes the handshakes that are no longer pending.
     pub(super) fn prune(&mut self, is_pending: impl Fn(PeerId) -> bool) {
         self.queue.retain(|entry| is_pending(entry.peer));
     }
 
-    /// Whether there is room for one of a host at this address. Call [`PendingHandshakes::prune`] before.
+    /// Whether there is room for a handshake of this address. Call [`PendingHandshakes::prune`] before.
     pub(super) fn admit(&self, now: Time, remote: &SocketAddr) -> HandshakeAdmission {
         let (address, network) = (remote.ip().to_canonical(), Network::of(remote));
         let of_address = |entry: &&PendingHandshake| entry.remote.ip().to_canonical() == address;
@@ -64,7 +64,7 @@ impl PendingHandshakes {
         }
     }
 
-    /// The oldest of the network that has the most. Call [`PendingHandshakes::prune`] before.
+    /// The oldest handshake of the network that has the most. Call [`PendingHandshakes::prune`] before.
     pub(super) fn victim(&self) -> Option<PeerId> {
         let mut counts = BTreeMap::new();
         self.queue.iter().for_each(|entry| *counts.entry(Network::of(&entry.remote)).or_insert(0) += 1);
@@ -72,14 +72,14 @@ impl PendingHandshakes {
         self.queue.iter().find(|entry| Network::of(&entry.remote) == network).map(|entry| entry.peer)
     }
 
-    /// Of the same, one that has had its second: whoever is quicker is likely to be let in.
+    /// The same handshake, if it has had its grace period: a faster client is likely to be accepted.
     pub(super) fn overdue_victim(&self, now: Time) -> Option<PeerId> {
         let victim = self.victim()?;
         let entry = self.queue.iter().find(|entry| entry.peer == victim)?;
         (now.since(entry.began) >= GRACE).then_some(victim)
     }
 
-    /// One began.
+    /// Adds a handshake that began.
     pub(super) fn push(&mut self, now: Time, peer: PeerId, remote: &SocketAddr) {
         self.queue.push_back(PendingHandshake { peer, remote: *remote, began: now });
     }

@@ -1,4 +1,4 @@
-//! What an endpoint gives back: datagrams, events, sockets that it lets go of, and when to ask again.
+//! Output of an endpoint: datagrams, events, sockets that it releases, and the time of the next call.
 
 use super::config::Everyone;
 use super::groups::Group;
@@ -9,8 +9,8 @@ use crate::connection::event::{Event, PeerId};
 use crate::time::{Duration, Time};
 use skipstone_prefetch::Step;
 
-/// A stream that takes nothing, or an address that cannot pay, is looked after so often, for the sake of what is due without
-/// sending.
+/// Interval at which a connection is polled while its stream accepts no bytes, or its address has no credit, because of
+/// timers that need no sending.
 const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 
 impl Endpoint {
@@ -36,7 +36,8 @@ impl Endpoint {
         None
     }
 
-    /// Lets a connection write, its messages into so many bytes at most; `None` if nothing was due, and then it is woken in time.
+    /// Lets a connection write, its messages into at most `bytes_max` bytes; `None` if nothing was due, and then its
+    /// timer is set.
     #[inline]
     pub(super) fn take_turn(
         &mut self,
@@ -57,7 +58,7 @@ impl Endpoint {
         let segments = if is_blocked { None } else { connection.poll_transmit(now, &mut buffer[..room]) };
         let is_waiting = is_blocked || connection.waits_for_credit();
         let Some(segments) = segments else {
-            // What is due and cannot leave must not make time stand still.
+            // Data that is due but cannot leave must not keep the timer at the present time.
             let earliest = if is_waiting { now + BLOCKED_SPAN } else { Time::ZERO };
             self.rearm_from(index, earliest);
             return None;
@@ -105,13 +106,13 @@ impl Endpoint {
         self.share.as_ref().map_or(due, |share| due.min(share.due()))
     }
 
-    /// A hint: it is this connection's turn soon, in a round through many. Nothing depends on it but how soon its memory is in
-    /// the processor's caches.
+    /// A hint: in a round through many connections, this one's turn is soon. The hint only brings its memory into the
+    /// processor's caches earlier.
     pub fn prefetch(&self, peer: PeerId, step: Step) {
         self.slots.prefetch(peer.index, step);
     }
 
-    /// The next thing that happened.
+    /// The next event.
     pub fn poll_event(&mut self, now: Time) -> Option<Event> {
         if let Some(run) = self.events.unfinished_run() {
             return run.next();
@@ -126,7 +127,7 @@ impl Endpoint {
                 }
                 self.on_taken(peer.index);
             }
-            // It may have ended meanwhile, and its place be another's.
+            // The connection may have ended meanwhile, and another one may use its place.
             Some(Event::Connected { peer, .. })
                 if self.config.everyone == Everyone::ByEvent && self.slots.find(*peer).is_some() =>
             {
@@ -145,12 +146,12 @@ impl Endpoint {
         !self.ready.active.is_empty() || !self.ready.unflushed.is_empty()
     }
 
-    /// Whether [`Endpoint::poll_event`] will change who gets a broadcast to everyone.
+    /// Whether [`Endpoint::poll_event`] will change the receivers of a broadcast to everyone.
     pub fn is_someone_coming_or_going(&self) -> bool {
         matches!(self.events.front(), Some(Event::Connected { .. } | Event::Closed { .. }))
     }
 
-    /// A socket whose one connection is over and which can be closed: a stream, or a client's own.
+    /// A socket whose only connection has ended and which can be closed: a stream, or a client's own.
     pub fn poll_released(&mut self) -> Option<u32> {
         self.ready.released.pop_front()
     }

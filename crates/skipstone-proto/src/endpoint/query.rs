@@ -1,7 +1,7 @@
 //! Queries of server browsers, answered without a connection and without any state. WIRE.md sections 2.9 and 2.10.
 //!
-//! Nothing is answered unless the application sets an answer, and never with more bytes than the question brought: nobody can
-//! use a server to send an innocent host more than was sent to the server.
+//! No query is answered unless the application sets an answer, and never with more bytes than the query: nobody can use
+//! a server to send a third host more than was sent to the server (no amplification).
 
 use super::answer::ANSWER_BYTES_BESIDE;
 use super::state::Endpoint;
@@ -13,7 +13,8 @@ pub use crate::wire::datagram::QUERY_BYTES_MIN;
 use crate::wire::datagram::{self, Datagram};
 use bytes::Bytes;
 
-/// Bytes of an application's answer at most: a question of 1,200 bytes, which every path carries, is long enough for it.
+/// Bytes of an application's answer at most: a question of 1,200 bytes, which every path carries, is long enough for
+/// it.
 pub const QUERY_PAYLOAD_BYTES_MAX: usize = BASE_BYTES as usize - ANSWER_BYTES_BESIDE;
 
 /// An answer to queries is longer than [`QUERY_PAYLOAD_BYTES_MAX`].
@@ -35,16 +36,16 @@ impl core::error::Error for QueryPayloadTooLong {}
 /// A server's answer to a query, as its datagram brings it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedAnswer<'a> {
-    /// That of the question.
+    /// Nonce of the query.
     pub nonce: u64,
     /// Versions of the protocol that the server speaks.
     pub versions: Vec<u16>,
-    /// The application's.
+    /// The application's answer.
     pub payload: &'a [u8],
 }
 
 impl<'a> DecodedAnswer<'a> {
-    /// What an ANSWER says; `None` of any other datagram.
+    /// Decodes an ANSWER; `None` for any other datagram.
     pub fn decode(datagram: &'a [u8]) -> Option<Self> {
         match datagram::decode(datagram) {
             Ok(Datagram::Answer { nonce, versions, payload }) => {
@@ -65,11 +66,11 @@ pub fn encode_question(buffer: &mut [u8], nonce: u64) {
 }
 
 impl Endpoint {
-    /// Answers queries with this from now on; `None` for not at all. [`Endpoint::poll_transmit`] then wants buffers of at least
-    /// 1,200 bytes: an answer that has no room is dropped.
+    /// Sets the answer to queries; `None` stops answering. [`Endpoint::poll_transmit`] then needs buffers of at least
+    /// 1,200 bytes: an answer that does not fit is dropped.
     ///
     /// # Errors
-    /// It is longer than [`QUERY_PAYLOAD_BYTES_MAX`]; the answer before stays.
+    /// The answer is longer than [`QUERY_PAYLOAD_BYTES_MAX`]; the previous answer stays.
     pub fn set_query_answer(&mut self, payload: Option<Bytes>) -> Result<(), QueryPayloadTooLong> {
         let bytes = payload.as_ref().map_or(0, Bytes::len);
         if bytes > QUERY_PAYLOAD_BYTES_MAX {

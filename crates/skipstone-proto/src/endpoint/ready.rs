@@ -3,7 +3,7 @@
 use crate::connection::event::PeerId;
 use std::collections::VecDeque;
 
-/// Lists that are polled.
+/// Lists of connections and sockets to process.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     /// Connections that may have something to send.

@@ -1,4 +1,4 @@
-//! Answers to strangers, for whom nothing else is kept. Each is no longer than what it answers; few may wait.
+//! Stateless answers to unknown hosts. No answer is longer than the datagram that it answers; few may wait.
 
 use super::answer::{answer_len, write_answer};
 use super::transmit::Transmit;
@@ -7,7 +7,7 @@ use crate::wire::cursor::Writer;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Stateless answers that wait to be sent, and the one that queries get.
+/// Stateless answers that wait to be sent, and the answer to queries.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     handshakes: VecDeque<Reply>,
@@ -33,11 +33,11 @@ struct QueryReply {
 
 pub(crate) const REPLY_BYTES_MAX: usize = 96;
 const REPLIES_MAX: usize = 1_024;
-/// Answers to queries that wait, apart from the others: a flood of queries keeps nobody from a handshake.
+/// Greatest number of answers to queries that wait, apart from the others: a flood of queries cannot stop handshakes.
 const QUERY_REPLIES_MAX: usize = 256;
 
 impl Replies {
-    /// Queues what `write` writes. False if too many wait already.
+    /// Queues the answer that `write` writes. False if too many wait already.
     pub(crate) fn push(&mut self, path: Path, write: impl FnOnce(&mut Writer<'_>)) -> bool {
         if self.handshakes.len() >= REPLIES_MAX {
             return false;
@@ -50,12 +50,12 @@ impl Replies {
         true
     }
 
-    /// Whether there is room for a RESET, which leaves most of it to those who want to be let in.
+    /// Whether there is room for a RESET; most of the queue is reserved for handshakes.
     pub(super) fn has_room_for_reset(&self) -> bool {
         self.handshakes.len() < REPLIES_MAX / 4
     }
 
-    /// Answers queries with this from now on; `None` for not at all.
+    /// Sets the answer to queries; `None` stops answering.
     pub(super) fn set_query_answer(&mut self, payload: Option<Bytes>) {
         self.query_answer = payload;
     }
@@ -74,7 +74,7 @@ impl Replies {
         true
     }
 
-    /// The next one; those of handshakes come first.
+    /// The next answer; answers to handshakes come first.
     #[inline]
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         if self.handshakes.is_empty() && self.queries.is_empty() { None } else { self.pop_first(buffer) }

@@ -1,4 +1,4 @@
-//! What is said about packets of connections that nobody knows, and what a client makes of it. WIRE.md section 2.11.
+//! RESET: a server's answer to packets of unknown connections, and a client's reaction. WIRE.md section 2.11.
 
 use super::state::Endpoint;
 use crate::connection::Side;
@@ -9,7 +9,8 @@ use crate::time::Time;
 use crate::wire::datagram::{self, RESET_BYTES};
 
 impl Endpoint {
-    /// A server tells whoever sends packets for a connection that it does not know, most often because it was restarted.
+    /// A server sends RESET to the sender of packets for an unknown connection, most often because the server was
+    /// restarted.
     pub(super) fn reset(&mut self, path: Path, id: u32, length: usize) {
         let is_asked = self.config.is_server && !path.carrier.is_reliable && id != 0 && length >= RESET_BYTES;
         if is_asked && self.replies.has_room_for_reset() {
@@ -17,7 +18,7 @@ impl Endpoint {
         }
     }
 
-    /// A server, or somebody who poses as one, does not know a connection of ours.
+    /// Handles a RESET: a server, or an attacker in its place, does not know one of our connections.
     pub(super) fn handle_reset(&mut self, now: Time, path: Path, id: u32) -> Result<(), DropReason> {
         let ours = self.slots.find_by(|connection| {
             connection.side() == Side::Client && connection.ids().remote == id && connection.is_on(&path)
@@ -27,8 +28,8 @@ impl Endpoint {
         if is_taken == Some(true) { Ok(()) } else { Err(DropReason::BadFrame) }
     }
 
-    /// The system says that nobody listens where a client's datagrams go. A connection that stands asks its server first, one
-    /// that is being made ends.
+    /// Handles a report of the system that a client's datagrams reach a closed port. An established connection probes
+    /// its server first; a connection whose handshake is in progress ends.
     pub fn handle_closed_port(&mut self, now: Time, peer: PeerId) {
         self.with(now, peer, |connection, cx| connection.handle_closed_port(cx));
     }

@@ -1,4 +1,4 @@
-//! Packets from elsewhere, and clients that say where they are now. What comes of it is the connection's to decide.
+//! Packets from other addresses, and clients that announce a new address. The connection decides about both.
 
 use super::state::Endpoint;
 use crate::connection::Context;
@@ -8,8 +8,9 @@ use crate::path::Path;
 use crate::time::Time;
 
 impl Endpoint {
-    /// A client's address changed, or its socket: from now on it sends along `path`, and its server learns of it at once. The
-    /// old socket is the caller's to close. False if there is no such client, it does not stand, or it is on a stream.
+    /// Tells a client that its address or socket changed: from now on it sends along `path`, and its server learns of
+    /// it at once. The caller closes the old socket. False if there is no such client, it is not established, or it is
+    /// on a stream.
     pub fn set_path(&mut self, now: Time, peer: PeerId, path: Path) -> bool {
         self.with(now, peer, |connection, cx| connection.set_path(cx, path)).unwrap_or(false)
     }
@@ -33,7 +34,7 @@ impl Endpoint {
         } else {
             return Err(DropReason::WrongPath);
         }
-        // As a rule an acknowledgement came, and there is nothing to say.
+        // Usually the packet only held an acknowledgement, and nothing is due.
         if connection.is_silent(now) {
             self.rearm(index);
             self.account(index);

@@ -3,12 +3,12 @@
 use crate::security::cookie::CookieKey;
 use crate::security::secret_rng::SecretRng;
 
-/// Neither leaves the endpoint.
+/// The two secrets, which never leave the endpoint.
 #[derive(Debug)]
 pub(super) struct Secrets {
-    /// Ids, nonces and tokens come from it. Each shard of a server has its own.
+    /// Random source of ids, nonces and tokens. Each shard of a server has its own.
     pub(super) rng: SecretRng,
-    /// Cookies are made and checked with it. Shards of one server share it.
+    /// Key that creates and checks cookies. Shards of one server share it.
     pub(super) cookie_key: CookieKey,
 }
 

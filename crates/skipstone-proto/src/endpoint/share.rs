@@ -1,5 +1,5 @@
-//! The cap on what all connections send together: one token bucket, of which connections with messages get their turns
-//! round-robin. Acknowledgements and control packets never wait for a turn, but the messages after them pay for them.
+//! The bandwidth limit of all connections together: one token bucket; connections with messages get their turns
+//! round-robin. Acknowledgements and control packets never wait for a turn, but later messages pay for them.
 
 use crate::congestion::Bandwidth;
 use crate::time::Time;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Share {
     pub(super) bucket: Bandwidth,
-    /// Each listed once, which its slot knows.
+    /// Connections that wait for a turn, each listed once: see the slot's `is_waiting`.
     pub(super) waiting: VecDeque<u32>,
     /// Bytes of one turn at most.
     pub(super) turn_bytes: usize,
@@ -19,7 +19,7 @@ pub(super) struct Share {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) index: u32,
-    /// Until then it may send acknowledgements and control packets only.
+    /// Until this time, the connection may send acknowledgements and control packets only.
     pub(super) held_until: Time,
 }
 

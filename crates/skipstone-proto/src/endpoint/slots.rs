@@ -1,4 +1,4 @@
-//! Where the connections lie: places that are used again, each use with a generation of its own.
+//! Slots that hold the connections. A slot is reused, each time with a new generation.
 
 use super::groups::Group;
 use super::wheel::tick_of;
@@ -15,45 +15,45 @@ pub(crate) struct Slots {
     free: Vec<u32>,
 }
 
-/// A place for a connection, and what the endpoint knows about it.
+/// A slot for a connection, and the endpoint's state about it.
 #[derive(Debug)]
 pub(crate) struct Slot {
     generation: u32,
     pub(crate) connection: Option<Box<Connection>>,
-    /// It is in the endpoint's queue of connections that may have something to send.
+    /// The connection is in the endpoint's queue of connections that may have something to send.
     pub(crate) is_active: bool,
-    /// It waits for its share of what the endpoint may send.
+    /// The connection waits for its share of the endpoint's bandwidth.
     pub(crate) is_waiting: bool,
-    /// It is in the list of connections that wait for a flush.
+    /// The connection is in the list of connections that wait for a flush.
     pub(crate) is_unflushed: bool,
-    /// Its stream takes no more bytes for now.
+    /// The connection's stream accepts no more bytes for now.
     pub(crate) is_blocked: bool,
-    /// Something happened to its connection that was not looked at.
+    /// Something happened to the connection since [`Slot::untouch`].
     is_touched: bool,
-    /// When the wheel wakes it first.
+    /// Time of the connection's first timer in the wheel.
     armed: Time,
-    /// When the wheel wakes it after that, if it is known.
+    /// Time of the timer after that, if known.
     armed_next: Time,
     pub(crate) groups: Vec<Group>,
-    /// Memory that its connection is charged for, and to which network.
+    /// Network and bytes of memory that the connection is charged for.
     pub(crate) charge: Option<(Network, u64)>,
 }
 
 impl Slot {
-    /// Something happens to its connection: its name, if nothing had happened since somebody looked.
+    /// Marks the connection as changed. Returns its id, if there was no change since [`Slot::untouch`].
     #[inline]
     pub(crate) fn touch(&mut self, index: u32) -> Option<PeerId> {
         let is_news = !core::mem::replace(&mut self.is_touched, true);
         is_news.then_some(PeerId { index, generation: self.generation })
     }
 
-    /// Somebody looks at its connection.
+    /// Marks the connection as seen.
     pub(crate) fn untouch(&mut self) {
         self.is_touched = false;
     }
 
-    /// Whether a wake-up at this time must be added. A later one that waits in the wheel already is kept in mind, so that
-    /// a connection which is busy now and then does not add one each time.
+    /// Whether a timer at this time must be added. A later timer that is already in the wheel is remembered, so that a
+    /// connection which is busy now and then does not add one each time.
     pub(crate) fn wants_entry(&mut self, at: Time) -> bool {
         if at >= self.armed {
             return false;
@@ -63,13 +63,13 @@ impl Slot {
         true
     }
 
-    /// A wake-up for this tick came. False if it is one that was forgotten for an earlier one.
+    /// Handles a timer of this tick. False if an earlier one replaced it.
     pub(crate) fn on_entry(&mut self, tick: u64) -> bool {
         if tick_of(self.armed) == tick {
             (self.armed, self.armed_next) = (self.armed_next, Time::NEVER);
             return true;
         }
-        // Several come up at once in no particular order.
+        // Several timers can expire at once, in no particular order.
         if tick_of(self.armed_next) == tick {
             self.armed_next = Time::NEVER;
         }
@@ -78,7 +78,7 @@ impl Slot {
 }
 
 impl Slots {
-    /// A free place, for [`Slots::fill`].
+    /// Reserves a free slot, for [`Slots::fill`].
     pub(crate) fn reserve(&mut self) -> PeerId {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
@@ -99,7 +99,7 @@ impl Slots {
         PeerId { index, generation: self.slots[index as usize].generation }
     }
 
-    /// Gives a reserved place back unused.
+    /// Frees a reserved slot that was not used.
     pub(crate) fn unreserve(&mut self, peer: PeerId) {
         self.free.push(peer.index);
     }
@@ -110,8 +110,8 @@ impl Slots {
         slot.connection = Some(Box::new(connection));
     }
 
-    /// Takes the connection out. What the place remembers of queues and wheel stays true: its entries there will find
-    /// nobody, or the next connection, and do no harm.
+    /// Removes the connection. The slot's marks about queues and wheel stay valid: its entries there will find no
+    /// connection, or the next one, and do no harm.
     pub(crate) fn empty(&mut self, index: u32) -> Option<Box<Connection>> {
         let slot = self.slots.get_mut(index as usize)?;
         let connection = slot.connection.take()?;
@@ -129,7 +129,7 @@ impl Slots {
         self.slots.get_mut(index as usize)
     }
 
-    /// Begins to fetch the connection at a place, if there is one.
+    /// Prefetches the connection in a slot, if there is one.
     pub(crate) fn prefetch(&self, index: u32, step: Step) {
         match self.slots.get(index as usize).and_then(|slot| slot.connection.as_deref()) {
             Some(connection) if step == Step::Itself => prefetch(connection),
@@ -146,7 +146,7 @@ impl Slots {
         self.find(peer)?.connection.as_deref_mut()
     }
 
-    /// The connection of which this is true.
+    /// The first connection for which `is_it` is true.
     pub(crate) fn find_by(&mut self, mut is_it: impl FnMut(&Connection) -> bool) -> Option<PeerId> {
         self.connections().find(|connection| is_it(connection)).map(|connection| connection.peer())
     }
@@ -155,13 +155,13 @@ impl Slots {
         self.at(index)?.connection.as_deref_mut()
     }
 
-    /// The connection of this name, to look at.
+    /// The connection with this id, read-only.
     pub(crate) fn peek(&self, peer: PeerId) -> Option<&Connection> {
         let slot = self.slots.get(peer.index as usize).filter(|slot| slot.generation == peer.generation)?;
         slot.connection.as_deref()
     }
 
-    /// Whether a connection of this name was here once.
+    /// Whether a connection with this id existed.
     pub(crate) fn was(&self, peer: PeerId) -> bool {
         let slot = self.slots.get(peer.index as usize);
         slot.is_some_and(|slot| slot.generation.wrapping_sub(peer.generation) < u32::MAX / 2)
@@ -176,18 +176,18 @@ impl Slots {
         self.slots.iter_mut().filter_map(|slot| slot.connection.as_deref_mut())
     }
 
-    /// Places with a charge, and what they are charged for.
+    /// Slots with a charge, and their charges.
     pub(crate) fn charges(&self) -> impl Iterator<Item = (u32, Network, u64)> + '_ {
         let charge = |(index, slot): (u32, &Slot)| slot.charge.map(|(network, bytes)| (index, network, bytes));
         (0..).zip(&self.slots).filter_map(charge)
     }
 
-    /// How many places there are, used or not: their numbers are below this.
+    /// Number of slots, used or not: all indices are below it.
     pub(crate) fn count(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// How many places are used.
+    /// Number of slots in use.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -1,17 +1,17 @@
-//! Cookies that have opened a connection. Each opens one: somebody who repeats an OPEN after its connection has ended gets
-//! nothing (WIRE.md section 2.3).
+//! Cookies that have opened a connection. Each cookie opens only one: an OPEN that is replayed after its connection has
+//! ended is rejected (WIRE.md section 2.3).
 
 use crate::security::cookie::LIFETIME;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::COOKIE_BYTES;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The cookies that were used and are not yet too old by themselves.
+/// The cookies that were used and have not expired yet.
 #[derive(Debug, Default)]
 pub(super) struct SpentCookies {
     by_age: VecDeque<(Time, Cookie)>,
     cookies: BTreeSet<Cookie>,
-    /// Cookies that are older may have been forgotten.
+    /// Cookies that were issued before this time may have been forgotten.
     known_since: Time,
 }
 
@@ -23,7 +23,7 @@ const KEPT_MAX: usize = 65_536;
 const KEPT_FOR: Duration = Duration::from_secs(LIFETIME.as_secs() + 1);
 
 impl SpentCookies {
-    /// A connection was made of this cookie.
+    /// Records that a connection was created with this cookie.
     pub(super) fn insert(&mut self, now: Time, cookie: &Cookie) {
         while let Some((spent_at, oldest)) = self.by_age.front().copied() {
             let is_over = now.since(spent_at) > KEPT_FOR;
@@ -41,12 +41,12 @@ impl SpentCookies {
         }
     }
 
-    /// What came of this cookie was given up to make room: its client may try again.
+    /// Forgets a cookie whose connection was removed to make room: its client may try again.
     pub(super) fn forgive(&mut self, cookie: &Cookie) {
         self.cookies.remove(cookie);
     }
 
-    /// Whether a connection was made of this cookie, as far as that is remembered.
+    /// Whether a connection was created with this cookie, as far as that is remembered.
     pub(super) fn holds(&self, cookie: &Cookie) -> bool {
         self.cookies.contains(cookie)
     }

@@ -1,4 +1,4 @@
-//! The state of an endpoint, and how a connection comes to its turn: put in its place, activated, woken, removed.
+//! The state of an endpoint, and the scheduling of connections: inserted, activated, woken, removed.
 
 use super::broadcast::Broadcast;
 use super::config::Config;
@@ -32,12 +32,12 @@ pub struct Endpoint {
     pub(super) secrets: Secrets,
     pub(super) slots: Slots,
     pub(super) directory: Directory,
-    /// Handshakes of encrypted suites that are under way.
+    /// Pending handshakes of encrypted suites.
     pub(super) pending_handshakes: PendingHandshakes,
     pub(super) handshake_budget: HandshakeBudget,
     pub(super) groups: Groups,
     pub(super) ready: Ready,
-    /// The cap on what all connections send together, if there is one.
+    /// The bandwidth limit of all connections together, if there is one.
     pub(super) share: Option<Box<Share>>,
     pub(super) broadcast: Broadcast,
     pub(super) wheel: Wheel,
@@ -45,7 +45,7 @@ pub struct Endpoint {
     pub(super) events: Events,
     pub(super) scratch: Scratch,
     pub(super) totals: Totals,
-    /// What peers make it hold.
+    /// Memory that peers make this endpoint hold.
     pub(super) memory: MemoryAccount,
 }
 
@@ -83,12 +83,12 @@ impl Endpoint {
         self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
     }
 
-    /// Whether the path is a stream that carries a connection.
+    /// Whether the path is a stream that already carries a connection.
     pub(super) fn is_taken(&self, path: &Path) -> bool {
         path.carrier.is_reliable && self.directory.by_socket.contains_key(&path.socket)
     }
 
-    /// Puts a new connection where its id and its path find it.
+    /// Inserts a new connection, so that its id and its path find it.
     pub(super) fn insert(&mut self, mut connection: Connection) {
         let (index, path) = (connection.peer().index, *connection.path());
         if let Some(merging) = self.config.merging {
@@ -115,7 +115,8 @@ impl Endpoint {
         Some(result)
     }
 
-    /// After anything happened to a connection: it may have something to send, or be over.
+    /// Must follow any change of a connection: activates the connection, which may have something to send, or removes
+    /// it if it is dead.
     pub(super) fn after(&mut self, index: u32) {
         let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
         if connection.is_dead() {
@@ -135,7 +136,7 @@ impl Endpoint {
         }
     }
 
-    /// Sees to it that the connection is woken in time. A wake-up that has become too early is left as it is.
+    /// Sets the connection's timer. A timer that has become too early stays as it is.
     pub(super) fn rearm(&mut self, index: u32) {
         self.rearm_from(index, Time::ZERO);
     }

@@ -1,16 +1,16 @@
-//! What an endpoint counts besides what its connections count themselves.
+//! Counters of an endpoint besides those of its connections.
 
 use crate::connection::stats::Stats;
 
 /// Counters of the endpoint as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
-    /// Of connections that are gone, and of datagrams that belong to none.
+    /// Counters of connections that have ended, and of datagrams that belong to none.
     pub(super) past: Stats,
     pub(super) work: Work,
 }
 
-/// How often connections were touched: what an idle one must not cost.
+/// Number of times that connections were processed. An idle connection must not add to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Timers that expired, whether or not anything was due.

@@ -1,24 +1,24 @@
-//! What an endpoint has to send.
+//! Datagrams that an endpoint has to send.
 
 use crate::path::Path;
 
 /// Datagrams to send along one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where to.
+    /// The path to send along.
     pub path: Path,
     /// Bytes of the buffer that were written.
     pub bytes: usize,
-    /// They are several datagrams of so many bytes each, of which the last may be shorter.
+    /// Size of each datagram in the buffer; the last one may be shorter.
     pub segment_bytes: usize,
 }
 
-/// What a connection that wrote has still to send.
+/// Data that a connection still has to send after it wrote datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     Nothing,
-    /// Messages, and what leaves with them.
+    /// Messages, and frames that leave with them.
     Messages,
-    /// Anything: it wrote a packet that is none of its stream's.
+    /// Anything: the connection wrote a control packet only.
     Any,
 }

@@ -1,11 +1,12 @@
-//! Whose turn it is to send: connections to which something happened, one after the other, or by the cap on all of them.
+//! The order in which connections send: those to which something happened, one after the other, or by the bandwidth
+//! limit of all of them.
 
 use super::share::Turn;
 use super::state::Endpoint;
 use super::transmit::{Rest, Transmit};
 use crate::time::{Duration, Time};
 
-/// Others are first: there is a turn for this connection in the queue.
+/// Time that a connection is held back while others wait for a turn before it.
 const BEHIND_OTHERS: Duration = Duration::from_millis(1);
 
 impl Endpoint {
@@ -36,7 +37,7 @@ impl Endpoint {
         None
     }
 
-    /// The connection that is next: one to which something happened, or else one that waits for its share.
+    /// The connection that sends next: one to which something happened, or else one that waits for its share.
     fn next_turn(&mut self, now: Time) -> Option<Turn> {
         if let Some(index) = self.ready.active.pop_front() {
             let held_until = self.share.as_ref().map_or(Time::ZERO, |share| match share.opens_at(now) {
@@ -62,7 +63,7 @@ impl Endpoint {
         }
     }
 
-    /// Everything that leaves takes its part of the bucket.
+    /// Takes the bytes of these datagrams out of the token bucket.
     pub(super) fn charge_share(&mut self, now: Time, transmit: &Transmit) {
         let Some(share) = &mut self.share else { return };
         let datagrams = transmit.bytes.div_ceil(transmit.segment_bytes.max(1)) as u64;

@@ -1,9 +1,9 @@
 //! A timer wheel: thousands of connections, each with one deadline, and no cost for those that are not due.
 //!
 //! Hierarchical (Varghese and Lauck, 1987): six levels of 64 slots, the finest of 128 µs, the coarsest of 38 h in all.
-//! An entry that has become too early is put back when it comes up; one that has become too late is added a second time,
-//! so that moving a deadline never searches. Slots are lists through one vector: once that has its size, nothing is
-//! allocated, however entries gather.
+//! An entry that has become too early is put back when it comes up; one that has become too late is added a second
+//! time, so that moving a deadline never searches. Slots are lists through one vector: once that has its size, nothing
+//! is allocated, however entries gather.
 
 use crate::time::Time;
 
@@ -23,7 +23,7 @@ pub(crate) struct Wheel {
 
 #[derive(Debug)]
 struct WheelLevel {
-    /// Bit by slot: whether it holds anything.
+    /// Bit per slot: whether the slot holds an entry.
     occupied: u64,
     slots: [List; SLOTS],
 }
@@ -98,8 +98,8 @@ impl Wheel {
         self.next_slot().map_or(Time::NEVER, |tick| Time::from_micros(tick << TICK_BITS))
     }
 
-    /// The tick at which the next occupied slot comes up. What waits in a level differs from now in no digit above: it comes
-    /// before everything in the levels above.
+    /// The tick at which the next occupied slot expires. An entry in a level differs from `now` in no higher digit, so
+    /// it expires before all entries in the levels above.
     fn next_slot(&self) -> Option<u64> {
         let (number, level) = self.levels.iter().enumerate().find(|(_, level)| level.occupied != 0)?;
         let shift = SLOT_BITS * number as u32;
@@ -115,7 +115,7 @@ impl Wheel {
         }
         // The level is that of the highest digit in which the entry's tick differs from now.
         let level = ((63 - (entry.tick ^ self.now).leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1);
-        // What is beyond the last level waits in its furthest slot and is placed anew from there.
+        // An entry beyond the last level waits in its furthest slot and is placed again from there.
         let span = 1 << (SLOT_BITS * LEVELS as u32);
         let tick = entry.tick.min(self.now + span - (span >> SLOT_BITS));
         let slot = (tick >> (SLOT_BITS * level)) as usize % SLOTS;

@@ -1,32 +1,33 @@
-//! How large a datagram the path carries: found by probing, given up when large ones vanish (DPLPMTUD, RFC 8899).
+//! The largest datagram that the path carries: found by probing, reduced when a black hole is detected (DPLPMTUD, RFC
+//! 8899).
 //!
-//! Nothing is probed before a packet would have been larger than what is proven, and nothing has a timer: a connection
-//! that is idle or sends little costs nothing. Who sends the probes, and tells what became of packets, is the connection.
+//! No probe is sent before a packet would have been larger than the proven size, and no timer runs: a connection that
+//! is idle or sends little costs nothing. The connection sends the probes and reports acknowledged and lost packets.
 
 use crate::time::{Duration, Time};
 
 /// Every path that is supported carries datagrams of so many bytes (RFC 9000, section 14).
 pub(crate) const BASE_BYTES: u16 = 1_200;
-/// What the links of most paths carry, IP header and all.
+/// The MTU of most paths, IP header included.
 const LIKELY_IP_BYTES: u16 = 1_500;
-/// The search ends when what passes and what does not are so close.
+/// The search ends when the largest size that passes and the smallest that does not are this close.
 const STEP_BYTES: u16 = 16;
 /// A size does not pass if so many probes of it are lost in a row (RFC 8899, section 5.1.2).
 const TRIES_MAX: u8 = 3;
 /// When to look whether the path carries more by now (RFC 8899, section 5.1.1).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
-/// When to search again after large datagrams vanished: not at once, for the path is likely to be what it was.
+/// The time until a new search after a black hole: not at once, because the path has probably not changed.
 const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// LargeDatagram datagrams lost one after the other, each sent when the one before was known to be lost, that prove it. What a
-/// full queue drops is lost together and counts once.
+/// The number of large datagrams lost one after the other, each sent when the one before was known to be lost, that
+/// prove a black hole. Datagrams that a full queue drops are lost together and count once.
 const VANISHED_MAX: u8 = 3;
-/// Losses so far apart have nothing to do with each other: in a black hole, what was lost is sent again and lost again.
+/// Losses this far apart are independent: in a black hole, lost content is retransmitted and lost again.
 const APART: Duration = Duration::from_secs(3);
 
-/// What is known about one path.
+/// The state of MTU discovery on one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Mtu {
-    /// What the path carries.
+    /// The largest datagram that the path is known to carry.
     proven: u16,
     /// The smallest size that it does not carry; `u16::MAX` if none is known.
     refused: u16,
@@ -54,7 +55,7 @@ pub(crate) struct LargeDatagram {
     pub bytes: u16,
 }
 
-/// LargeDatagram packets lost while others arrive.
+/// Large packets lost while others arrive.
 #[derive(Clone, Copy, Debug)]
 struct Vanished {
     count: u8,
@@ -108,8 +109,8 @@ impl Mtu {
         self.is_wanted = true;
     }
 
-    /// The size of the probe that is to leave now, if one is; `overhead` is what IP and UDP add to a datagram. Call
-    /// [`Mtu::on_probe_sent`] when it has left.
+    /// The size of the probe to send now, if one is due; `overhead` is the bytes that IP and UDP add to a datagram.
+    /// Call [`Mtu::on_probe_sent`] when the probe is sent.
     pub(crate) fn poll_probe(&mut self, now: Time, max: u16, overhead: u16) -> Option<u16> {
         if !self.is_searching(now) {
             return None;
@@ -167,8 +168,9 @@ impl Mtu {
         }
     }
 
-    /// A large packet was lost, and not recovered, while another one arrived that left later; the next will have the
-    /// number `next`. Several probe timeouts after the loss before it, or seconds, it is the first. True if that proves a black hole: from now on datagrams are small.
+    /// A large packet was lost, and not recovered, while a packet sent later arrived; the next will have the number
+    /// `next`. Several probe timeouts, or seconds, after the previous loss, this loss is counted as the first. Returns
+    /// `true` if the losses prove a black hole: from now on datagrams are small.
     pub(crate) fn on_lost(&mut self, now: Time, large: LargeDatagram, next: u64, probe_timeout: Duration) -> bool {
         if now.since(self.vanished.at) > APART.max(probe_timeout * 8) {
             self.forget_vanished();
@@ -232,7 +234,7 @@ mod tests {
     const UDP: u16 = 28;
     const PROBE: Duration = Duration::from_millis(100);
 
-    /// Lets the search run on a path that carries `path` bytes; what was probed.
+    /// Runs the search on a path that carries `path` bytes; returns the sizes probed.
     fn search(mtu: &mut Mtu, now: Time, max: u16, path: u16) -> Vec<u16> {
         let mut probes = Vec::new();
         mtu.on_full();

@@ -1,14 +1,15 @@
 //! How clean a path must be for acknowledgements to be held back.
 //!
-//! To hold them back is a bet that nothing is lost: when it is, some ticks are late that need not be. After `n` packets without
-//! a loss, the loss rate is below about `3 / n` (with 95% confidence: the "rule of three"). The bet is made while that, times the
-//! ticks that would be late, stays below the percentile that is promised.
+//! To hold them back assumes that nothing is lost: if a packet is lost, some ticks are late that need not be. After `n`
+//! packets without a loss, the loss rate is below about `3 / n` (with 95% confidence: the "rule of three").
+//! Acknowledgements are held back while that rate, times the ticks that would be late, stays below the promised
+//! percentile.
 
-/// Ticks of 60 in a second that are late when a loss is told 70 ms later.
+/// Ticks of 60 in a second that are late when a loss is reported 70 ms later.
 const TICKS_LATE: u64 = 4;
 /// Updates in a thousand that may be late: the 99.8th percentile.
 const LATE_PER_THOUSAND: u64 = 2;
 
-/// Packets without a loss, once there was one, until acknowledgements are held back again. A path that never lost anything is
-/// trusted sooner: most never do.
+/// Packets without a loss, once there was one, until acknowledgements are held back again. A path that never lost
+/// anything is trusted sooner: most never do.
 pub(super) const CLEAN_PACKETS: u64 = 3 * TICKS_LATE * 1_000 / LATE_PER_THOUSAND;

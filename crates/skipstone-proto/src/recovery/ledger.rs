@@ -1,8 +1,9 @@
-//! The sending side: every packet in flight, what it held, and which of them are lost.
+//! The sending side: every packet in flight, its content, and the detection of loss.
 //!
-//! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, one whose
-//! acknowledgement is overdue is suspected, and its content sent once more (`probe`). What each of the two goes by is in
-//! `loss_detection` and `probing`. The ledger decides about packets; their frames are handed up as [`Resolved`] records.
+//! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, a packet whose
+//! acknowledgement is overdue is suspected lost, and its content is sent once more (`probe`). The state of the two is
+//! in `loss_detection` and `probing`. The ledger decides about packets; their frames are returned as [`Resolved`]
+//! records.
 
 mod contents;
 mod loss;
@@ -54,8 +55,8 @@ pub(crate) struct Ledger {
 const CAPACITY_KEPT: usize = 8;
 /// Memory that was needed once is let go of after so many packets.
 const PACKETS_PER_TRIM: u64 = 1_024;
-/// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not even
-/// in one that 2,000 packets have overtaken.
+/// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not
+/// even in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
 
 impl Default for Ledger {
@@ -65,7 +66,7 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// Begins to fetch both ends: what is acknowledged next, and where the next packet is noted.
+    /// Prefetches both ends: the packet that is acknowledged next, and the place of the next packet.
     pub(crate) fn prefetch(&self) {
         self.sent.front().into_iter().chain(self.sent.back()).for_each(prefetch);
         self.contents.prefetch();
@@ -106,7 +107,7 @@ impl Ledger {
         self.contents.shrink(CAPACITY_KEPT);
     }
 
-    /// Whether it is time to let go of memory that a jam needed.
+    /// Whether it is time to release memory that a backlog needed.
     pub(crate) fn is_time_to_trim(&self) -> bool {
         self.next().is_multiple_of(PACKETS_PER_TRIM)
     }
@@ -121,8 +122,9 @@ impl Ledger {
         self.eliciting_in_flight > 0
     }
 
-    /// Whether the peer acknowledges nothing, however long it is talked to. One that keeps to the protocol is never so far
-    /// behind: it answers a PING among acknowledgements, and without answers its own window is closed.
+    /// Whether the peer acknowledges nothing, however much is sent to it. A peer that follows the protocol is never so
+    /// far behind: it acknowledges a PING among acknowledgements, and without acknowledgements its own window is
+    /// closed.
     pub(crate) fn is_ignored(&self) -> bool {
         self.sent.len() > 3 * PACKETS_IN_FLIGHT_MAX
     }
@@ -132,12 +134,12 @@ impl Ledger {
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
     }
 
-    /// What the path loses.
+    /// The estimate of the path's losses.
     pub(crate) fn losses(&self) -> &LossEstimate {
         &self.losses
     }
 
-    /// CopySchedule of late content that are to follow.
+    /// The schedule of the copies that are still to be sent.
     pub(crate) fn copies(&mut self) -> &mut CopySchedule {
         &mut self.copies
     }
@@ -152,12 +154,12 @@ impl Ledger {
         self.contents.add(record);
     }
 
-    /// From here on what the packet that is being written holds is told apart from what it holds already.
+    /// Begins a part of the packet that is being written: later records are told apart from earlier ones.
     pub(crate) fn begin_part(&mut self) {
         self.contents.begin_part();
     }
 
-    /// What it holds since then.
+    /// The records added since the part began.
     pub(crate) fn part(&self) -> impl Iterator<Item = Record> + '_ {
         self.contents.part()
     }
@@ -167,7 +169,7 @@ impl Ledger {
         let contents = self.contents.close();
         let Leaving { bytes, is_ack_eliciting, age_ms, stamp } = leaving;
         let bytes = bytes as u16;
-        // Its loss is what it is for.
+        // The loss of a size probe is a result, not congestion.
         let is_size_probe = self.contents.is_size_probe(contents);
         let state = if is_ack_eliciting { PacketState::InFlight } else { PacketState::Untracked };
         self.loss.on_sent(now);
@@ -186,7 +188,8 @@ impl Ledger {
             is_suspected: false,
             is_measured: is_ack_eliciting && !is_size_probe,
         });
-        // Otherwise packets that only acknowledge, which nobody acknowledges, would pile up behind a lost packet.
+        // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate behind a
+        // lost packet.
         self.settle(now, self.patience);
     }
 
@@ -195,8 +198,8 @@ impl Ledger {
         self.measured_from = self.next();
     }
 
-    /// From now on packets take another path, and all that are in flight on the old one count as lost: `resolved` receives
-    /// what they held. What becomes of them says nothing about either path.
+    /// From now on packets take another path, and all that are in flight on the old one count as lost: `resolved`
+    /// receives their records. Their fate says nothing about either path.
     pub(crate) fn settle_flight(&mut self, now: Time, resolved: &mut Vec<Resolved>) {
         self.measured_from = self.next();
         self.loss.on_lost(now);
@@ -214,13 +217,13 @@ impl Ledger {
         self.skip_settled();
     }
 
-    /// Nothing is known about what the path loses.
+    /// Resets the estimate of the path's losses.
     pub(crate) fn forget_losses(&mut self) {
         self.losses = LossEstimate::default();
     }
 
-    /// Takes the acknowledgement of a range of numbers; `resolved` receives what those packets held. Numbers that were
-    /// never sent are the caller's to refuse beforehand.
+    /// Takes the acknowledgement of a range of numbers; `resolved` receives the records of those packets. Numbers that
+    /// were never sent are the caller's to refuse beforehand.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -264,7 +267,8 @@ impl Ledger {
         }
     }
 
-    /// Takes the news that a range of packets was lost, and recovered from repair packets: what they held has arrived.
+    /// Handles the report that a range of packets was lost and recovered from repair packets: their content has
+    /// arrived.
     pub(crate) fn on_repaired(
         &mut self,
         now: Time,
@@ -295,8 +299,8 @@ impl Ledger {
         lost
     }
 
-    /// After all ranges of an acknowledgement: adapts the reorder window, settles what is decided. Where the peer
-    /// `is_paused`, what was suspected had been late, not lost.
+    /// After all ranges of an acknowledgement: adapts the reorder window, removes packets whose fate is decided. If the
+    /// peer `is_paused`, suspected packets were late, not lost.
     pub(crate) fn on_ack_done(&mut self, now: Time, acked: &AckedPackets, rtt: &Rtt, is_paused: bool) {
         if acked.packets + acked.spurious > 0 {
             self.probing.on_progress(now);
@@ -309,7 +313,7 @@ impl Ledger {
         self.settle(now, self.patience);
     }
 
-    /// Hands up what a packet held.
+    /// Adds the records of a packet to `resolved`.
     fn resolve(&self, index: usize, resolved: &mut Vec<Resolved>) {
         let packet = &self.sent[index];
         let number = self.base + index as u64;
@@ -319,7 +323,7 @@ impl Ledger {
         resolved.extend(records.map(|record| Resolved { packet: number, record, born, was_suspected }));
     }
 
-    /// Forgets packets from the front whose fate no longer changes. A lost one is kept for `patience`, because its
+    /// Removes packets from the front whose fate no longer changes. A lost packet is kept for `patience`, because its
     /// acknowledgement may still come.
     fn settle(&mut self, now: Time, patience: Duration) {
         while let Some(packet) = self.sent.front() {

@@ -1,6 +1,6 @@
-//! What was sent, what was received, what is lost: packet numbers on both sides of a connection.
+//! Sent, received and lost packets: packet numbers on both sides of a connection.
 //!
-//! Loss is decided by time alone, as RACK does (RFC 8985); nothing here knows what the frames mean.
+//! Loss is decided by time alone, as RACK does (RFC 8985); this module does not interpret the frames.
 
 mod clean;
 pub(crate) mod ledger;

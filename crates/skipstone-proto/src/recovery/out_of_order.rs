@@ -1,16 +1,18 @@
-//! What arrived out of order, below numbers that the peer knows already: which acknowledgements reported of it.
+//! Packets that arrived out of order, below numbers that the peer knows already, and the acknowledgements that reported
+//! them.
 
-/// Late arrivals, by the acknowledgement that reported of them first. Empty while all arrives in order.
+/// Late arrivals, by the acknowledgement that reported them first. Empty while all packets arrive in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutOfOrder {
-    /// The least number that no acknowledgement has reported of.
+    /// The least number that no acknowledgement has reported.
     unreported: u64,
-    /// The packets whose acknowledgements reported of late arrivals, oldest first, and the least number of each.
+    /// The packets whose acknowledgements reported late arrivals, oldest first, and the least number of each.
     reported: [(u64, u64); REPORTED_MAX],
     count: usize,
 }
 
-/// Acknowledgements that are reported apart; more than one round trip rarely holds that many, and the newest two are joined.
+/// Acknowledgements that are reported apart; more than one round trip rarely holds that many, and the newest two are
+/// joined.
 const REPORTED_MAX: usize = 8;
 
 impl OutOfOrder {
@@ -23,7 +25,7 @@ impl OutOfOrder {
         self.unreported = self.unreported.min(number);
     }
 
-    /// An acknowledgement of everything left in this packet of ours.
+    /// Our packet of this number carries an acknowledgement of everything received so far.
     pub(super) fn on_ack_sent(&mut self, packet: u64) {
         let low = core::mem::replace(&mut self.unreported, u64::MAX);
         if low == u64::MAX {
@@ -38,7 +40,8 @@ impl OutOfOrder {
         }
     }
 
-    /// The peer has seen the acknowledgement in this packet of ours: up to which number it knows of all that arrived.
+    /// The peer has received the acknowledgement in our packet of this number. Returns the least number that the peer
+    /// may not know of.
     pub(super) fn known_below(&mut self, packet: u64) -> u64 {
         let heard = self.reported[..self.count].iter().take_while(|reported| reported.0 <= packet).count();
         self.reported.copy_within(heard..self.count, 0);

@@ -15,7 +15,7 @@ pub(crate) struct Received {
     /// The peer knows that everything received below this was received.
     confirmed: u64,
     out_of_order: OutOfOrder,
-    /// Of those received, what was recovered from repairs and the peer does not know that it was.
+    /// Received packets that were recovered from repairs, and that the peer does not yet know as recovered.
     repaired: RangeSet,
     /// When the newest gap was noticed, if ever one was, and how many packets had come by then.
     gap_at: Time,
@@ -35,11 +35,11 @@ pub(crate) struct Received {
 const QUIET_AFTER: Duration = Duration::from_secs(3);
 /// On a quiet path, so many packets are acknowledged at once.
 const UNACKED_MAX: u32 = 12;
-/// Packets that are further apart are no stream: the next may be long in coming, and tells nothing about this one.
+/// Packets that are further apart are no stream: the next one may come much later, and says nothing about this one.
 const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 
-/// How many ranges are remembered. What falls off at the bottom counts as received; a peer whose packet was in truth
-/// late sends its frames again.
+/// The number of ranges that are kept. Numbers below the kept ranges count as received; if such a packet was only late,
+/// the peer sends its frames again.
 const RANGES_MAX: usize = 64;
 
 impl Default for Received {
@@ -73,7 +73,7 @@ impl Received {
         self.ranges.last().map_or(self.floor, |last| last + 1)
     }
 
-    /// How many packets came since the beginning, those excepted that were made again from repairs.
+    /// Packets received since the beginning, without those recovered from repairs.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -83,8 +83,8 @@ impl Received {
         self.repair_at = now;
     }
 
-    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream, of which nothing
-    /// has been missing, or feared for, for a while. The first gap in it is told at once.
+    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream, of which no
+    /// packet has been missing, and for which no repair came, for a while. The first gap is acknowledged at once.
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
         let is_rarely_lossy = self.gap_count.is_none_or(|count| self.count - count >= CLEAN_PACKETS);
@@ -116,7 +116,7 @@ impl Received {
         } else {
             self.out_of_order.on_arrival(number);
         }
-        // What came late is news below what the peer knows.
+        // A late packet is new to the peer, below the numbers that it knows already.
         self.confirmed = self.confirmed.min(number);
         if number > next {
             self.gap_at = now;
@@ -140,21 +140,21 @@ impl Received {
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
         self.repaired.insert(number);
-        // The peer may never say that it knows; it then takes the oldest for lost.
+        // The peer may never confirm the report; the peer then counts the oldest as lost.
         if self.repaired.range_count() > RANGES_MAX {
             self.repaired.pop_first_range();
         }
-        // How it came is news, too, though it be the greatest.
+        // The recovery is news for the peer, even of the greatest number.
         self.out_of_order.on_arrival(number);
         missed_for
     }
 
-    /// What was recovered, greatest numbers first, as far as the peer does not know it.
+    /// Packet numbers that were recovered, greatest first, as far as the peer does not know of them.
     pub(crate) fn repaired(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
         self.repaired.iter().rev()
     }
 
-    /// When an acknowledgement must leave at the latest.
+    /// The latest time at which an acknowledgement must be sent.
     pub(crate) fn ack_due(&self) -> Time {
         self.ack_due
     }
@@ -167,8 +167,8 @@ impl Received {
         }
     }
 
-    /// Whether an acknowledgement would tell the peer something, so that it is worth adding to a packet that leaves
-    /// anyway.
+    /// Whether an acknowledgement would have new content for the peer, so that it is worth adding to a packet that is
+    /// sent anyway.
     pub(crate) fn has_news(&self) -> bool {
         self.is_news && self.ack_due != Time::NEVER
     }
@@ -193,7 +193,7 @@ impl Received {
         now.since(self.largest_at)
     }
 
-    /// An acknowledgement of all of it left, in this packet of ours.
+    /// Our packet of this number carries an acknowledgement of all received packets.
     pub(crate) fn on_ack_sent(&mut self, packet: u64) {
         self.out_of_order.on_ack_sent(packet);
         self.ack_due = Time::NEVER;
@@ -201,8 +201,8 @@ impl Received {
         self.unacked = 0;
     }
 
-    /// The peer has seen the acknowledgement, in this packet of ours, of everything received up to `number` by then. That
-    /// need not be repeated; what came later, below that number, must.
+    /// The peer has received our packet `packet`, which acknowledged everything received up to `number` by then. These
+    /// numbers need not be acknowledged again; packets that came later, below `number`, must be.
     pub(crate) fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
         let known = number.min(self.out_of_order.known_below(packet).saturating_sub(1));
         self.confirmed = self.confirmed.max(known);

@@ -1,9 +1,9 @@
-//! What packets hold that their sender cares about, and hears of again once their fate is known.
+//! The records of a packet's content that its sender needs, and receives again once the packet's fate is known.
 
 use crate::seq::Seq;
 use crate::time::Time;
 
-/// What a packet held that its sender cares about.
+/// A part of a packet's content whose fate matters to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// `count` whole messages of a channel, from this sequence on.
@@ -50,10 +50,10 @@ pub(crate) enum Control {
 pub(crate) struct Resolved {
     /// Number of the packet.
     pub packet: u64,
-    /// What it held.
+    /// The record.
     pub record: Record,
     /// When that was to be sent first, however often it was since.
     pub born: Time,
-    /// It was sent again before, because the packet was suspected.
+    /// The record was sent again before, because the packet was suspected lost.
     pub was_suspected: bool,
 }

@@ -1,4 +1,4 @@
-//! What redundancy may cost: a share of the bytes that it protects.
+//! The budget of redundancy: a share of the bytes that it protects.
 
 /// Earns with each source packet and pays for each repair and copy. Never overdrawn.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub struct Budget {
     credit: u64,
 }
 
-/// Bytes of budget that may accumulate: a burst of repairs after a long quiet time helps nobody.
+/// Bytes of budget that may accumulate: a burst of repairs after a long quiet time has no use.
 const SAVED_MAX: u64 = 64 * 1_024;
 
 impl Budget {

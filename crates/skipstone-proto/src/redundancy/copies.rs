@@ -4,7 +4,7 @@
 use crate::time::{Duration, Time};
 use std::collections::VecDeque;
 
-/// CopySchedule that are to follow, in the order of their times.
+/// The copies that are still to be sent, in the order of their times.
 #[derive(Debug, Default)]
 pub struct CopySchedule(VecDeque<ScheduledCopy>);
 
@@ -19,7 +19,7 @@ pub struct ScheduledCopy {
     pub remaining: u8,
 }
 
-/// CopySchedule that wait, at most; what comes beyond is sent once, like anything else.
+/// Copies that wait, at most; content beyond this limit is sent once, like any other.
 const COPIES_MAX: usize = 256;
 
 impl CopySchedule {

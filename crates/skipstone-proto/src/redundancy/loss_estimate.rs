@@ -1,11 +1,11 @@
-//! What a path loses, as the acknowledgements tell: how often losses begin, the share of packets, and how many are lost in a
-//! row.
+//! Estimate of a path's losses from acknowledgements: how often losses begin, the share of lost packets, and how many
+//! are lost in a row.
 
 use crate::time::{Duration, Time};
 
-/// An estimate over about the last thousand ticks: packets that left together are one, so that a connection which protects
-/// itself with more packets does not forget sooner. It begins with a guess, so that a connection is careful until its path
-/// has proved itself.
+/// An estimate over about the last thousand ticks: packets that were sent together count as one tick, so that more
+/// repair packets do not shorten the memory of the estimate. The estimate begins with a guess, so that a connection is
+/// careful until the path is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEstimate {
     packets: f32,
@@ -17,7 +17,7 @@ pub struct LossEstimate {
     /// When the first packet left, and the last tick began.
     first_at: Time,
     tick_at: Time,
-    /// What is left of the guess.
+    /// The weight that the initial guess still has.
     guess: f32,
     /// Packets since the last loss, and whether there was one.
     clean: u32,
@@ -26,9 +26,10 @@ pub struct LossEstimate {
 
 /// Packets that left within this are one tick.
 const TICK: Duration = Duration::from_micros(500);
-/// What is kept of an observation from tick to tick.
+/// The weight that an observation keeps from tick to tick.
 const KEPT: f32 = 1.0 - 1.0 / 1_000.0;
-/// The guess: 1% of so many packets, one at a time. It fades within this time, whatever was sent by then.
+/// The initial guess: 1% of so many packets, one at a time. The guess fades within this time, whatever was sent by
+/// then.
 const GUESS_PACKETS: f32 = 300.0;
 const GUESS_LOST: f32 = 3.0;
 const GUESS_SPAN: Duration = Duration::from_secs(3);

@@ -1,12 +1,13 @@
 //! How much redundancy a path needs: into how many packets a burst is cut, and how many repairs follow it.
 //!
 //! A repair costs as much as the longest packet that it covers, so the more packets a burst is cut into the cheaper its
-//! repairs are, and the more headers it pays. With equal packets the least is at `sqrt(r D / o)` of them, for `r` repairs
-//! and `D` bytes of messages with `o` bytes of headers each; whole messages make packets unequal, which is counted here.
+//! repairs are, and the more headers it pays. With equal packets the least is at `sqrt(r D / o)` of them, for `r`
+//! repairs and `D` bytes of messages with `o` bytes of headers each; whole messages make packets unequal, which is
+//! counted here.
 
 use crate::redundancy::loss_estimate::LossEstimate;
 
-/// What one burst is to become.
+/// The packets and repair packets of one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstPlan {
     /// Packets, of about equal size.
@@ -15,12 +16,12 @@ pub struct BurstPlan {
     pub repairs: usize,
 }
 
-/// What is known of a burst that waits to be sent.
+/// A burst that waits to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Burst {
-    /// Its messages.
+    /// Messages of the burst.
     pub messages: usize,
-    /// Their bytes, headers included.
+    /// Bytes of these messages, headers included.
     pub bytes: usize,
     /// Bytes that each packet adds, IP included.
     pub packet_overhead: usize,
@@ -28,7 +29,7 @@ pub struct Burst {
     pub packet_bytes_max: usize,
 }
 
-/// Decides by the path's losses; remembers whether it found any, so that one loss more or less does not matter.
+/// Decides by the path's losses, with hysteresis, so that one loss more or less does not matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     is_active: bool,
@@ -63,7 +64,7 @@ impl Policy {
         self.is_active = losses.event_rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
     }
 
-    /// What to make of a burst on a path that loses so much. Where one repair is too few and two are too many, some bursts
+    /// Plans a burst for the measured losses of the path. Where one repair is too few and two are too many, some bursts
     /// get one and some two.
     pub fn plan(&mut self, losses: &LossEstimate, burst: &Burst) -> BurstPlan {
         if !self.is_active {
@@ -112,8 +113,8 @@ impl Burst {
     }
 }
 
-/// Which part of another repair is wanted, given the shares that stay unrecovered without and with it: they fall by
-/// about the same factor with each.
+/// The part of another repair that is needed, given the shares that stay unrecovered without and with it: each repair
+/// reduces them by about the same factor.
 fn owed(without: f32, with: f32) -> f32 {
     let factor = (without / with.max(f32::MIN_POSITIVE)).ln();
     ((without / UNRECOVERED_MAX).ln() / factor).clamp(0.0, 1.0)

@@ -13,10 +13,10 @@ pub struct CookieKey {
     secret: [u8; 16],
 }
 
-/// What a cookie vouches for.
+/// The data that a cookie authenticates.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
-    /// Where the client says it is.
+    /// The address that the client sends from.
     pub remote: SocketAddr,
     /// The client's own connection id.
     pub source: u32,
@@ -26,11 +26,11 @@ pub struct Claim<'a> {
     pub version: u16,
     /// Suite agreed on.
     pub suite: u8,
-    /// What the client offered, as the server read it: nobody on the way took anything from it.
+    /// The client's offer, as the server read it: nobody on the path removed anything from it.
     pub offer: &'a [u8],
 }
 
-/// How long a cookie is honoured.
+/// The lifetime of a cookie.
 pub const LIFETIME: Duration = Duration::from_secs(10);
 
 impl CookieKey {

@@ -15,7 +15,7 @@ pub use plain::Plain;
 pub use session::{Session, Suites};
 use std::sync::Arc;
 
-/// How a client wants its packets to be protected. It never falls back from one to the other.
+/// How a client wants its packets to be protected. A client never falls back from one protection to the other.
 #[derive(Clone, Debug)]
 pub enum Protection {
     /// In clear.

@@ -10,7 +10,7 @@ pub const TAG_BYTES: usize = 8;
 /// Bytes of the key.
 pub const KEY_BYTES: usize = 16;
 
-/// Seals in clear. Both directions use one key; the receiver's connection id in the header tells them apart.
+/// Seals in clear. Both directions use one key; the receiver's connection id in the header distinguishes them.
 #[derive(Clone, Copy)]
 pub struct Plain {
     keyed: SipHasher24,
@@ -43,8 +43,8 @@ impl Plain {
         plaintext.end + TAG_BYTES
     }
 
-    /// Where the plaintext of a datagram lies whose header ends at `header`; `None` if it was not sealed by the peer, was
-    /// damaged, or is so old that its truncated number, taken as the one nearest to `reference`, is another number.
+    /// The place of the plaintext of a datagram whose header ends at `header`; `None` if it was not sealed by the peer,
+    /// was damaged, or is so old that its truncated number, taken as the one nearest to `reference`, is another number.
     pub fn open(&self, datagram: &[u8], header: usize, reference: u64) -> Option<Range<usize>> {
         let end = datagram.len().checked_sub(TAG_BYTES).filter(|end| *end >= header)?;
         let number = Reader::new(&datagram[header..end]).truncated().ok()?.resolve(reference);
@@ -52,7 +52,7 @@ impl Plain {
     }
 
     /// A CRC notices damage, at a tenth of the cost of a hash of everything; the hash of it and of the whole number
-    /// cannot be guessed by somebody who does not see the packets.
+    /// cannot be guessed by an attacker that does not see the packets (off-path).
     fn tag(&self, datagram: &[u8], number: u64) -> [u8; TAG_BYTES] {
         let mut covered = [0; 12];
         covered[..8].copy_from_slice(&number.to_be_bytes());

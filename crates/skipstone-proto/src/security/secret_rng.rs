@@ -6,7 +6,7 @@ use core::net::{IpAddr, SocketAddr};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 
-/// Makes numbers that nobody outside can predict.
+/// Generator of numbers that an attacker cannot predict.
 #[derive(Clone)]
 pub struct SecretRng {
     secret: [u8; 16],
@@ -14,7 +14,8 @@ pub struct SecretRng {
 }
 
 impl SecretRng {
-    /// A generator whose secret is derived from this one, which must come from the system's entropy and may have other uses.
+    /// A generator whose secret is derived from this one, which must come from the system's entropy and may have other
+    /// uses.
     pub fn new(secret: [u8; 16]) -> Self {
         let mut hasher = SipHasher24::new_with_key(&secret);
         hasher.write(b"mint");
@@ -27,7 +28,7 @@ impl SecretRng {
         hasher.finish128().h1
     }
 
-    /// A token for whoever answers along this path.
+    /// A token that the peer on this path returns.
     pub fn token(&mut self, path: &Path) -> u64 {
         let mut hasher = self.hasher();
         write_address(&mut hasher, &path.remote);
@@ -43,7 +44,7 @@ impl SecretRng {
     }
 }
 
-/// An address as what is hashed.
+/// Writes an address into the hash.
 pub(super) fn write_address(hasher: &mut SipHasher24, address: &SocketAddr) {
     match address.ip() {
         IpAddr::V4(ip) => hasher.write(&ip.octets()),

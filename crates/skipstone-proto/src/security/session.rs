@@ -1,15 +1,16 @@
-//! What an encrypted suite has to offer. It lives outside the core and is plugged in.
+//! The interface of an encrypted suite, which lives outside the core and is plugged in.
 
 use crate::time::Time;
 use core::ops::Range;
 
-/// Encrypted suites, plugged in from outside the core. A client's carry what it trusts, a server's who it is.
+/// Encrypted suites, plugged in from outside the core. A client's suites hold its trusted identities, a server's suites
+/// hold its own identity.
 pub trait Suites: Send + Sync + core::fmt::Debug {
     /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_TLS_1_3`] and the like).
     fn offered(&self) -> u8;
 
-    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The transcript is
-    /// everything in HELLO and CHALLENGE that decided something (WIRE.md section 2.3); the session fails
+    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The
+    /// transcript is everything in HELLO and CHALLENGE that decided something (WIRE.md section 2.3); the session fails
     /// if the peer has seen another.
     fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
 
@@ -22,24 +23,26 @@ pub trait Suites: Send + Sync + core::fmt::Debug {
 /// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room behind the plaintext and has none of
 /// its own in front of it but the datagram's header.
 pub trait Session: Send {
-    /// Whether packets can be sealed and opened. Once it is, it stays.
+    /// Whether packets can be sealed and opened. An established session stays established.
     fn is_established(&self) -> bool;
 
-    /// Why it will never be established (again), for people: the peer is not who it should be, or gave up.
+    /// The reason, in readable text, why the session will never be established (again): the peer's identity is wrong,
+    /// or the peer gave up.
     fn failure(&self) -> Option<&str>;
 
-    /// Takes handshake bytes of the peer's: what one datagram held. False if they make no sense; the connection then
+    /// Handles the peer's handshake bytes from one datagram. Returns `false` if they are invalid; the connection then
     /// goes on waiting.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;
 
-    /// Does what is due by now, such as sending a flight again.
+    /// Handles timers that are due by now, such as the retransmission of a flight.
     fn handle_timeout(&mut self, now: Time);
 
     /// Writes the next handshake bytes to send, as one datagram's content, and returns how many; `None` if there is
-    /// nothing to send now. Established sessions too may have something to say.
+    /// nothing to send now. Established sessions too may have handshake bytes to send.
     fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize>;
 
-    /// Begins to fetch the keys into the processor's caches: a packet comes or leaves soon. The session itself is there.
+    /// Begins to fetch the keys into the processor's caches: a packet comes or leaves soon. The session itself is
+    /// there.
     fn prefetch(&self) {}
 
     /// When to call [`Session::handle_timeout`]; [`Time::NEVER`] if nothing waits.

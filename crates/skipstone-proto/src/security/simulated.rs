@@ -1,8 +1,8 @@
 //! Simulated encrypted suites for simulated runs: seeded, with the record and flight sizes of the real ones.
 //!
-//! IT PROTECTS NOTHING: its key follows from what travels in clear. Real suites draw entropy and clocks of their own,
-//! which a simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of
-//! the real ones; what it opens, drops and repeats is as theirs: sequence numbers of 16 bits, a replay window of 64
+//! IT PROTECTS NOTHING: its key follows from cleartext bytes. Real suites draw entropy and clocks of their own, which a
+//! simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of the real
+//! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
 //! records, flights that are sent again after 250 ms, then at doubled intervals.
 
 use super::session::{Session, Suites};
@@ -72,7 +72,7 @@ impl Suites for SimulatedSuites {
     }
 }
 
-/// What the real suite's handshake and records measure, in bytes, with the certificate that a server makes itself.
+/// Sizes of the real suite's handshake and records, in bytes, with a self-signed server certificate.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// The client's first flight.
@@ -83,7 +83,7 @@ pub struct Sizes {
     pub finish: usize,
     /// The server's last word.
     pub confirm: usize,
-    /// By how much a record is longer than what it seals.
+    /// Bytes by which a record is longer than its plaintext.
     pub record_overhead: usize,
     /// Whether a client may send once it has sent its last flight, before it has the server's last word.
     pub is_early: bool,
@@ -124,7 +124,7 @@ enum Stage {
     Done,
 }
 
-/// What each datagram of a flight begins with.
+/// The flights of the handshake: each of their datagrams begins with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HandshakeFlight {
     Hello = 1,
@@ -137,16 +137,16 @@ enum HandshakeFlight {
 struct SimulatedSession {
     sizes: &'static Sizes,
     role: Role,
-    /// What this side adds to the key.
+    /// This side's contribution to the key.
     share: u64,
-    /// What the transcript adds to the key.
+    /// The transcript's contribution to the key.
     covered: u64,
     stage: Stage,
     /// Which datagrams of the answer have come, a bit each.
     came: u32,
     key: u64,
     outgoing: VecDeque<Vec<u8>>,
-    /// The flight that is sent again, when, and after which interval then.
+    /// The flight that is sent again, the time of that, and the interval after it.
     resend: Option<(HandshakeFlight, Time, Duration)>,
     next: u64,
     replay: ReplayWindow,
@@ -201,7 +201,7 @@ impl SimulatedSession {
                 self.stage = Stage::Done;
                 self.resend = None;
             }
-            // The peer repeats itself: it has not heard the answer.
+            // The peer retransmits: it has not received the answer.
             (Role::Client, 2) if stage == Stage::Answered => self.say(now, HandshakeFlight::Finish),
             (Role::Client, 2 | 4) | (Role::Server, 1) => {}
             _ => return false,
@@ -271,7 +271,7 @@ impl Session for SimulatedSession {
     fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
         let (sequence, start) = (self.next, plaintext.start);
         self.next += 1;
-        // Sequence in front, the rest of what a real record has behind.
+        // The sequence is in front, the rest of a real record's overhead behind.
         let body = start + 2..plaintext.end + 2;
         datagram.copy_within(plaintext, body.start);
         datagram[start..body.start].copy_from_slice(&(sequence as u16).to_be_bytes());
@@ -304,7 +304,7 @@ impl Session for SimulatedSession {
     }
 }
 
-/// The last 64 records, as RFC 9147 section 4.5.1 recommends: what is older counts as a replay.
+/// The last 64 records, as RFC 9147 section 4.5.1 recommends: an older record counts as a replay.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReplayWindow {
     next: u64,

@@ -8,10 +8,10 @@ use crate::wire::cursor::{Reader, Writer};
 use crate::wire::number::Truncated;
 use crate::wire::varint;
 
-/// An acknowledgement as received: what it says of packets is in [`Ack::ranges`].
+/// An acknowledgement as received: the packet numbers are in [`Ack::ranges`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack<'a> {
-    /// The greatest packet number received; its reference is the next number of whoever receives the ACK.
+    /// The greatest packet number received; its reference is the next packet number of the receiver of the ACK.
     pub largest: Truncated,
     /// Between the arrival of `largest` and the sending of this frame, in µs.
     pub delay_us: u64,
@@ -176,8 +176,8 @@ fn take_varints<'a>(reader: &mut Reader<'a>, count: usize) -> Result<&'a [u8], M
 
 /// Writes ACK, or ACK_WINDOW if there is a `window`. `ranges` are newest first, inclusive, not empty, disjoint and not
 /// adjacent; as many are written as fit the room and [`ACK_RANGES_MAX`]. If not even the first fits, or there is none,
-/// nothing is written and the answer is `false`. `distance` is how far the greatest number may be from the next number
-/// of whoever receives this.
+/// nothing is written and the answer is `false`. `distance` is how far the greatest number may be from the next packet
+/// number of the receiver of the ACK.
 pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
     writer: &mut Writer<'_>,
     mut ranges: I,

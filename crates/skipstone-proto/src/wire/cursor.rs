@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     /// Takes a varint-prefixed run of bytes, `bytes_max` at most.
     ///
     /// # Errors
-    /// It is longer, or cut short.
+    /// The field is longer, or truncated.
     pub fn prefixed(&mut self, bytes_max: usize) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(self.varint()?).map_err(|_| Malformed)?;
         if length > bytes_max {
@@ -165,7 +165,7 @@ fn append(first: u8, more: &[u8]) -> u64 {
 }
 
 /// Writes fields one after the other. Every write panics if there is no room for it: the caller has compared
-/// [`Writer::room`] with the `*_len` function of what it writes.
+/// [`Writer::room`] with the `*_len` function of the written field.
 #[derive(Debug)]
 pub struct Writer<'a> {
     buffer: &'a mut [u8],
@@ -193,12 +193,12 @@ impl<'a> Writer<'a> {
         self.buffer.len() - self.len
     }
 
-    /// What was written.
+    /// The bytes written.
     pub fn written(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 
-    /// What was written, for as long as the buffer lives.
+    /// The bytes written, for as long as the buffer lives.
     pub fn into_written(self) -> &'a mut [u8] {
         &mut self.buffer[..self.len]
     }
@@ -289,7 +289,7 @@ impl<'a> Writer<'a> {
         self.bytes(bytes);
     }
 
-    /// Overwrites one byte that was written before, for a count that is known only after what it counts.
+    /// Overwrites one byte that was written before, for a count that is known only after the counted items.
     #[inline]
     pub(super) fn patch_u8(&mut self, at: usize, value: u8) {
         self.buffer[..self.len][at] = value;

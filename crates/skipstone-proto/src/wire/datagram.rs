@@ -34,7 +34,7 @@ pub enum Datagram<'a> {
         to: u32,
         /// The sender's id, not 0.
         from: u32,
-        /// What the suite sent.
+        /// Handshake bytes of the suite.
         bytes: &'a [u8],
     },
     /// No version that the client offered suits the server (section 2.5).
@@ -43,7 +43,7 @@ pub enum Datagram<'a> {
         to: u32,
         /// The nonce of the HELLO.
         nonce: u64,
-        /// What would suit the server, at least one.
+        /// The versions that the server supports, at least one.
         versions: Versions<'a>,
     },
     /// There will be no connection (section 2.6).
@@ -57,17 +57,17 @@ pub enum Datagram<'a> {
         /// For people, [`REFUSE_REASON_BYTES_MAX`] at most.
         reason: &'a str,
     },
-    /// Nobody here knows the connection that a PACKET was for (section 2.11).
+    /// The connection of a PACKET is unknown here (section 2.11).
     Reset {
         /// The receiver's id of that PACKET.
         id: u32,
     },
-    /// Somebody asks about the server, without a connection (section 2.9).
+    /// A query about the server, without a connection (section 2.9).
     Query {
         /// Random; the answer repeats it.
         nonce: u64,
     },
-    /// What the server tells about itself (section 2.10).
+    /// The server's information about itself (section 2.10).
     Answer {
         /// The nonce of the QUERY.
         nonce: u64,
@@ -85,7 +85,7 @@ pub struct Hello<'a> {
     pub source: u32,
     /// Random; every answer repeats it.
     pub nonce: u64,
-    /// What the server may choose from.
+    /// The offer from which the server chooses.
     pub offer: Offer<'a>,
 }
 
@@ -105,7 +105,7 @@ pub struct Challenge<'a> {
     pub cookie: &'a [u8; COOKIE_BYTES],
 }
 
-/// OPEN up to what is sealed in it (WIRE.md section 2.3).
+/// OPEN up to its sealed rest (WIRE.md section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open<'a> {
     /// The client's own connection id, not 0.
@@ -129,15 +129,15 @@ impl Open<'_> {
     }
 }
 
-/// What a handshake covers of an OPEN up to its sealed rest: everything of HELLO and CHALLENGE that decides something, as
-/// this side knows it (section 2.3).
+/// The part of an OPEN before its sealed rest that the handshake covers: everything of HELLO and CHALLENGE that decides
+/// something, as this side knows it (section 2.3).
 pub fn transcript(open_header: &[u8]) -> &[u8] {
     &open_header[HEADER_BYTES..]
 }
 
-/// Decodes everything but what is sealed: of PACKET the header, of OPEN what lies before the sealed rest.
+/// Decodes everything except the sealed part: the header of a PACKET, and the part of an OPEN before its sealed rest.
 ///
-/// The check of all other kinds is compared, and is not part of what they hold.
+/// The check of all other kinds is verified, and is not part of the result.
 ///
 /// # Errors
 /// The datagram is of no known kind, too short or too long for its kind, holds a value that its kind does not allow,
@@ -167,7 +167,7 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
     }
 }
 
-/// What lies before the check, if that is right.
+/// The bytes before the check, if the check is right.
 fn checked(datagram: &[u8]) -> Result<&[u8], Malformed> {
     let (content, check) = datagram.split_last_chunk().ok_or(Malformed)?;
     if *check == check_of(content) { Ok(content) } else { Err(Malformed) }
@@ -182,7 +182,7 @@ fn decode_hello(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
     if reader.array_ref()? != MAGIC {
         return Err(Malformed);
     }
-    // What follows the offer is padding.
+    // The rest after the offer is padding.
     Ok(Datagram::Hello(Hello { source: source(&mut reader)?, nonce: reader.u64()?, offer: Offer::read(&mut reader)? }))
 }
 
@@ -201,7 +201,7 @@ fn decode_challenge(to: u32, mut reader: Reader<'_>) -> Result<Datagram<'_>, Mal
 /// Decodes an OPEN of which the sealed rest and the check may be missing.
 ///
 /// # Errors
-/// It is none, or its header is cut short.
+/// The bytes are no such datagram, or the header is truncated.
 pub fn decode_open(header: &[u8]) -> Result<Open<'_>, Malformed> {
     let mut reader = Reader::new(header);
     match (reader.u8()?, reader.u24()?) {
@@ -240,7 +240,7 @@ fn decode_query(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {
     if reader.array_ref()? != MAGIC {
         return Err(Malformed);
     }
-    // What follows is padding, and for later versions to use.
+    // The rest is padding, and free for later versions.
     Ok(Datagram::Query { nonce: reader.u64()? })
 }
 

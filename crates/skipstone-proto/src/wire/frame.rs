@@ -22,7 +22,7 @@ pub enum Frame<'a> {
     Connect {
         /// The application's, [`TOKEN_BYTES_MAX`] at most.
         token: &'a [u8],
-        /// What the client takes, still encoded (section 5).
+        /// The client's limits, still encoded (section 5).
         limits: &'a [u8],
     },
     /// A server's application agreed.
@@ -50,7 +50,7 @@ pub enum Frame<'a> {
         /// By how much, in ms.
         age_ms: u64,
     },
-    /// Whoever lives at the address that this went to says so with a PATH_RESPONSE.
+    /// A challenge that the peer at this address answers with a PATH_RESPONSE.
     PathChallenge {
         /// Random.
         token: u64,

@@ -1,5 +1,5 @@
-//! GREASE (RFC 8701): values without a meaning, which senders put where they choose from a registry, so that no receiver
-//! forgets to skip what it does not know (WIRE.md section 9).
+//! GREASE (RFC 8701): values without a meaning, which senders put where they choose from a registry, so that every
+//! receiver must skip unknown values (WIRE.md section 9).
 
 use crate::wire::cursor::Writer;
 use crate::wire::frame;
@@ -7,12 +7,12 @@ use crate::wire::frame;
 /// A suite that will never be one.
 const SUITE: u8 = 0x40;
 
-/// What one connection sends of it, which follows from a random number.
+/// The GREASE values of one connection, derived from a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grease(u64);
 
 impl Grease {
-    /// The values that follow from this number.
+    /// The values derived from this number.
     pub const fn new(random: u64) -> Grease {
         Grease(random)
     }

@@ -1,4 +1,4 @@
-//! What a client states in its CONNECT: how much it takes (WIRE.md section 5).
+//! The limits that a client states in its CONNECT (WIRE.md section 5).
 
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
@@ -6,7 +6,7 @@ use crate::wire::settings::{
     DATAGRAM_BYTES, Entries, ID_DATAGRAM_BYTES_MAX, ID_MESSAGE_BYTES_MAX, ID_WINDOW_BYTES, Settings, window_cost,
 };
 
-/// What one side takes at most. The other never sends more, whatever the server's settings say.
+/// Limits on what one side accepts. The other side never sends more, whatever the server's settings say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a message.
@@ -57,7 +57,7 @@ impl Limits {
         entries.encoded
     }
 
-    /// Decodes limits: what is missing is none, and what a client has no say in is skipped.
+    /// Decodes limits: a missing entry is no limit, and entries that a client cannot set are skipped.
     ///
     /// # Errors
     /// An entry is cut short, out of order or out of range.

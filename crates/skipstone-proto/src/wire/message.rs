@@ -17,7 +17,7 @@ pub struct Message<'a> {
     pub channel: u16,
     /// Its place on the channel.
     pub sequence: Sequence,
-    /// Where the payload lies in its message; `None` for a whole one.
+    /// The place of the payload in its message; `None` for a whole one.
     pub fragment: Option<FragmentHeader>,
     /// The application's bytes.
     pub payload: &'a [u8],
@@ -26,7 +26,7 @@ pub struct Message<'a> {
 /// The sequence of a received message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sequence {
-    /// It has none, which only channels of mode unreliable allow. Never with a fragment.
+    /// The message has no sequence, which only channels of mode unreliable allow. Never with a fragment.
     None,
     /// One more than the message before it in this packet, which was on the same channel and had one.
     Next,
@@ -34,7 +34,8 @@ pub enum Sequence {
     Truncated(Truncated),
 }
 
-/// Where a fragment lies: `offset` and its payload reach to `total` at most, and the payload is neither empty nor all.
+/// The place of a fragment: `offset` and its payload reach to `total` at most, and the payload is neither empty nor
+/// all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FragmentHeader {
     /// Bytes of the message before the payload.
@@ -50,7 +51,7 @@ impl FragmentHeader {
     }
 }
 
-/// What the encoder remembers between the MESSAGE frames of one packet; the default is the start of a packet.
+/// The state of the encoder between the MESSAGE frames of one packet; the default is the start of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageEncoder {
     channel: u16,
@@ -60,8 +61,9 @@ pub struct MessageEncoder {
 }
 
 impl MessageEncoder {
-    /// Bytes of header that this message needs here, before its payload. `sequence` is the whole number and what of it
-    /// is sent if it has to be; messages of a channel either all have one or, if it is unreliable, may lack it.
+    /// Bytes of header that this message needs here, before its payload. `sequence` is the whole number and its
+    /// truncated form, which is sent if necessary; messages of a channel either all have one or, if it is unreliable,
+    /// may lack it.
     pub fn header_len(
         &self,
         channel: u16,
@@ -77,7 +79,8 @@ impl MessageEncoder {
         1 + channel_len + sequence_len + fragment_len + self.length_len(payload_len, fragment.is_some())
     }
 
-    /// Writes the header, [`MessageEncoder::header_len`] bytes; the caller writes the payload of `payload_len` bytes after it.
+    /// Writes the header, [`MessageEncoder::header_len`] bytes; the caller writes the payload of `payload_len` bytes
+    /// after it.
     ///
     /// # Panics
     /// If a fragment has no sequence or is not a proper part of its message, or there is no room.
@@ -141,16 +144,16 @@ impl MessageEncoder {
         self.length = Some(payload_len);
     }
 
-    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind a message as
-    /// long as that: so many, of which the last has `last_len` bytes.
+    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind
+    /// a message as long as that: so many, of which the last has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
         self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));
         self.length = Some(last_len);
     }
 
-    /// How the first byte tells the payload's length. That of a fragment is found by the room that its header leaves, so
-    /// its header does not depend on it.
+    /// The bits of the first byte that give the payload's length. That of a fragment is found by the room that its
+    /// header leaves, so its header does not depend on it.
     fn length_bits(&self, payload_len: usize, is_fragment: bool) -> u8 {
         match payload_len {
             0..=INLINE_LENGTH_MAX => payload_len as u8,
@@ -184,7 +187,7 @@ struct Fields {
     sequence: Option<Truncated>,
 }
 
-/// What the decoder remembers between the MESSAGE frames of one packet; the default is the start of a packet.
+/// The state of the decoder between the MESSAGE frames of one packet; the default is the start of a packet.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MessageDecoder {
     channel: u16,
@@ -206,7 +209,7 @@ impl MessageDecoder {
         }
     }
 
-    /// Takes what follows the first byte, `flags`, of a MESSAGE.
+    /// Decodes the rest of a MESSAGE after its first byte, `flags`.
     pub(super) fn decode<'a>(&mut self, reader: &mut Reader<'a>, flags: u8) -> Result<Message<'a>, Malformed> {
         let says_channel = flags & FLAG_CHANNEL != 0;
         let channel = if says_channel { reader.varint_u16()? } else { self.channel };
@@ -244,7 +247,7 @@ pub const MESSAGE_HEADER_BYTES_MAX: usize = 1 + 4 + 5 + 8 + 8 + 4;
 mod tests {
     use super::*;
 
-    /// What the encoder is given: channel, sequence, fragment and payload.
+    /// The input of the encoder: channel, sequence, fragment and payload.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Sent {
         channel: u16,

@@ -1,5 +1,5 @@
-//! Runs of messages: whole ones behind a MESSAGE of which each follows the one before, so that a byte or so says all of its
-//! header (WIRE.md section 4.2). Most of all messages that share a packet stand in one, and are taken together.
+//! Runs of messages: whole ones behind a MESSAGE of which each follows the one before, so that a byte or so says all of
+//! its header (WIRE.md section 4.2). Most of all messages that share a packet stand in one, and are taken together.
 
 use crate::wire::cursor::Reader;
 use crate::wire::message_flags::{LENGTH_AS_BEFORE, LENGTH_BITS, LENGTH_FOLLOWS, LENGTH_IS_REST, TYPE_MESSAGE};
@@ -17,17 +17,17 @@ pub struct MessageRun<'a> {
     pub payload_bytes: usize,
     /// Bytes of the longest payload.
     pub payload_bytes_max: usize,
-    /// What all of them take of a window.
+    /// Bytes of a receive window that all messages take.
     pub window_cost: u64,
     /// Bytes of the last payload.
     pub(super) last: usize,
-    /// The place of the first.
+    /// The position of the first message.
     pub first: RunPosition,
 }
 
 impl<'a> MessageRun<'a> {
-    /// The messages at the beginning of `bytes` that follow one of `before` bytes: as far as they are whole, and neither
-    /// damaged nor of any other form.
+    /// The messages at the beginning of `bytes` that follow one of `before` bytes: as far as they are whole, and
+    /// neither damaged nor of any other form.
     pub(super) fn at(bytes: &'a [u8], before: usize) -> MessageRun<'a> {
         let first = RunPosition { at: 0, length: before };
         let mut run =
@@ -66,7 +66,7 @@ pub struct RunPosition {
 const ALIKE: u8 = TYPE_MESSAGE | LENGTH_AS_BEFORE;
 
 impl RunPosition {
-    /// Where the next payload lies in the run's `bytes`, and goes on behind it.
+    /// Returns the place of the next payload in the run's `bytes`, and moves on behind it.
     #[inline]
     pub fn take(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let flags = *bytes.get(self.at)?;
@@ -88,7 +88,7 @@ impl RunPosition {
     }
 }
 
-/// The length of a payload that says one, and where it begins; `None` for what stands in no run.
+/// The length of a payload that states one, and its begin; `None` for a message that cannot be in a run.
 fn length_of(flags: u8, bytes: &[u8], begin: &mut usize) -> Option<usize> {
     if flags & !LENGTH_BITS != TYPE_MESSAGE {
         return None;

@@ -1,15 +1,15 @@
-//! How much is sent so that losses need not be waited for: what the settings and the channel table say (WIRE.md section
-//! 5). What it means to a sender lies in `redundancy` and `connection`.
+//! The redundancy that protects against loss, as the settings and the channel table state it (WIRE.md section 5). The
+//! sender's behaviour is in `redundancy` and `connection`.
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
 
-/// What a connection, or a channel of it, does against loss beyond resending.
+/// The protection of a connection, or of a channel, against loss besides retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RedundancyMode {
-    /// What was lost is sent once more, and nothing else.
+    /// Lost content is retransmitted once, and nothing else.
     Off,
-    /// No repair packets; what was lost goes out again in several copies, a few milliseconds apart.
+    /// No repair packets; lost content is retransmitted in several copies, a few milliseconds apart.
     Lean,
     /// Repair packets as the path's losses ask for: none on a path that loses nothing. Copies as in `Lean`.
     #[default]
@@ -21,10 +21,11 @@ pub enum RedundancyMode {
         /// Repair packets for each block, at least 1.
         repairs: u8,
     },
-    /// For small urgent messages, such as a player's inputs: no repair packets; each packet with new messages also holds
-    /// those of the packets before it that are neither acknowledged nor known to be lost, so a lost message arrives with
-    /// the next packet. Within the budget, and in every delivery mode but `ReliableSequenced`, where a newer message replaces
-    /// an older one. On unreliable channels this is the only redundancy; on reliable ones the rest is as `Lean`.
+    /// For small urgent messages, such as a player's inputs: no repair packets; each packet with new messages also
+    /// holds those of the packets before it that are neither acknowledged nor known to be lost, so a lost message
+    /// arrives with the next packet. Within the budget, and in every delivery mode but `ReliableSequenced`, where a
+    /// newer message replaces an older one. On unreliable channels this is the only redundancy; on reliable ones the
+    /// rest is as `Lean`.
     Repeat {
         /// Packets with new messages that the next one repeats: 1 to 8.
         bursts: u8,
@@ -32,7 +33,7 @@ pub enum RedundancyMode {
 }
 
 impl RedundancyMode {
-    /// Whether it is within its limits.
+    /// Whether the mode is within its limits.
     pub const fn is_valid(self) -> bool {
         match self {
             RedundancyMode::Fixed { sources, repairs } => {
@@ -73,12 +74,12 @@ impl RedundancyMode {
     }
 }
 
-/// What a connection does against loss, and what it may cost.
+/// The protection of a connection against loss, and its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redundancy {
-    /// What is done.
+    /// The mode of protection.
     pub mode: RedundancyMode,
-    /// Bytes of repair packets and copies, in percent of the bytes of the packets that they stand in for: never more.
+    /// Bytes of repair packets and copies, in percent of the bytes of the packets that they protect: never more.
     pub budget_percent: u16,
 }
 

@@ -1,5 +1,5 @@
-//! REPAIR (WIRE.md section 4.4): a combination of the contents of earlier packets, from which one that is missing can be
-//! made again.
+//! REPAIR (WIRE.md section 4.4): a combination of the contents of earlier packets, from which a missing one can be
+//! recovered.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::wire::varint;
 pub struct Repair<'a> {
     /// Which combination: 0 to 63.
     pub index: u8,
-    /// How far the greatest covered number lies below that of this packet; at least 1.
+    /// The distance of the greatest covered number below that of this packet; at least 1.
     back: u64,
     list: RangeList<'a>,
     /// The combined symbols, at least [`SYMBOL_BYTES_MIN`].
@@ -42,8 +42,8 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>) -> Result<Repair<'a>, Malforme
     Ok(Repair { index, back, list, symbol })
 }
 
-/// Writes the fields before the symbol for the packet `number`; `ranges` are newest first, and there is room for all. The
-/// symbol, to the end of the packet, is the caller's to write.
+/// Writes the fields before the symbol for the packet `number`; `ranges` are newest first, and there is room for all.
+/// The symbol, to the end of the packet, is the caller's to write.
 ///
 /// # Panics
 /// If there are no ranges, or there is no room.

@@ -1,4 +1,4 @@
-//! What an ACCEPT tells both sides to keep to (WIRE.md section 5).
+//! The settings in an ACCEPT, which both sides keep (WIRE.md section 5).
 
 mod rules;
 
@@ -15,9 +15,9 @@ use rules::{decode_table, encode_table};
 /// The settings of a connection. The default is that of section 5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// A peer that was not heard for so long is gone: 1 ms to a day, in whole ms.
+    /// The idle timeout, 1 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
     pub idle_timeout: Duration,
-    /// A client that heard nothing for so long pings: 1 ms to a day, in whole ms.
+    /// A client that received nothing for this long sends a PING: 1 ms to a day, in whole ms.
     pub keepalive: Duration,
     /// How long an acknowledgement may be held back: a day at most, in whole µs. On a stream it is 100 ms.
     pub ack_delay: Duration,
@@ -27,11 +27,11 @@ pub struct Settings {
     pub window_bytes: u32,
     /// Bytes of a datagram at most: 256 to 65,507. Streams have packets of their own size.
     pub datagram_bytes_max: u16,
-    /// When the client sends what it was given to send.
+    /// The time at which the client sends queued messages.
     pub merging: Merging,
     /// The channel table, [`CHANNEL_RULES_MAX`] at most: the first rule that holds a channel rules it.
     pub channels: Vec<ChannelRule>,
-    /// What is done against loss beyond resending, where the channel's rule says nothing else.
+    /// The protection against loss besides retransmission, where the channel's rule sets none.
     pub redundancy: Redundancy,
 }
 
@@ -51,7 +51,7 @@ impl Default for Settings {
     }
 }
 
-/// What a reliable message of so many bytes takes of the receive window. WIRE.md section 4.1.
+/// The receive window that a reliable message of this length takes, in bytes. WIRE.md section 4.1.
 pub const fn window_cost(bytes: usize) -> u64 {
     (bytes + bytes / 16 + 64) as u64
 }
@@ -67,7 +67,7 @@ impl Settings {
         rule.redundancy.unwrap_or(self.redundancy.mode)
     }
 
-    /// Whether every field is within its limits, which is what [`Settings::decode`] lets through.
+    /// Whether every field is within its limits, as [`Settings::decode`] requires.
     pub fn is_valid(&self) -> bool {
         let merging_is_valid = match self.merging {
             Merging::After(delay) => delay <= TIME_MAX,
@@ -125,7 +125,7 @@ impl Settings {
         entries.encoded
     }
 
-    /// Decodes settings: what is missing has its default, what is unknown is skipped, what is invalid is malformed.
+    /// Decodes settings: a missing entry has its default, an unknown one is skipped, an invalid one is malformed.
     ///
     /// # Errors
     /// An entry is cut short, out of order or out of range, or the settings as a whole are not valid
@@ -163,7 +163,7 @@ impl Settings {
     }
 }
 
-/// When a client sends what it was given to send.
+/// The time at which a client sends queued messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merging {
     /// At once.

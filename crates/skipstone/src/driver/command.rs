@@ -1,4 +1,4 @@
-//! What an application asks of its driver, and how the driver does it.
+//! Commands from the application to its driver, and their execution.
 
 use super::Driver;
 use crate::gate::Gate;
@@ -9,13 +9,13 @@ use skipstone_proto::{Event, Group, PeerId, SendError};
 use skipstone_proto::{MessageId, Submission};
 use std::sync::Arc;
 
-/// What an application asks of its driver.
+/// A command from the application to its driver.
 pub(crate) enum Command {
     Send {
         peer: PeerId,
         channel: u16,
         message: Submission,
-        /// Counts what waits, if the channel's rule is to refuse.
+        /// Counts queued messages, if the channel refuses messages when it is full.
         gate: Option<Arc<Gate>>,
     },
     Broadcast {
@@ -39,15 +39,15 @@ pub(crate) enum Command {
     Join(PeerId, Group),
     Leave(PeerId, Group),
     Merging(PeerId, Merging),
-    /// What to answer queries with; its length was checked.
+    /// The answer to queries; its length was checked.
     QueryAnswer(Option<bytes::Bytes>),
     Flush,
-    /// Anything that needs an answer.
+    /// A closure for a request that needs a result.
     Ask(Box<dyn FnOnce(&mut Driver) + Send>),
     Stop,
 }
 
-/// Bytes of a command without its payload, about.
+/// Approximate bytes of a command without its payload.
 const COMMAND_BYTES: u64 = 128;
 
 impl Command {
@@ -68,7 +68,7 @@ impl Weigh for Command {
     }
 }
 
-/// Bytes of an event without its payload, about.
+/// Approximate bytes of an event without its payload.
 const EVENT_BYTES: u64 = 128;
 
 impl Weigh for Event {
@@ -82,8 +82,8 @@ impl Weigh for Event {
 }
 
 impl Driver {
-    /// Does what the application asked. What the endpoint has no room for, although it was accepted, is given up with an
-    /// event.
+    /// Executes a command of the application. A message that was accepted, and for which the endpoint has no room, is
+    /// discarded with an event.
     pub(crate) fn apply(&mut self, command: Command) {
         if let Command::Broadcast { group, channel, payload, id } = command {
             return self.broadcast(group, (channel, payload, id));
@@ -117,7 +117,7 @@ impl Driver {
         }
     }
 
-    /// As the command to send, with the endpoint's own answer: for an application that drives by itself.
+    /// Like the command to send, but returns the endpoint's result: for an application that calls the driver itself.
     pub(crate) fn send(&mut self, peer: PeerId, channel: u16, message: Submission) -> Result<(), SendError> {
         self.queue_broadcasts();
         let now = self.now();

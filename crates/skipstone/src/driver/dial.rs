@@ -1,12 +1,12 @@
-//! A client whose server has a name: the name is resolved in a thread of its own, and the addresses are tried in turn, until
-//! one answers (RFC 8305, "Happy Eyeballs").
+//! A client whose server has a name: the name is resolved in a separate thread, and the addresses are tried in turn,
+//! until one answers (RFC 8305, "Happy Eyeballs").
 //!
 //! ```text
 //! resolver thread ──addresses──> Dial ──attempt every 250 ms, or at once when one fails──> a socket each
 //!                                 first answer to HELLO, or first stream that opens ──> the connection's path
 //! ```
-//! Meanwhile the endpoint's connection has a path that stands for all attempts, which no socket has. This
-//! file decides; `dialing` has the sockets.
+//! Meanwhile the endpoint's connection has a placeholder path, which no socket has. This file makes the decisions;
+//! `dialing` handles the sockets.
 
 use super::impair::Impairment;
 use crate::url::{Target, UrlError};
@@ -20,35 +20,35 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, OnceLock};
 
-/// A connection that looks for an address of its server.
+/// A connection's search for an address of its server.
 #[derive(Debug)]
 pub(super) struct Dial {
     pub(super) peer: PeerId,
-    /// The socket number that stands for all attempts.
+    /// The socket number of the placeholder path.
     pub(super) placeholder: u32,
     pub(super) target: Target,
     pub(super) impairment: Option<Impairment>,
-    /// Where the resolver's answer comes from, until it has come.
+    /// Receiver of the resolver's result, until the result has arrived.
     resolving: Option<Receiver<Resolved>>,
-    /// Why the name has no address.
+    /// Reason why the name has no address.
     unresolved: Option<UrlError>,
-    /// Addresses that were not tried yet.
+    /// Addresses not tried yet.
     pub(super) addresses: VecDeque<SocketAddr>,
     pub(super) attempts: Vec<Attempt>,
-    /// What became of attempts that failed.
+    /// Descriptions of the failed attempts.
     pub(super) failures: Vec<String>,
     pub(super) next_attempt_at: Time,
     deadline: Time,
-    /// What is sent along every attempt over UDP.
+    /// The HELLO that every attempt over UDP sends.
     pub(super) hello: Vec<u8>,
     pub(super) is_hello_due: bool,
-    /// The path that was answered first.
+    /// The path on which the first answer arrived.
     pub(super) winner: Option<Path>,
-    /// Where the application reads the winner's address.
+    /// Cell from which the application reads the winner's address.
     remote: Arc<OnceLock<SocketAddr>>,
 }
 
-/// What a search begins with.
+/// Parameters of a search.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) target: Target,
@@ -65,7 +65,7 @@ pub(super) struct Attempt {
     pub(super) socket: u32,
 }
 
-/// What a dialing client wants to connect to, and how.
+/// Target and parameters of a client that dials.
 #[derive(Debug)]
 pub(crate) struct DialConfig<'a> {
     pub(crate) target: Target,
@@ -76,13 +76,13 @@ pub(crate) struct DialConfig<'a> {
     pub(crate) remote: Arc<OnceLock<SocketAddr>>,
 }
 
-/// How long an attempt may go unanswered before the next address is tried beside it (RFC 8305, section 5).
+/// Delay after which the next address is tried in parallel to an unanswered attempt (RFC 8305, section 5).
 pub(super) const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
-/// Addresses of one name that are tried at most, each with a socket.
+/// Limit on the addresses of one name that are tried, each with a socket.
 const ADDRESSES_MAX: usize = 16;
 
 impl Dial {
-    /// Searches in this span of time, for a connection whose path has this placeholder.
+    /// Starts a search within this span of time, for a connection with this placeholder path.
     pub(super) fn new(search: Search, peer: PeerId, placeholder: u32, span: Range<Time>) -> Self {
         let Search { target, impairment, resolving, remote } = search;
         Dial {
@@ -104,13 +104,13 @@ impl Dial {
         }
     }
 
-    /// When there is something to do, an answer of the resolver or of a server aside.
+    /// Time of the next action, apart from a result of the resolver or an answer of a server.
     pub(super) fn due(&self) -> Time {
         let attempt_at = if self.addresses.is_empty() { Time::NEVER } else { self.next_attempt_at };
         attempt_at.min(self.deadline)
     }
 
-    /// A datagram has come along an attempt: if it answers the HELLO, this path has won.
+    /// Handles a datagram of an attempt: if the datagram answers the HELLO, its path wins.
     pub(super) fn on_datagram(&mut self, endpoint: &mut Endpoint, path: Path, datagram: &[u8]) {
         let is_asked = |attempt: &Attempt| attempt.socket == path.socket && attempt.address == path.remote;
         if self.attempts.iter().any(is_asked) && endpoint.is_answer(self.peer, datagram) {
@@ -118,17 +118,18 @@ impl Dial {
         }
     }
 
-    /// This path was answered, or its stream has opened: if it is the first, it has won.
+    /// Handles an answer on this path, or the opening of its stream: the first such path wins.
     pub(super) fn on_answer(&mut self, endpoint: &mut Endpoint, path: Path) {
         let is_attempt = self.attempts.iter().any(|attempt| attempt.socket == path.socket);
         if is_attempt && self.winner.is_none() && endpoint.settle_path(self.peer, path) {
             self.winner = Some(path);
-            // Only the winner is set, and there is one.
+            // This cannot fail: only the winner's address is set, and there is one winner.
             let _ = self.remote.set(path.remote);
         }
     }
 
-    /// An attempt has failed: the next one is due. False if it is none.
+    /// Records a failed attempt and makes the next one due. False if the socket belongs to no attempt, or a path has
+    /// won.
     pub(super) fn on_failed(&mut self, now: Time, socket: u32, why: &str) -> bool {
         let is_it = |attempt: &Attempt| attempt.socket == socket;
         let place = self.attempts.iter().position(is_it).filter(|_| self.winner.is_none());
@@ -139,7 +140,7 @@ impl Dial {
         true
     }
 
-    /// Takes the resolver's answer, if it has come.
+    /// Takes the resolver's result, if it has arrived.
     pub(super) fn take_answer(&mut self) {
         let answer = match self.resolving.as_ref().map(Receiver::try_recv) {
             None | Some(Err(TryRecvError::Empty)) => return,
@@ -155,13 +156,13 @@ impl Dial {
         }
     }
 
-    /// Whether the next address is to be tried now.
+    /// Whether the next address must be tried now.
     pub(super) fn wants_attempt(&self, now: Time) -> bool {
         let is_due = self.next_attempt_at <= now || self.attempts.is_empty();
         !self.addresses.is_empty() && is_due
     }
 
-    /// Why the search is over without a winner, if it is.
+    /// Close code and reason if the search is over without a winner.
     pub(super) fn verdict(&self, now: Time) -> Option<(u64, &'static str)> {
         if now >= self.deadline {
             return Some((code::HANDSHAKE_TIMEOUT, "did not answer in time"));
@@ -170,7 +171,7 @@ impl Dial {
         is_exhausted.then_some((code::UNREACHABLE, "cannot be reached"))
     }
 
-    /// What was tried, for people.
+    /// Text that lists all attempts, for users.
     pub(super) fn reason(&self, why: &str) -> String {
         let host = &self.target.host;
         if self.resolving.is_some() {
@@ -186,7 +187,7 @@ impl Dial {
     }
 }
 
-/// The order of attempts: the families take turns, beginning with that of the resolver's first address.
+/// Order of the attempts: the address families alternate, beginning with the family of the resolver's first address.
 fn in_order(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     let mut distinct: Vec<SocketAddr> = Vec::new();
     for address in addresses {

@@ -1,4 +1,5 @@
-//! The sockets of a search for an address that answers: an attempt each, and what is sent along all of them.
+//! Sockets of a client that looks for a server address that answers: one socket for each attempt, and the HELLO that
+//! all attempts send.
 
 use super::Driver;
 use super::dial::{ATTEMPT_DELAY, Attempt, Dial, DialConfig, Resolved, Search};
@@ -12,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 impl Driver {
-    /// Begins a connection to a server whose addresses this resolver will tell.
+    /// Starts a connection to a server whose addresses this resolver returns.
     pub(crate) fn dial(&mut self, config: DialConfig<'_>, resolve: Resolve) -> io::Result<PeerId> {
         let DialConfig { target, token, impairment, protection, handshake_timeout, remote } = config;
         let carrier = if target.scheme == Scheme::WebSocket { Carrier::WEBSOCKET } else { Carrier::UDP };
@@ -21,7 +22,7 @@ impl Driver {
         let path = Path { socket: placeholder, remote: unknown, carrier };
         let now = self.clock.now();
         let peer = self.endpoint.connect_with(now, path, token, protection).map_err(io::Error::other)?;
-        // A stream takes nothing before it is open.
+        // A stream accepts no packets before it is open.
         self.endpoint.set_writable(placeholder, false);
         let resolving = self.resolve(&target, resolve)?;
         let search = Search { target, impairment, resolving, remote };
@@ -29,20 +30,20 @@ impl Driver {
         Ok(peer)
     }
 
-    /// Asks for the addresses in a thread, which wakes the driver with the answer and ends.
+    /// Resolves the addresses in a separate thread, which sends the result, wakes the driver and ends.
     fn resolve(&self, target: &Target, resolve: Resolve) -> io::Result<Receiver<Resolved>> {
         let (answer, answered) = sync_channel(1);
         let (host, port, waker) = (target.host.clone(), target.port, self.waker.clone());
         let thread = std::thread::Builder::new().name("skipstone-resolver".into());
         thread.spawn(move || {
-            // If either fails, the client is gone, and nobody wants the answer.
+            // If either fails, the client is gone, and nobody needs the result.
             let _ = answer.send(resolve(&host, port));
             let _ = waker.wake();
         })?;
         Ok(answered)
     }
 
-    /// Begins attempts that are due, and ends the search when one has won or none can.
+    /// Starts attempts that are due, and ends the search when one attempt has succeeded or none can succeed.
     pub(super) fn go_on_dialing(&mut self, now: Time) {
         let Some(mut dial) = self.dial.take() else { return };
         if dial.winner.is_some() {
@@ -77,7 +78,7 @@ impl Driver {
         }
     }
 
-    /// Says HELLO once more along all attempts, after the endpoint has said it.
+    /// Sends HELLO again along all attempts, after the endpoint has sent it.
     pub(super) fn repeat_hello(&mut self, now: Time) {
         let Some(mut dial) = self.dial.take_if(|dial| core::mem::take(&mut dial.is_hello_due)) else { return };
         for attempt in dial.attempts.clone() {
@@ -86,7 +87,7 @@ impl Driver {
         self.dial = Some(dial);
     }
 
-    /// The endpoint's HELLO, on its way to nowhere in particular.
+    /// Stores the HELLO that the endpoint has sent to the placeholder path.
     pub(super) fn take_hello(&mut self, datagram: &[u8]) {
         if let Some(dial) = &mut self.dial {
             dial.hello.clear();
@@ -108,20 +109,21 @@ impl Driver {
         }
     }
 
-    /// A stream of an attempt has ended. False if it is none.
+    /// Records that the attempt on this socket has failed. False if the socket belongs to no attempt, or a path has
+    /// already been chosen.
     pub(super) fn on_attempt_failed(&mut self, number: u32, why: &str) -> bool {
         let now = self.clock.now();
         self.dial.as_mut().is_some_and(|dial| dial.on_failed(now, number, why))
     }
 
-    /// The connection is over before an address was found.
+    /// Ends the search: the connection was closed before an address was found.
     pub(super) fn abandon_dial(&mut self) {
         if let Some(dial) = self.dial.take() {
             self.hang_up_others(&dial);
         }
     }
 
-    /// Closes all sockets of the search but the winner's.
+    /// Closes all sockets of the search except the winner's.
     fn hang_up_others(&mut self, dial: &Dial) {
         let winner = dial.winner.map(|path| path.socket);
         for attempt in dial.attempts.iter().filter(|attempt| Some(attempt.socket) != winner) {

@@ -1,12 +1,12 @@
-//! The channels that refuse what does not fit, and with which the driver is not done: it keeps telling the application how
-//! full they are.
+//! Channels that refuse messages when they are full. The driver reports how full such a channel is until the channel
+//! holds nothing.
 
 use crate::gate::Gate;
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, PeerId};
 use std::sync::Arc;
 
-/// Channels that hold messages, with the gates that tell so.
+/// Channels that hold messages, with the gates that report how full they are.
 #[derive(Debug)]
 pub(super) struct Gates {
     watched: Vec<Watched>,
@@ -20,7 +20,7 @@ struct Watched {
     gate: Arc<Gate>,
 }
 
-/// How often the queues are looked at.
+/// Interval between checks of the queues.
 const SPAN: Duration = Duration::from_millis(1);
 
 impl Default for Gates {
@@ -30,7 +30,7 @@ impl Default for Gates {
 }
 
 impl Gates {
-    /// The endpoint took, or gave up, a message that the application had counted.
+    /// Called when the endpoint has taken or discarded a message that the application had counted.
     pub(super) fn on_taken(
         &mut self,
         endpoint: &mut Endpoint,
@@ -44,7 +44,7 @@ impl Gates {
         }
     }
 
-    /// Tells how full the channels are, and forgets those that hold nothing.
+    /// Publishes how full the channels are, and removes those that hold nothing.
     pub(super) fn publish(&mut self, now: Time, endpoint: &mut Endpoint) {
         if now >= self.due && !self.watched.is_empty() {
             self.due = now + SPAN;

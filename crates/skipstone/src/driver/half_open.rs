@@ -1,8 +1,9 @@
-//! DTLS handshakes of other implementations, which begin with a bare ClientHello: few, short, and forgotten first.
+//! DTLS handshakes of other implementations, which begin with a ClientHello outside of this protocol's packets. They
+//! are few and short, and are dropped first.
 //!
-//! Their addresses are proven by DTLS's own cookie (HelloVerifyRequest), which costs a session each; so there is a
-//! table of them, apart from the endpoint's clients, that a flood can fill and nothing else. Once the handshake is
-//! done there is nothing to say: what follows it is not specified yet, and the session ends with a close_notify.
+//! DTLS validates their addresses by its own cookie (HelloVerifyRequest), which costs a session each. Their table is
+//! therefore separate from the endpoint's clients, so that a flood can fill this table and nothing else. After the
+//! handshake no data is exchanged: the protocol over it is not specified yet, and the session ends with a close_notify.
 
 use super::carrier::udp_carrier;
 use crate::driver_stats::HalfOpenStats;
@@ -19,7 +20,7 @@ pub(super) struct HalfOpen {
     identity: Arc<Identity>,
     config: Arc<Config>,
     sessions: VecDeque<Half>,
-    /// How many began in the second that began then.
+    /// Start of the current second, and the number of sessions that began in it.
     begun: (Time, u32),
     outgoing: VecDeque<(u32, SocketAddr, Vec<u8>)>,
     stats: HalfOpenStats,
@@ -32,7 +33,7 @@ struct Half {
     dtls: Dtls,
     until: Time,
     due: Time,
-    /// Bytes that may be sent before the address is proven, IP and UDP headers with them: those that came.
+    /// Bytes that may be sent before the address is validated, IP and UDP headers included: as many as were received.
     credit: usize,
     is_proven: bool,
     is_established: bool,
@@ -42,12 +43,13 @@ const SESSIONS_MAX: usize = 256;
 const LIFE: Duration = Duration::from_secs(2);
 /// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core.
 const BEGUN_PER_SECOND_MAX: u32 = 1_000;
-/// Largest datagram looked at.
+/// Larger datagrams are dropped.
 const DATAGRAM_BYTES_MAX: usize = 1_500;
-/// Records of one that are kept, and datagrams; of a client's flight others may make several.
+/// Limits on the records of a datagram, and on the datagrams, that dimpl keeps: other implementations may send a
+/// client's flight in several datagrams.
 const RECORDS_MAX: usize = 4;
 const QUEUE_MAX: usize = 4;
-/// dimpl panics when what it has gathered finds no room.
+/// dimpl panics if the data that it has gathered does not fit into the buffer.
 const SCRATCH_BYTES: usize = 1 << 16;
 const HEADER: usize = records::HEADER_BYTES;
 
@@ -65,18 +67,18 @@ impl HalfOpen {
         }
     }
 
-    /// Whether a datagram is one of DTLS (RFC 9443).
+    /// Whether a datagram is DTLS (RFC 9443).
     pub(super) fn is_dtls(datagram: &[u8]) -> bool {
         matches!(datagram.first(), Some(20..=63))
     }
 
-    /// Takes a datagram of DTLS.
+    /// Handles a DTLS datagram.
     pub(super) fn handle(&mut self, now: Time, socket: u32, remote: SocketAddr, datagram: &[u8]) {
         let is_known = |half: &Half| half.socket == socket && half.remote == remote;
         let place = self.sessions.iter().position(is_known);
         let is_hello = records::is_client_hello(datagram);
         let is_proven = place.is_some_and(|place| self.sessions[place].is_proven);
-        // What is no hello is kept by dimpl, and before the address is proven nothing may be.
+        // dimpl keeps each datagram that is no ClientHello, and nothing may be kept before the address is validated.
         let is_welcome = datagram.len() <= DATAGRAM_BYTES_MAX
             && (is_hello || is_proven && records::are_handshake(datagram, RECORDS_MAX));
         let place = place.or_else(|| if is_welcome { self.begin(now, socket, remote) } else { None });
@@ -91,7 +93,7 @@ impl HalfOpen {
         self.drain(now, place, is_well);
     }
 
-    /// A session for a stranger who says ClientHello, if there may be one.
+    /// Starts a session for an unknown address that sent a ClientHello, if the limits allow.
     fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> Option<usize> {
         if now.since(self.begun.0) >= Duration::from_secs(1) {
             self.begun = (now, 0);
@@ -119,14 +121,14 @@ impl HalfOpen {
         Some(self.sessions.len() - 1)
     }
 
-    /// Takes what a session has to say; one that is not well ends.
+    /// Handles the output of a session, and ends the session if it is not `is_well`.
     fn drain(&mut self, now: Time, place: usize, is_well: bool) {
         let half = &mut self.sessions[place];
         let (mut scratch, mut is_over) = (vec![0; SCRATCH_BYTES], !is_well);
         while !is_over {
             match half.dtls.poll_output(&mut scratch) {
                 Output::Packet(bytes) => {
-                    // Only after a good cookie there is a ServerHello.
+                    // The server sends a ServerHello only after a valid cookie.
                     half.is_proven |= bytes.first() == Some(&22) && bytes.get(HEADER) == Some(&2);
                     let cost = bytes_on_the_wire(&half.remote, bytes.len());
                     if half.is_proven || cost <= half.credit {
@@ -140,12 +142,12 @@ impl HalfOpen {
                     half.is_established = true;
                     self.stats.established += 1;
                 }
-                // It speaks, and nobody here understands it.
+                // The peer sends application data, which nothing here handles.
                 Output::ApplicationData(_) => is_over = half.dtls.close().is_err(),
                 Output::CloseNotify | Output::BufferTooSmall { .. } => is_over = true,
                 Output::Timeout(at) => {
                     let left = at.saturating_duration_since(instant(now)).min(LIFE);
-                    // Nothing is said to an unproven address but answers.
+                    // An address that is not validated gets answers only, and no retransmissions.
                     half.due = if half.is_proven { now + left } else { Time::NEVER };
                     is_over = half.dtls.is_closed();
                     break;
@@ -158,7 +160,7 @@ impl HalfOpen {
         }
     }
 
-    /// Does what is due by now: sends flights again, ends what had its time.
+    /// Handles timeouts: retransmits flights, and ends expired sessions.
     pub(super) fn handle_timeout(&mut self, now: Time) {
         while let Some(half) = self.sessions.front_mut().filter(|half| half.until <= now) {
             if half.is_established && half.dtls.close().is_ok() {
@@ -176,12 +178,12 @@ impl HalfOpen {
         }
     }
 
-    /// When [`HalfOpen::handle_timeout`] has something to do.
+    /// Time at which [`HalfOpen::handle_timeout`] must be called next.
     pub(super) fn poll_timeout(&self) -> Time {
         self.sessions.iter().map(|half| half.due.min(half.until)).min().unwrap_or(Time::NEVER)
     }
 
-    /// The next datagram to send: by which socket, to whom.
+    /// The next datagram to send, with its socket and its destination.
     pub(super) fn poll_transmit(&mut self) -> Option<(u32, SocketAddr, Vec<u8>)> {
         self.outgoing.pop_front()
     }
@@ -191,7 +193,7 @@ impl HalfOpen {
     }
 }
 
-/// What a datagram takes, its headers with it.
+/// Bytes of a datagram, IP and UDP headers included.
 fn bytes_on_the_wire(remote: &SocketAddr, bytes: usize) -> usize {
     bytes + usize::from(udp_carrier(remote).overhead_bytes)
 }

@@ -1,4 +1,4 @@
-//! A bad network around a real socket: each client has a model link of its own, in both directions.
+//! Simulated network impairment for real sockets: each client has its own simulated link in each direction.
 
 use super::impairment_error::ImpairmentError;
 use crate::url::Scheme;
@@ -6,28 +6,28 @@ pub(crate) use skipstone_netsim::LinkStats;
 use skipstone_netsim::{ConfigError, Duplex, LinkConfig};
 use skipstone_proto::{Duration, Time};
 
-/// What a client's network does to its datagrams.
+/// Impairment of a client's datagrams: one simulated link in each direction.
 #[derive(Clone, Debug, Default)]
 pub struct Impairment {
-    /// Towards the server.
+    /// The link towards the server.
     pub up: LinkConfig,
-    /// Towards the client.
+    /// The link towards the client.
     pub down: LinkConfig,
-    /// The same seed treats the same sequence of datagrams alike. Each client adds its own number.
+    /// The random seed. The same seed treats the same sequence of datagrams alike; each client adds its own number.
     pub seed: u64,
 }
 
 impl Impairment {
-    /// What is wrong with it, if anything.
+    /// Checks the configuration of both links.
     ///
     /// # Errors
-    /// A probability is outside 0 to 1, a rate is zero, or no two-state chain loses as the burst loss asks.
+    /// A probability is outside 0 to 1, a rate is zero, or no two-state Markov chain has the configured burst loss.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.up.validate()?;
         self.down.validate()
     }
 
-    /// Whether a client by this scheme can have it.
+    /// Checks whether a client with this URL scheme can have the impairment.
     pub(crate) fn check_for(&self, scheme: Scheme) -> Result<(), ImpairmentError> {
         if scheme == Scheme::WebSocket {
             return Err(ImpairmentError::WebSocket);
@@ -36,7 +36,7 @@ impl Impairment {
     }
 }
 
-/// The links of one socket.
+/// The simulated links of one socket, one in each direction.
 #[derive(Debug)]
 pub(super) struct Links(Duplex);
 
@@ -54,12 +54,12 @@ impl Links {
         self.0.down.send(since_epoch(now), datagram, 0);
     }
 
-    /// The next datagram that has come out towards the server.
+    /// Writes the next datagram that has left the link towards the server into `out`; false if there is none.
     pub(super) fn receive_up(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         self.0.up.receive(since_epoch(now), out).is_some()
     }
 
-    /// The next datagram that has come out towards the client.
+    /// Writes the next datagram that has left the link towards the client into `out`; false if there is none.
     pub(super) fn receive_down(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         self.0.down.receive(since_epoch(now), out).is_some()
     }
@@ -81,7 +81,7 @@ fn since_epoch(now: Time) -> Duration {
     Duration::from_micros(now.as_micros())
 }
 
-/// Adds what other links did, towards the server and towards the clients.
+/// Adds the counters of other links, towards the server and towards the clients.
 pub(crate) fn add_stats(sum: (LinkStats, LinkStats), other: (LinkStats, LinkStats)) -> (LinkStats, LinkStats) {
     (added(sum.0, &other.0), added(sum.1, &other.1))
 }

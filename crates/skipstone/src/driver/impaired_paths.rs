@@ -1,4 +1,4 @@
-//! A bad network around a server's shared socket: each client's address has model links of its own, in both directions.
+//! Simulated network impairment of a server's shared socket: each client address has its own links in both directions.
 
 use super::impair::{Impairment, LinkStats, Links, add_stats};
 use skipstone_proto::{Duration, Time};
@@ -10,38 +10,38 @@ use std::net::SocketAddr;
 pub(super) struct ImpairedPaths {
     impairment: Impairment,
     paths: BTreeMap<SocketAddr, ImpairedPath>,
-    /// Paths with datagrams on their way, by when the next one arrives.
+    /// Paths with datagrams in flight, by the arrival time of the next one.
     due: BTreeSet<(Time, SocketAddr)>,
     /// Links opened so far, from which each path's seed follows.
     opened: u64,
     in_flight: usize,
     dropped: u64,
-    /// When idle paths are next forgotten.
+    /// Time of the next removal of idle paths.
     sweep_at: Time,
-    /// What the links of forgotten paths did.
+    /// Counters of the links of removed paths.
     past: (LinkStats, LinkStats),
 }
 
 #[derive(Debug)]
 struct ImpairedPath {
     links: Links,
-    /// Its entry in `due`; [`Time::NEVER`] without one.
+    /// This path's entry in `due`; [`Time::NEVER`] without one.
     due: Time,
     used_at: Time,
 }
 
-/// Where a datagram goes that has come out of a link.
+/// Direction of a datagram that has left a link, with the client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     FromClient(SocketAddr),
     ToClient(SocketAddr),
 }
 
-/// Addresses that have links at once, so that forged ones do not fill the memory.
+/// Limit on addresses that have links at the same time, so that forged addresses do not exhaust the memory.
 const PATHS_MAX: usize = 65_536;
-/// Datagrams on their way at once, over all paths: 190 MB of 1,472 bytes.
+/// Limit on datagrams in flight, over all paths: 190 MB of 1,472 bytes.
 const IN_FLIGHT_MAX: usize = 131_072;
-/// An address that nothing came from or went to for so long is forgotten. Longer than the interval of keepalives.
+/// A path without traffic for so long is removed. Longer than the interval of keepalives.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -60,12 +60,12 @@ impl ImpairedPaths {
         }
     }
 
-    /// A client sent a datagram, or a stranger did.
+    /// Puts a datagram from a client, or from any other address, onto the link towards the server.
     pub(super) fn send_up(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) {
         self.send(now, from, |links| links.send_up(now, datagram));
     }
 
-    /// The server sends a client a datagram.
+    /// Puts a datagram of the server onto the link towards this client.
     pub(super) fn send_down(&mut self, now: Time, to: SocketAddr, datagram: &[u8]) {
         self.send(now, to, |links| links.send_down(now, datagram));
     }
@@ -90,7 +90,7 @@ impl ImpairedPaths {
         path.schedule(remote, &mut self.due);
     }
 
-    /// The next datagram that has come out of a link by now, in `out`.
+    /// The next datagram that has left a link by now, in `out`.
     pub(super) fn receive(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Arrival> {
         loop {
             let (_, remote) = self.due.first().copied().filter(|(due, _)| *due <= now)?;
@@ -113,13 +113,13 @@ impl ImpairedPaths {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// What the links did, towards the server and towards the clients.
+    /// Counters of the links, towards the server and towards the clients.
     #[cfg(feature = "simulate")]
     pub(super) fn stats(&self) -> (LinkStats, LinkStats) {
         self.paths.values().fold(self.past, |sum, path| add_stats(sum, path.links.stats()))
     }
 
-    /// Datagrams that there was no memory for.
+    /// Datagrams dropped because a limit on memory was reached.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -141,7 +141,7 @@ impl ImpairedPaths {
 }
 
 impl ImpairedPath {
-    /// Keeps its entry in `due` true.
+    /// Updates this path's entry in `due`.
     fn schedule(&mut self, remote: SocketAddr, due: &mut BTreeSet<(Time, SocketAddr)>) {
         let next = self.links.next_arrival();
         if next == self.due {

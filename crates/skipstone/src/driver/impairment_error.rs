@@ -1,11 +1,11 @@
-//! Why an impairment cannot be played, in words that say what to do.
+//! Reasons why an impairment cannot be simulated, with texts that name the remedy.
 
 #[cfg(feature = "simulate")]
 use skipstone_netsim::ConfigError;
 #[cfg(not(feature = "simulate"))]
 use std::convert::Infallible as ConfigError;
 
-/// Why an impairment cannot be played.
+/// Reason why an impairment cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ImpairmentError {

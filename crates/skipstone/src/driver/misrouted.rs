@@ -1,4 +1,5 @@
-//! A driver's part among the shards of its server: how many connections it has, and the datagrams that came to others.
+//! The driver's part in a server with shards: it publishes its number of connections, and handles its datagrams that
+//! arrived at other shards.
 
 use super::Driver;
 use super::carrier::udp_carrier;
@@ -7,14 +8,14 @@ use skipstone_proto::Path;
 use std::sync::atomic::Ordering;
 
 impl Driver {
-    /// Tells the other shards how many connections there are now.
+    /// Publishes the current number of connections to the other shards.
     pub(super) fn publish_population(&mut self) {
         if let Some(peer_shards) = &mut self.peer_shards {
             peer_shards.publish(self.endpoint.connection_count() as u32);
         }
     }
 
-    /// Takes what came to other shards and is this one's.
+    /// Handles this shard's datagrams that arrived at other shards.
     pub(super) fn take_misrouted(&mut self) {
         let Some(peer_shards) = &self.peer_shards else { return };
         let mailbox = &peer_shards.mailboxes[peer_shards.own as usize];
@@ -22,7 +23,7 @@ impl Driver {
             return;
         }
         let mailbox = mailbox.clone();
-        // Before anything is taken out: who comes later rings again.
+        // Reset before a datagram is taken out, so that a later datagram wakes this shard again.
         mailbox.is_rung.store(false, Ordering::SeqCst);
         let now = self.clock.now();
         let Some(socket) = self.sockets.shared.first().copied() else { return };
@@ -32,7 +33,7 @@ impl Driver {
             self.endpoint.handle_datagram(now, path, &mut bytes);
             mailbox.keep(bytes);
         }
-        // It may be that more came meanwhile: the sockets have their turn first.
+        // More datagrams may have arrived meanwhile; the sockets have their turn first.
         mailbox.ring();
     }
 }
@@ -51,7 +52,7 @@ mod tests {
     use std::net::SocketAddr;
     use std::net::UdpSocket;
 
-    /// Two shards, which are driven by hand.
+    /// Two shards, which the test drives itself.
     fn two_shards() -> ([Driver; 2], SocketAddr) {
         let origin = Origin::new().expect("a secret");
         let shard = |index| {
@@ -73,7 +74,7 @@ mod tests {
     #[test]
     fn beyond_a_full_mailbox_datagrams_are_dropped_and_counted_and_the_rest_arrives() {
         let ([mut first, mut second], server) = two_shards();
-        // From a port that leads to the first, for the second.
+        // A datagram for the second shard, from a port that the kernel assigns to the first.
         let strayed = [KIND_PACKET, 0x80, 0, 1, 9, 9, 9];
         let socket = (0..64).find_map(|_| {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
@@ -93,12 +94,12 @@ mod tests {
             first.drive(Duration::from_millis(1)).expect("it drives");
         }
         assert_eq!(first.stats().misrouted, MisroutedStats { handed_on: 1 + MISROUTED_MAX as u64, dropped: 100 });
-        // The one that was woken finds them, and says what they are: of no connection.
+        // The second shard is woken, takes the datagrams, and counts them as unknown: they belong to no connection.
         second.drive(Duration::from_secs(5)).expect("it drives");
         assert!(second.events.iter().any(|event| event.token() == TOKEN_WAKER), "it was woken for them");
         let unknown = |drops: skipstone_proto::Drops| drops.iter().map(|(_, count)| count).sum::<u64>();
         assert_eq!(unknown(second.endpoint.totals().drops) - unknown(before), MISROUTED_MAX as u64);
-        // And then there is room again, in buffers that were used before.
+        // Then the mailbox has room again, in reused buffers.
         assert_eq!(first.peer_shards.as_ref().map(|all| all.mailboxes[1].free_list.len()), Some(MISROUTED_MAX));
         socket.send_to(&strayed, server).expect("it sends");
         first.drive(Duration::from_millis(20)).expect("it drives");

@@ -1,10 +1,10 @@
-//! Joins the protocol to the sockets: one thread, one poll, one endpoint.
+//! Connects the protocol to the sockets: one thread, one poll, one endpoint.
 //!
-//! [`Driver::drive`] is one round: wait for sockets or a deadline, take what came, let what is due leave. Everything else
-//! is a `command` between rounds. `thread` is the loop of a driver that has a thread of its own. `sockets` opens and owns,
-//! `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that
-//! answers, `impair` and `impaired_paths` simulate a bad network, `half_open` has the DTLS handshakes of other
-//! implementations, `peer_shards` are a server's other shards, `gates` and `publish` tell the application how things stand.
+//! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
+//! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
+//! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
+//! and `impaired_paths` simulate a bad network, `half_open` has the DTLS handshakes of other implementations,
+//! `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
 pub(crate) mod command;
@@ -69,25 +69,25 @@ pub(crate) struct Driver {
     poll: Poll,
     events: Events,
     waker: Arc<Waker>,
-    /// Where other drivers of this process offer streams in memory.
+    /// Listener for in-memory streams that other drivers of this process offer.
     local: Arc<LocalListener>,
-    /// Which of those have news; empty between rounds.
+    /// Numbers of the in-memory streams that have news; empty between rounds.
     local_ready: Vec<u32>,
     sockets: Sockets,
     incoming: ReceiveBatch,
-    /// Datagrams of sockets that have no batch of their own.
+    /// Send batch for sockets without a batch of their own.
     outgoing: SendBatch,
-    /// A stream's message on its way into the endpoint, which changes it.
+    /// Copy of a received message, which the endpoint changes in place.
     message: Vec<u8>,
-    /// Where the endpoint writes datagrams.
+    /// Buffer into which the endpoint writes datagrams.
     buffer: Vec<u8>,
-    /// Broadcasts to one group that nothing has followed yet.
+    /// Consecutive broadcasts to one group that are not queued yet.
     broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
     broadcast: Broadcast,
     stats: DriverStats,
     publisher: Publisher,
     gates: Gates,
-    /// Where other implementations' DTLS handshakes happen: a server's that encrypts.
+    /// DTLS handshakes of other implementations, at a server that encrypts.
     half_open: Option<Box<HalfOpen>>,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
@@ -116,23 +116,23 @@ impl Clock {
         Time::from_micros(CLOCK_FIRST + instant.saturating_duration_since(self.began).as_micros() as u64)
     }
 
-    /// The time as it was read last: for what may happen a million times a second.
+    /// The time of the last reading: for calls that may happen a million times a second.
     fn recent(&self) -> Time {
         self.read.get()
     }
 }
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
-/// Sockets that one round of a server takes from at most.
+/// Limit on the sockets that one round of a server reads.
 const READY_MAX: usize = 1_024;
-/// Broadcasts that are queued together at most: their payloads stay in the processor's caches.
+/// Limit on broadcasts that are queued together: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
-/// Members of a group for whom broadcasts are queued and sent, before it is the others' turn.
+/// Members of a group for which broadcasts are queued and sent before the next members have their turn.
 const MEMBERS_AT_ONCE: usize = 64;
-/// How long a round may wait when nothing is due: so that streams that hang in their handshake are noticed.
+/// Limit on the wait of a round in which nothing is due, so that streams with a stalled handshake are noticed.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Why a driver could not be made.
+/// Reason why a driver could not be created.
 #[derive(Debug)]
 pub(crate) enum DriverError {
     Config(ConfigError),
@@ -145,7 +145,8 @@ impl From<io::Error> for DriverError {
     }
 }
 
-/// What all shards of a server have in common: the time, and the secret by which they know cookies as their own.
+/// State that all shards of a server share: the start of their clock, and the secret by which they recognize each
+/// other's cookies.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     began: Instant,
@@ -165,12 +166,12 @@ fn random() -> io::Result<[u8; 16]> {
 }
 
 impl Driver {
-    /// That of clients, each of which has a socket of its own; one round takes from so many of them at most.
+    /// A driver for clients, each with its own socket; one round reads at most `ready_max` of them.
     pub(crate) fn of_clients(config: Config, ready_max: usize) -> Result<Self, DriverError> {
         Driver::with_ready(ready_max, &Origin::new()?, config)
     }
 
-    /// A server's, or one of several that know each other's cookies.
+    /// A driver for a server, or for one of several shards that recognize each other's cookies.
     pub(crate) fn born_of(origin: &Origin, config: Config) -> Result<Self, DriverError> {
         Driver::with_ready(READY_MAX, origin, config)
     }
@@ -209,12 +210,12 @@ impl Driver {
         self.clock.now()
     }
 
-    /// When its clock began, that of all shards.
+    /// Start of the driver's clock, which all shards share.
     pub(crate) fn began(&self) -> Instant {
         self.clock.began
     }
 
-    /// Where it publishes its statistics.
+    /// The board on which the driver publishes its statistics.
     pub(crate) fn board(&self) -> Arc<Board> {
         self.publisher.board()
     }
@@ -223,7 +224,7 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// One round, which waits for `wait_max` at most.
+    /// Runs one round, which waits for `wait_max` at most.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.stats.rounds += 1;
         self.queue_broadcasts();
@@ -232,7 +233,7 @@ impl Driver {
         wait::wait(&mut self.poll, &mut self.events, Some(timeout))?;
         self.receive();
         let now = self.now();
-        // Before the endpoint notices the same timeout, of which it knows less.
+        // Called before the endpoint handles the same timeout, because the endpoint knows less about the reason.
         self.go_on_dialing(now);
         self.endpoint.handle_timeout(now);
         if let Some(half_open) = &mut self.half_open {
@@ -245,18 +246,18 @@ impl Driver {
         Ok(())
     }
 
-    /// Lets other implementations shake hands by DTLS with whoever this is.
+    /// Accepts DTLS handshakes of other implementations, with this identity.
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
         self.half_open = Some(Box::new(HalfOpen::new(identity)));
     }
 
-    /// Tells it who the other shards are.
+    /// Sets the other shards of this server.
     pub(crate) fn meet(&mut self, peer_shards: PeerShards) {
         self.peer_shards = Some(Box::new(peer_shards));
     }
 
-    /// Begins a connection, with a socket of its own.
+    /// Starts a connection with its own socket.
     pub(crate) fn connect(
         &mut self,
         target: &Target,
@@ -274,18 +275,18 @@ impl Driver {
         })?;
         self.sockets.give(path.socket, peer);
         if path.carrier.is_reliable {
-            // Until its own handshake is done, the stream takes nothing.
+            // The stream accepts no packets until its own handshake is done.
             self.endpoint.set_writable(path.socket, false);
         }
         Ok(peer)
     }
 
-    /// Where clients of this process offer their streams to this driver.
+    /// Listener to which clients of this process offer their streams.
     pub(crate) fn local_listener(&self) -> Arc<LocalListener> {
         self.local.clone()
     }
 
-    /// Begins a connection in memory, to the driver that this listener belongs to.
+    /// Starts an in-memory connection to the driver of this listener.
     pub(crate) fn connect_local(&mut self, server: &Arc<LocalListener>, token: &[u8]) -> Result<PeerId, ConnectError> {
         let (own, theirs) = LocalStream::pair(&self.local, server);
         self.release_sockets();
@@ -296,8 +297,8 @@ impl Driver {
         Ok(peer)
     }
 
-    /// Gives a client another socket, and so another port, as a phone does that changes networks. False if the client does
-    /// not stand, or is on a stream.
+    /// Gives a client a new socket, and so a new port, like a phone that changes networks. False if the client's
+    /// connection is not established, or uses a stream.
     pub(crate) fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
         let now = self.now();
         let Some(path) = self.endpoint.overview(peer).map(|overview| overview.path) else { return Ok(false) };
@@ -308,7 +309,8 @@ impl Driver {
         Ok(true)
     }
 
-    /// Listens for native clients and for WebSockets on one number. With port 0 the system chooses.
+    /// Listens for native clients and for WebSockets on the same port number. With port 0 the system chooses the
+    /// number.
     pub(crate) fn listen(
         &mut self,
         address: SocketAddr,
@@ -318,12 +320,13 @@ impl Driver {
         self.sockets.listen(self.poll.registry(), address, websocket, sharing)
     }
 
-    /// Plays a bad network around a server's socket, for each client's address on its own. Its seed is this shard's.
+    /// Simulates a bad network around a server's socket, with separate links for each client address. Each shard has
+    /// its own seeds.
     pub(crate) fn impair(&mut self, impairment: &Impairment, shard: u32) {
         self.sockets.impair_shared(impairment, shard);
     }
 
-    /// What the kernel granted a UDP socket.
+    /// Buffer sizes that the kernel granted a UDP socket.
     pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.sockets.buffer_grants()
     }
@@ -333,7 +336,7 @@ impl Driver {
         self.endpoint.poll_event(self.clock.recent())
     }
 
-    /// A message to a group. Those that follow each other are queued together, before anything else is done.
+    /// Broadcasts a message to a group. Consecutive broadcasts are queued together, before anything else is done.
     pub(crate) fn broadcast(&mut self, group: Group, message: (u16, Bytes, MessageId)) {
         if self.broadcasts.0 != group || self.broadcasts.1.len() >= BROADCASTS_MAX {
             self.queue_broadcasts();
@@ -350,10 +353,10 @@ impl Driver {
         }
     }
 
-    /// Lets everything leave that waits for a flush: broadcasts to some members at a time, so that what was queued for one of
-    /// them is in the caches still when it is sent.
+    /// Sends everything that waits for a flush. Broadcasts go to some members at a time, so that the data queued for a
+    /// member is still in the processor's caches when it is sent.
     pub(crate) fn flush(&mut self) {
-        // What else waits for members whose turn has not come shares their packets.
+        // Other messages that wait for later members must share packets with the broadcasts.
         if self.broadcasts.1.is_empty() || self.endpoint.has_work() {
             self.queue_broadcasts();
             return self.endpoint.flush(self.clock.now());
@@ -375,7 +378,7 @@ impl Driver {
         self.broadcast = broadcast;
     }
 
-    /// What the played networks did, towards the server and towards the clients.
+    /// Counters of the simulated networks, towards the server and towards the clients.
     #[cfg(feature = "simulate")]
     pub(crate) fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.sockets.link_stats()
@@ -387,7 +390,7 @@ impl Driver {
         DriverStats { sockets: self.sockets.stats(), half_open, misrouted, ..self.stats }
     }
 
-    /// Until the next deadline of the protocol or of a played network.
+    /// Time until the next deadline of the driver, [`WAIT_MAX`] at most.
     fn time_left(&self) -> Duration {
         let now = self.now();
         let strangers = self.half_open.as_ref().map_or(Time::NEVER, |half_open| half_open.poll_timeout());
@@ -399,7 +402,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A stream that nobody takes any more ends, and its client hears of it.
+        // Offered streams that nobody can take any more end, and their clients are notified.
         self.local.close();
     }
 }

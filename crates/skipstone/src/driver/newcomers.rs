@@ -1,5 +1,5 @@
-//! Streams that were accepted and carry no connection yet: they have a time to become one, and a share per network, so that
-//! idle ones cost little and keep nobody out.
+//! Accepted streams that carry no connection yet. Each stream must become a connection within a time limit, and each
+//! network may have a limited number of them, so that idle streams cost little and exclude nobody.
 
 use crate::websocket_rules::NewcomerLimits;
 use skipstone_proto::Network;
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// A stream that is no connection yet.
+/// A stream that carries no connection yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
     pub(super) network: Network,
     pub(super) since: Instant,
 }
 
-/// How many there are.
+/// Counts of the streams that carry no connection yet: in total and by network.
 #[derive(Debug, Default)]
 pub(super) struct Newcomers {
     pub(super) limits: NewcomerLimits,
@@ -23,7 +23,7 @@ pub(super) struct Newcomers {
 }
 
 impl Newcomers {
-    /// One more.
+    /// Counts a new stream.
     pub(super) fn add(&mut self, remote: &SocketAddr, now: Instant) -> Newcomer {
         let network = Network::of(remote);
         self.all += 1;
@@ -31,7 +31,7 @@ impl Newcomers {
         Newcomer { network, since: now }
     }
 
-    /// One less: it became a connection, or is gone.
+    /// Removes a stream from the counts: the stream became a connection, or was closed.
     pub(super) fn remove(&mut self, newcomer: Newcomer) {
         self.all -= 1;
         let rest = self.networks.get_mut(&newcomer.network).map_or(0, |count| {
@@ -43,7 +43,7 @@ impl Newcomers {
         }
     }
 
-    /// The network whose oldest must make room after this one came.
+    /// The network whose oldest stream must be closed after this one was accepted, if a limit is exceeded.
     pub(super) fn crowded(&self, newcomer: Newcomer) -> Option<Network> {
         let of_network = self.networks.get(&newcomer.network).copied().unwrap_or(0);
         if of_network > self.limits.network_max {

@@ -1,9 +1,10 @@
-//! The other shards of a server, as a driver sees them: how datagrams that came to the wrong one are handed on, and how
-//! full the server is. A driver of a server without shards has none of this.
+//! The other shards of a server, from the view of one driver: forwarding of datagrams that arrived at the wrong shard,
+//! and the number of connections of all shards. The driver of a server without shards has none of this.
 //!
-//! Clients come to the shard that the kernel chose by address and port (SO_REUSEPORT), and get ids that name it. Whoever
-//! moves comes to another; its datagrams go on to the one that knows it, which answers from its own socket, of the same
-//! port. Nothing here is written unless a client moved or came or went.
+//! The kernel assigns a client to a shard by address and port (SO_REUSEPORT), and the client's connection ids name that
+//! shard. After a migration, the client's datagrams may arrive at another shard, which forwards them to the shard that
+//! has the connection. That shard answers from its own socket, which has the same port. Shared memory is written only
+//! when a client has migrated, connected or disconnected.
 
 use crate::driver_stats::MisroutedStats;
 use crossbeam_queue::ArrayQueue;
@@ -16,38 +17,39 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Where the others leave what came to them and is this shard's.
+/// Mailbox for this shard's datagrams that arrived at other shards.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     pub(super) datagrams: ArrayQueue<Misrouted>,
-    /// Buffers to be used again, so that a client that moved costs no allocations ever after.
+    /// Buffers for reuse, so that a migrated client causes no further allocations.
     pub(super) free_list: ArrayQueue<Vec<u8>>,
-    /// There is something that the shard has not been woken for.
+    /// The shard was woken, and has not read the mailbox since.
     pub(super) is_rung: AtomicBool,
     waker: Arc<Waker>,
-    /// The shard's connections.
+    /// Number of the shard's connections.
     population: Population,
 }
 
-/// On a line of its own: it changes when clients come and go, and what lies beside it is read all the time.
+/// A counter in a cache line of its own: it changes when clients come and go, while the neighbouring fields are read
+/// all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Population(AtomicU32);
 
-/// A datagram that came to the wrong shard.
+/// A datagram that arrived at the wrong shard.
 #[derive(Debug)]
 pub(super) struct Misrouted {
     pub(super) from: SocketAddr,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Datagrams that may wait for one shard: of a hundred clients that moved, what comes in a round or two.
+/// Datagrams that may wait for one shard: about as many as a hundred migrated clients send in one or two rounds.
 pub(crate) const MISROUTED_MAX: usize = 1_024;
-/// Larger buffers are not kept.
+/// Buffers with a larger capacity are not reused.
 const FREE_BYTES_MAX: usize = 2_048;
 
 impl Mailbox {
-    /// The mailbox of a shard whose driver this wakes.
+    /// Creates the mailbox of a shard whose driver this waker wakes.
     pub(crate) fn new(waker: Arc<Waker>) -> Arc<Self> {
         Arc::new(Mailbox {
             datagrams: ArrayQueue::new(MISROUTED_MAX),
@@ -58,7 +60,7 @@ impl Mailbox {
         })
     }
 
-    /// Leaves a datagram here. False if there is no room.
+    /// Queues a datagram. False if the mailbox is full.
     fn put(&self, from: SocketAddr, datagram: &[u8]) -> bool {
         if self.datagrams.is_full() {
             return false;
@@ -72,28 +74,28 @@ impl Mailbox {
 
     pub(super) fn ring(&self) {
         if !self.is_rung.swap(true, Ordering::SeqCst) {
-            // A driver that cannot be woken is gone, and its connections with it.
+            // A driver that cannot be woken is gone, and so are its connections.
             let _ = self.waker.wake();
         }
     }
 
-    /// Takes a buffer back.
+    /// Takes a buffer back for reuse.
     pub(super) fn keep(&self, mut bytes: Vec<u8>) {
         if bytes.capacity() <= FREE_BYTES_MAX {
             bytes.clear();
-            // Should there be enough of them, this one goes.
+            // If the free list is full, the buffer is dropped.
             let _ = self.free_list.push(bytes);
         }
     }
 }
 
-/// All shards of a server, and which of them this is.
+/// All shards of a server, and the index of this one.
 #[derive(Debug)]
 pub(crate) struct PeerShards {
     pub(super) own: u32,
     bits: u32,
     pub(super) mailboxes: Vec<Arc<Mailbox>>,
-    /// Connections of all shards together.
+    /// Limit on the connections of all shards together.
     connections_max: u32,
     published: u32,
     stats: MisroutedStats,
@@ -105,8 +107,8 @@ impl PeerShards {
         PeerShards { own, bits, mailboxes, connections_max, published: 0, stats: MisroutedStats::default() }
     }
 
-    /// Hands a datagram on if it is another shard's. False if it is to be looked at here: shards that there are not have
-    /// no connections, and the endpoint counts that.
+    /// Forwards a datagram that belongs to another shard. False if this shard must handle the datagram: an id that
+    /// names a shard that does not exist has no connection, and the endpoint counts that.
     pub(super) fn hand_on(&mut self, from: SocketAddr, datagram: &[u8]) -> bool {
         let Some(shard) = Shard::named_by(datagram, self.bits).filter(|shard| *shard != self.own) else { return false };
         let Some(mailbox) = self.mailboxes.get(shard as usize) else { return false };
@@ -115,7 +117,7 @@ impl PeerShards {
         true
     }
 
-    /// Tells the others how many connections there are here.
+    /// Publishes this shard's number of connections to the other shards.
     pub(super) fn publish(&mut self, connections: u32) {
         if connections != self.published {
             self.published = connections;
@@ -123,8 +125,8 @@ impl PeerShards {
         }
     }
 
-    /// How many connections there may be here, for there to be no more than allowed in all. Two shards that each count the
-    /// other's newcomer may both refuse the last place; neither goes beyond it.
+    /// Limit on this shard's connections that keeps all shards together within their limit. Two shards that count each
+    /// other's new connection may both refuse the last place; neither exceeds the limit.
     fn room(&mut self, connections: u32) -> u32 {
         self.publish(connections + 1);
         let populations = self.mailboxes.iter().map(|mailbox| mailbox.population.0.load(Ordering::SeqCst));
@@ -137,7 +139,8 @@ impl PeerShards {
     }
 }
 
-/// Gives the endpoint a datagram. Before one that may make a connection, heads are counted.
+/// Passes a datagram to the endpoint. Before a datagram that may open a connection, the connections of all shards are
+/// counted.
 pub(super) fn deliver(
     endpoint: &mut Endpoint,
     peer_shards: &mut Option<Box<PeerShards>>,

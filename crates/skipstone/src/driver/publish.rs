@@ -1,4 +1,4 @@
-//! What the driver tells whoever reads statistics: a snapshot of each connection on which something happened.
+//! Publishes statistics for their readers: a snapshot of each connection on which something happened.
 
 use super::Driver;
 use super::publisher::Publisher;
@@ -7,12 +7,12 @@ use skipstone_proto::Time;
 use std::time::Instant;
 
 impl Driver {
-    /// Publishes the progress of messages of so many bytes and more.
+    /// Publishes the progress of messages of at least this many bytes.
     pub(crate) fn publish_transfers(&mut self, bytes_min: Option<u32>) {
         self.publisher.transfer_bytes_min = bytes_min.map(|bytes| bytes as usize);
     }
 
-    /// Publishes what has changed, if it is time.
+    /// Publishes changed statistics, if they are due.
     pub(super) fn publish(&mut self) {
         self.publisher.is_stale |= self.endpoint.has_touched() || !self.events.is_empty();
         let now = self.now();
@@ -23,7 +23,7 @@ impl Driver {
         }
     }
 
-    /// Publishes what has changed.
+    /// Publishes all changed statistics.
     fn publish_all(&mut self) {
         let driver = self.stats();
         let Publisher { board, live, touched, transfer_bytes_min, .. } = &mut self.publisher;
@@ -55,7 +55,7 @@ impl Driver {
         board.publish_shard(ShardOverview { clients: self.endpoint.peer_count(), stats, driver });
     }
 
-    /// When something is to be published.
+    /// Time of the next publication; [`Time::NEVER`] if nothing has changed.
     pub(super) fn publish_due(&self) -> Time {
         if self.publisher.is_stale || self.endpoint.has_touched() { self.publisher.due } else { Time::NEVER }
     }

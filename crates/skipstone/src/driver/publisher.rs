@@ -1,23 +1,23 @@
-//! What a driver publishes, and when next.
+//! Statistics that a driver publishes, and the time of the next publication.
 
 use crate::statistics::Board;
 use skipstone_proto::Time;
 use skipstone_proto::{PeerId, Stats};
 use std::sync::Arc;
 
-/// What is published, and when next.
+/// Statistics to publish, and the time of the next publication.
 #[derive(Debug)]
 pub(super) struct Publisher {
     pub(super) board: Arc<Board>,
-    /// When what has changed is published.
+    /// Time of the next publication of changes.
     pub(super) due: Time,
-    /// Something happened since the last time, on a connection or beside all of them.
+    /// Something happened since the last publication, on a connection or elsewhere in the driver.
     pub(super) is_stale: bool,
-    /// Counters of the connections that are published.
+    /// Sum of the counters of all published connections.
     pub(super) live: Stats,
-    /// Connections on which something happened; kept for its memory.
+    /// Connections on which something happened; the vector is kept to reuse its memory.
     pub(super) touched: Vec<PeerId>,
-    /// The least length of messages whose progress is published.
+    /// Minimum length of messages whose progress is published.
     pub(super) transfer_bytes_min: Option<usize>,
 }
 

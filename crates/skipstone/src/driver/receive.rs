@@ -1,4 +1,4 @@
-//! From the sockets into the endpoint.
+//! Moves datagrams and messages from the sockets into the endpoint.
 
 use super::carrier::{local_path, udp_carrier};
 use super::dial::Dial;
@@ -16,15 +16,15 @@ use skipstone_proto::{Endpoint, Lookahead, Step};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Batches that one socket may fill before the others have their turn.
+/// Batches that one socket may fill before the other sockets have their turn.
 const BATCHES_MAX: usize = 16;
-/// How soon somebody is accepted for whom there was no file, if nobody else leaves.
+/// Delay before streams are accepted again after the process ran out of files, if no stream closes earlier.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(250);
-/// Such turns in one round.
+/// Turns of each socket in one round.
 const ROUNDS_MAX: usize = 8;
 
 impl Driver {
-    /// Takes everything that the last wait found, and what earlier rounds left.
+    /// Handles everything that the last wait reported, and what earlier rounds left unread.
     pub(super) fn receive(&mut self) {
         self.take_misrouted();
         self.take_local_news();
@@ -49,7 +49,7 @@ impl Driver {
             }
         }
         self.events = events;
-        // A tick's datagrams of thousands of clients come all at once.
+        // Thousands of clients may send the datagrams of one tick at the same time.
         for _ in 1..ROUNDS_MAX {
             self.receive_unread();
         }
@@ -62,7 +62,7 @@ impl Driver {
         self.release_sockets();
     }
 
-    /// A socket is read soon: begins to fetch it, and its connection if it is a client's own.
+    /// Prefetches a socket that is read soon, and its connection if one client owns the socket.
     fn prefetch(&self, socket: usize, step: Step) {
         if step == Step::Itself {
             self.sockets.prefetch(socket);
@@ -72,13 +72,13 @@ impl Driver {
         }
     }
 
-    /// Goes on with the sockets that had more than they may hand over in one turn.
+    /// Continues to read the sockets that had more data than one turn allows.
     fn receive_unread(&mut self) {
         let unread = core::mem::take(&mut self.sockets.unread);
         unread.into_iter().for_each(|socket| self.receive_from(socket, true));
     }
 
-    /// Takes what one socket has; of a stream that `may_be_over`, its end, too.
+    /// Reads one socket. A stream that `may_be_over` is read to its end.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let now = self.now();
         let mut is_refused = false;
@@ -125,7 +125,7 @@ impl Driver {
         self.after_stream(number);
     }
 
-    /// Nobody listens where this client's socket sends to.
+    /// Handles an ICMP error: nothing listens at the address that this client's socket sends to.
     fn on_closed_port(&mut self, number: u32) {
         if self.on_attempt_failed(number, "nobody listens there") {
             self.sockets.remove(number);
@@ -135,7 +135,7 @@ impl Driver {
         }
     }
 
-    /// A stream that came lately may carry a connection now.
+    /// A stream that carries a connection now no longer counts as new.
     fn welcome(&mut self, number: u32) {
         if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
             && stream.newcomer.is_some()
@@ -145,7 +145,7 @@ impl Driver {
         }
     }
 
-    /// Takes the streams in memory that other drivers offer, and reads those that have news.
+    /// Takes the in-memory streams that other drivers offer, and reads the streams that have news.
     fn take_local_news(&mut self) {
         let mut ready = core::mem::take(&mut self.local_ready);
         let arrivals = self.local.take_news(&mut ready);
@@ -162,7 +162,7 @@ impl Driver {
         self.local_ready = ready;
     }
 
-    /// A stream may have opened, filled up, emptied or ended.
+    /// Updates the state of a stream that may have opened, filled up, drained or ended.
     pub(super) fn after_stream(&mut self, number: u32) {
         if let Some(Socket::Local(_)) = self.sockets.all.get(number as usize) {
             return self.after_local(number);
@@ -222,7 +222,7 @@ impl Driver {
             }
         });
         self.sockets.is_listener_ready = outcome == WsAccept::More;
-        // Whoever waits causes no further event: they are taken when a stream closes, or when this time is over.
+        // Waiting clients cause no further event: they are accepted when a stream closes, or when this time is over.
         self.sockets.accept_again_at = (outcome == WsAccept::OutOfFiles).then(|| now + ACCEPT_AGAIN);
         for socket in fresh {
             self.make_room_for(socket);
@@ -230,7 +230,8 @@ impl Driver {
         }
     }
 
-    /// A stream came. Where too many of its network, or of all, carry no connection yet, the oldest goes.
+    /// Called for a new stream. If its network, or all networks together, have too many streams without a connection,
+    /// the oldest one is closed.
     fn make_room_for(&mut self, number: u32) {
         let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize) else { return };
         let crowded = stream.newcomer.and_then(|newcomer| self.sockets.newcomers.crowded(newcomer));
@@ -239,7 +240,7 @@ impl Driver {
         }
     }
 
-    /// What has come out of the played networks.
+    /// Handles datagrams that have left the simulated networks.
     fn take_arrivals(&mut self) {
         if self.sockets.impaired.is_empty() {
             return;
@@ -271,7 +272,7 @@ impl Driver {
         }
     }
 
-    /// What has come out of the network that is played around a server's socket.
+    /// Handles datagrams that have left the simulated network of a server's socket.
     fn take_arrivals_of_server(&mut self, number: u32) {
         let now = self.now();
         let mut datagram = core::mem::take(&mut self.message);
@@ -293,7 +294,7 @@ impl Driver {
         self.message = datagram;
     }
 
-    /// Streams whose handshake or closing takes too long, and such that say nothing.
+    /// Closes streams whose handshake or closing takes too long, and streams that open no connection in time.
     fn drop_stale_streams(&mut self) {
         let now = Instant::now();
         if now < self.sockets.stale_check_at {
@@ -317,15 +318,16 @@ impl Driver {
         }
     }
 
-    /// Lets go of sockets whose connection is over. Before a new socket is opened, too: it may get the number of one that
-    /// is gone already, and a release that was meant for that one would close it.
+    /// Releases sockets whose connection is over. Also called before a socket is opened: the new socket may get the
+    /// number of a removed one, and a release that was meant for the removed socket would close the new one.
     pub(super) fn release_sockets(&mut self) {
         while let Some(socket) = self.endpoint.poll_released() {
             self.release(socket);
         }
     }
 
-    /// A connection is over: its own socket can go; a stream first says goodbye.
+    /// Releases the socket of a connection that is over: a client's own socket is closed, a stream first sends a Close
+    /// frame.
     fn release(&mut self, number: u32) {
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Stream(stream)) => {
@@ -342,7 +344,7 @@ impl Driver {
     }
 }
 
-/// Takes a client's datagram, which may be the first answer of a server with several addresses.
+/// Handles a client's datagram, which may be the first answer of a server with several addresses.
 fn take_own(endpoint: &mut Endpoint, dial: &mut Option<Box<Dial>>, now: Time, path: Path, bytes: &mut [u8]) {
     if let Some(dial) = dial {
         dial.on_datagram(endpoint, path, bytes);
@@ -350,7 +352,7 @@ fn take_own(endpoint: &mut Endpoint, dial: &mut Option<Box<Dial>>, now: Time, pa
     endpoint.handle_datagram(now, path, bytes);
 }
 
-/// Where a server's datagrams go.
+/// Destinations of the datagrams that a server receives.
 struct Serving<'a> {
     endpoint: &'a mut Endpoint,
     peer_shards: &'a mut Option<Box<PeerShards>>,
@@ -370,7 +372,7 @@ impl Serving<'_> {
     }
 }
 
-/// Hands over what has arrived. True if more may wait.
+/// Passes on received datagrams. True if more may wait.
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
@@ -389,7 +391,7 @@ fn receive_datagrams(
     true
 }
 
-/// Hands over a stream's messages. True if more may wait.
+/// Passes on a stream's messages. True if more may wait.
 fn receive_messages(
     stream: &mut Stream,
     number: u32,
@@ -412,7 +414,7 @@ fn receive_messages(
     }
 }
 
-/// Why a stream ended, in words.
+/// Text with the reason why a stream ended.
 fn end_of(stream: &Stream) -> String {
     let peer = stream.ws.peer_addr();
     match (stream.is_opening, stream.ws.close_reason(), stream.ws.peer_close()) {

@@ -1,4 +1,4 @@
-//! All sockets of a driver: the one that a server shares among its clients, a client's own, the streams.
+//! All sockets of a driver: a server's shared sockets, clients' own sockets, and streams.
 
 use super::carrier::{local_path, udp_carrier};
 use super::impair::{Impairment, LinkStats, Links, add_stats};
@@ -20,36 +20,36 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Instant;
 
-/// Every socket by its number, which is its token for the poll and its name in a [`Path`].
+/// All sockets by number. The number is the socket's token for the poll and its name in a [`Path`].
 #[derive(Debug)]
 pub(super) struct Sockets {
     pub(super) all: Slab<Socket>,
-    /// Those that a server shares.
+    /// Sockets that a server's clients share.
     pub(super) shared: Vec<u32>,
     pub(super) listener: Option<WsListener>,
-    /// Streams that were written to in this round.
+    /// Streams that were written to in this round and not flushed yet.
     pub(super) unflushed: Vec<u32>,
-    /// Whose own they are, by socket.
+    /// The client that owns each socket, by socket number.
     owners: Vec<Option<PeerId>>,
     /// Sockets that have more to read without a new event.
     pub(super) unread: Vec<u32>,
     /// The listener has more to accept without a new event.
     pub(super) is_listener_ready: bool,
-    /// Somebody waits to be accepted for whom there was no file: when to try again.
+    /// Time of the next attempt to accept, after the process had no free file for a waiting client.
     pub(super) accept_again_at: Option<Instant>,
     /// Streams that carry no connection yet.
     pub(super) newcomers: Newcomers,
-    /// Sockets with a played network around them.
+    /// Sockets with a simulated network.
     pub(super) impaired: Vec<u32>,
-    /// When streams are next searched for such that hang.
+    /// Time of the next search for streams that are stalled.
     pub(super) stale_check_at: Instant,
     opened: u64,
-    /// What the links of closed sockets did.
+    /// Counters of the links of closed sockets.
     past_links: (LinkStats, LinkStats),
     receive_drops_past: u64,
 }
 
-/// Who else may listen on the same number.
+/// Other sockets that may listen on the same port number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
     Nobody,
@@ -59,14 +59,14 @@ pub(crate) enum Sharing {
 
 #[derive(Debug)]
 pub(super) enum Socket {
-    /// A server's, shared by all its native clients.
+    /// A server's UDP socket, which all its native clients share.
     Shared(Box<Shared>),
-    /// A client's own.
+    /// A client's own UDP socket.
     Own(Box<Own>),
     Stream(Box<Stream>),
-    /// A stream in memory, to another driver of this process.
+    /// An in-memory stream to another driver of this process.
     Local(Box<Local>),
-    /// None yet: the client looks for an address that answers.
+    /// Placeholder of a client that looks for an address that answers.
     Dialing,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) udp: UdpSocket,
     pub(super) batch: SendBatch,
     pub(super) is_blocked: bool,
-    /// The bad network that is played around it.
+    /// The simulated network around this socket, if there is one.
     pub(super) paths: Option<Box<ImpairedPaths>>,
 }
 
@@ -90,11 +90,11 @@ pub(super) struct Own {
 pub(super) struct Stream {
     pub(super) ws: WsConnection,
     pub(super) is_unflushed: bool,
-    /// The endpoint believes that it takes no more.
+    /// The endpoint was told that the stream accepts no more packets.
     pub(super) is_blocked: bool,
-    /// A client's own, whose handshake is under way.
+    /// A client's own stream, whose handshake is in progress.
     pub(super) is_opening: bool,
-    /// One that was accepted and carries no connection yet.
+    /// Set while an accepted stream carries no connection.
     pub(super) newcomer: Option<Newcomer>,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Stream {
 pub(super) struct Local {
     pub(super) stream: LocalStream,
     pub(super) is_unflushed: bool,
-    /// The endpoint believes that it takes no more.
+    /// The endpoint was told that the stream accepts no more packets.
     pub(super) is_blocked: bool,
 }
 
@@ -110,8 +110,8 @@ pub(super) struct Local {
 pub(super) const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 
 impl Own {
-    /// Sends the client's datagrams, through its simulated network if it has one. What the kernel did not take stays in the
-    /// batch.
+    /// Sends the client's datagrams, through its simulated network if there is one. Datagrams that the kernel did not
+    /// accept stay in the batch.
     pub(super) fn send(&mut self, now: Time, bytes: &[u8], segment_bytes: usize, batch: &mut SendBatch) -> SendOutcome {
         if let Some(links) = &mut self.links {
             bytes.chunks(segment_bytes).for_each(|datagram| links.send_up(now, datagram));
@@ -179,7 +179,7 @@ impl Sockets {
         Ok(Path { socket: number, remote, carrier })
     }
 
-    /// Takes one end of a stream in memory.
+    /// Adds one end of an in-memory stream.
     pub(super) fn insert_local(&mut self, mut stream: LocalStream) -> Path {
         let entry = self.all.vacant_entry();
         let socket = entry.key() as u32;
@@ -188,14 +188,15 @@ impl Sockets {
         local_path(socket)
     }
 
-    /// Puts a new socket in place of a client's own, so that it has another port. What is on its way to the old one is lost.
+    /// Replaces a client's own socket, so that the client gets another port. Datagrams on their way to the old port are
+    /// lost.
     pub(super) fn rebind(&mut self, registry: &Registry, socket: u32) -> io::Result<()> {
         let Some(Socket::Own(own)) = self.all.get_mut(socket as usize) else { return Ok(()) };
         let mut udp = bind_own(&own.remote)?;
         udp.register(registry, Token(socket as usize))?;
         let mut left = core::mem::replace(&mut own.udp, udp);
         self.receive_drops_past += left.receive_drops().unwrap_or(0);
-        // It is closed next, which ends this as well.
+        // The old socket is closed next, which deregisters it as well.
         let _ = left.deregister(registry);
         Ok(())
     }
@@ -223,7 +224,7 @@ impl Sockets {
         Ok(local)
     }
 
-    /// Plays a bad network around the shared sockets.
+    /// Simulates a bad network around the shared sockets.
     pub(super) fn impair_shared(&mut self, impairment: &Impairment, shard: u32) {
         for number in &self.shared {
             if let Some(Socket::Shared(shared)) = self.all.get_mut(*number as usize) {
@@ -233,19 +234,19 @@ impl Sockets {
         }
     }
 
-    /// A socket is this client's own.
+    /// Makes this client the owner of a socket.
     pub(super) fn give(&mut self, socket: u32, peer: PeerId) {
         let place = socket as usize;
         self.owners.resize(self.owners.len().max(place + 1), None);
         self.owners[place] = Some(peer);
     }
 
-    /// Whose own it is, if it is a client's.
+    /// The client that owns this socket, if one does.
     pub(super) fn owner(&self, socket: usize) -> Option<PeerId> {
         self.owners.get(socket).copied().flatten()
     }
 
-    /// A hint: it is read soon.
+    /// Prefetches a socket that is read soon.
     pub(super) fn prefetch(&self, socket: usize) {
         match self.all.get(socket) {
             Some(Socket::Own(own)) => prefetch(&**own),
@@ -255,7 +256,7 @@ impl Sockets {
         }
     }
 
-    /// Closes a socket and forgets it.
+    /// Closes and removes a socket.
     pub(super) fn remove(&mut self, socket: u32) {
         self.owners.get_mut(socket as usize).and_then(Option::take);
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
@@ -271,7 +272,7 @@ impl Sockets {
         }
     }
 
-    /// The stream of a network that has waited for longest to become a connection.
+    /// The stream of this network that has waited longest without a connection.
     pub(super) fn oldest_newcomer(&self, network: Network) -> Option<u32> {
         let since = |(number, socket): (usize, &Socket)| match socket {
             Socket::Stream(stream) => {
@@ -282,7 +283,8 @@ impl Sockets {
         self.all.iter().filter_map(since).min().map(|(_, number)| number)
     }
 
-    /// When the next datagram comes out of a played network.
+    /// Time at which the next datagram leaves a simulated network, or [`Time::ZERO`] if a socket has more to read or to
+    /// accept.
     pub(super) fn next_arrival(&self) -> Time {
         let links = |socket: &u32| match self.all.get(*socket as usize)? {
             Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),
@@ -294,7 +296,7 @@ impl Sockets {
         arrivals.min().unwrap_or(Time::NEVER).min(if idle { Time::NEVER } else { Time::ZERO })
     }
 
-    /// What the played networks did, towards the server and towards the clients.
+    /// Counters of the simulated networks, towards the server and towards the clients.
     #[cfg(feature = "simulate")]
     pub(super) fn link_stats(&self) -> (LinkStats, LinkStats) {
         let links = self.all.iter().filter_map(|(_, socket)| match socket {
@@ -305,7 +307,7 @@ impl Sockets {
         links.fold(self.past_links, add_stats)
     }
 
-    /// What the kernel granted a UDP socket: all are opened alike.
+    /// Buffer sizes that the kernel granted a UDP socket; all UDP sockets of a driver ask for the same sizes.
     pub(super) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.all.iter().find_map(|(_, socket)| match socket {
             Socket::Shared(shared) => Some(shared.udp.buffer_grants()),
@@ -344,7 +346,8 @@ impl Sockets {
     }
 }
 
-/// Finds a number that nobody listens on, neither another server nor its shards, which shards of ours would join unasked.
+/// Finds a port number on which nobody listens, neither another server nor its shards, which our shards would join by
+/// accident.
 pub(crate) fn reserve_port(address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
     bind_both(address, websocket, Sharing::Nobody)?.0.local_addr()
 }
@@ -356,12 +359,13 @@ fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let mut udp = UdpSocket::bind(SocketAddr::new(any, 0), &UdpOptions::client())?;
-    // Without a route it is an ordinary socket, whose sends say so.
+    // Without a route the socket stays unconnected, and its sends report the error.
     let _ = udp.listen_to(*remote);
     Ok(udp)
 }
 
-/// UDP and TCP on the same number. Where the system chose the number for UDP, TCP may find it taken: then again.
+/// Binds UDP and TCP to the same port number. If the system chose the number for UDP and TCP finds it in use, the next
+/// attempt takes another number.
 fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
     let attempts = if address.port() == 0 { 20 } else { 1 };
     let options = UdpOptions { reuse_port: sharing == Sharing::Shards, ..UdpOptions::server() };

@@ -1,4 +1,4 @@
-//! A driver with a thread of its own: what both threads share, and the thread's loop.
+//! A driver with its own thread: the state that it shares with the application, and the thread's loop.
 
 use super::Driver;
 use super::command::Command;
@@ -8,27 +8,28 @@ use skipstone_proto::Event;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What an application and its driver's thread share: two queues, and nothing of the protocol.
+/// State that an application shares with its driver's thread: two queues, and nothing of the protocol.
 pub(crate) struct Shared {
     pub(crate) commands: Queue<Command>,
     pub(crate) events: Queue<Event>,
     /// The driver waits for its sockets and must be woken for a command.
     pub(crate) driver: Sleep,
-    /// The driver has events that had no room.
+    /// The driver has events for which the queue had no room.
     pub(crate) is_driver_stalled: AtomicBool,
-    /// The application's, who may wait for several drivers.
+    /// Wakes the application, which may wait for several drivers.
     pub(crate) wakeup: Arc<Wakeup>,
-    /// Why the driver gave up, if it did.
+    /// Error that stopped the driver, if one did.
     pub(crate) failure: OnceLock<String>,
-    /// The thread has ended, for whatever reason: nobody takes commands, and no further event comes.
+    /// The thread has ended, for any reason: nobody takes commands, and no further event comes.
     pub(crate) is_over: AtomicBool,
 }
 
-/// Commands and events that wait at most; control commands, which something else bounds, come on top.
+/// Limit on queued commands and on queued events. Control commands, which another limit bounds, are added to this.
 const ENTRIES_MAX: u64 = 1 << 16;
 
 impl Shared {
-    /// Queues that hold so many bytes each. Events beyond stay with the protocol, which holds its peers back.
+    /// Creates queues that hold so many bytes each. Further events stay in the endpoint, whose flow control then stops
+    /// the peers.
     pub(crate) fn new(queue_bytes_max: u64, wakeup: &Arc<Wakeup>) -> Self {
         let bound = Bound { entries: ENTRIES_MAX, bytes: queue_bytes_max };
         Shared {
@@ -43,7 +44,7 @@ impl Shared {
     }
 }
 
-/// However the thread ends, the application is told and woken.
+/// Marks the driver as ended and wakes the application, however the thread ends.
 struct Farewell<'a>(&'a Shared);
 
 impl Drop for Farewell<'_> {
@@ -68,7 +69,7 @@ pub(crate) fn run(mut driver: Driver, shared: &Shared) {
             driver.apply(command);
         }
         if must_stop {
-            // What was said last still leaves; should that fail, nobody is left to hear of it.
+            // The last packets are sent. If this fails, nobody is left to report the error to.
             let _ = driver.drive(Duration::ZERO);
             return;
         }
@@ -86,7 +87,7 @@ pub(crate) fn run(mut driver: Driver, shared: &Shared) {
 fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced) {
     let mut handed = false;
     loop {
-        // The weight of the next event is not known before it is there: a long message overruns the bound once.
+        // The weight of the next event is not known in advance: one long message may exceed the limit once.
         while shared.events.has_room(produced, 1) {
             let Some(event) = driver.poll_event() else { break };
             handed = true;
@@ -94,7 +95,7 @@ fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced)
         }
         let is_stalled = driver.endpoint.event_count() > 0;
         shared.is_driver_stalled.store(is_stalled, Ordering::SeqCst);
-        // Had the application emptied the queue before it could see that, nobody would wake this thread.
+        // If the application emptied the queue before it could see the flag, nobody would wake this thread.
         if !is_stalled || !shared.events.has_room(produced, 1) {
             break;
         }

@@ -1,4 +1,5 @@
-//! From the endpoint to the sockets: a server's datagrams in batches, a client's one by one, a stream's messages together.
+//! Moves datagrams from the endpoint to the sockets: in batches for a server, transmit by transmit for a client, and
+//! all messages together for a stream.
 
 use super::Driver;
 use super::sockets::{Local, Socket, Stream};
@@ -9,7 +10,7 @@ use skipstone_proto::Transmit;
 use std::net::SocketAddr;
 
 impl Driver {
-    /// Lets everything leave that is due.
+    /// Sends everything that is due.
     pub(super) fn transmit(&mut self) {
         let mut buffer = core::mem::take(&mut self.buffer);
         buffer.resize(TRANSMIT_BYTES_MAX, 0);
@@ -79,7 +80,7 @@ impl Driver {
         }
     }
 
-    /// A server's datagrams: through the network that is played around its socket, if there is one.
+    /// Sends a server's datagrams, through the simulated network of the socket if there is one.
     fn leave_shared(&mut self, now: Time, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
         let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
         let Some(paths) = &mut shared.paths else { return self.send_shared(number, to, bytes, segment_bytes) };
@@ -88,7 +89,7 @@ impl Driver {
         }
     }
 
-    /// Puts a server's datagrams into its batch.
+    /// Puts a server's datagrams into the send batch of the socket, and flushes the batch first if it is full.
     pub(super) fn send_shared(&mut self, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
         let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
         if shared.batch.push(bytes, to, segment_bytes) {
@@ -98,12 +99,14 @@ impl Driver {
         if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize)
             && !shared.batch.push(bytes, to, segment_bytes)
         {
-            // The kernel takes nothing: as on a full link, the datagram is lost and the protocol repairs it.
+            // The kernel accepts nothing: the datagram is lost, as on a full link, and the protocol recovers from the
+            // loss.
             self.stats.send_errors += 1;
         }
     }
 
-    /// Hands a server's batch to the kernel; if it does not take all of it, the rest waits for the socket.
+    /// Passes a server's send batch to the kernel. Datagrams that the kernel does not accept wait until the socket is
+    /// writable.
     fn flush_shared(&mut self, number: u32) {
         let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
         if shared.batch.is_empty() || shared.is_blocked {
@@ -121,7 +124,7 @@ impl Driver {
         if let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize)
             && core::mem::replace(&mut shared.is_blocked, false)
         {
-            // Should that fail, the socket reports more often than needed.
+            // If this fails, the socket only reports writability more often than needed.
             let _ = shared.udp.unwatch_writable(self.poll.registry());
             self.flush_shared(number);
         }
@@ -145,7 +148,7 @@ fn send_local(local: &mut Local, bytes: &[u8], segment_bytes: usize, stats: &mut
 }
 
 impl DriverStats {
-    /// Counts a send; what the kernel did not take is lost, as on a full link.
+    /// Counts a send. Datagrams that the kernel did not accept are lost, as on a full link.
     pub(super) fn note(&mut self, outcome: &SendOutcome, batch: &mut SendBatch) {
         self.send_calls += outcome.calls;
         self.send_errors += outcome.errors.total() + batch.len() as u64;

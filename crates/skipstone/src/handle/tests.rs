@@ -1,10 +1,10 @@
-//! A handle whose driver stands still, or has died: what the application can still do.
+//! A handle whose driver is blocked or gone, and the calls that still work for the application.
 
 use super::*;
 use skipstone_proto::Config;
 use std::sync::mpsc::Sender;
 
-/// A handle with a driver that has no socket and no peer, and one that the application believes to be connected.
+/// A handle with a driver that has no socket and no peer, and a peer that the application believes to be connected.
 fn handle() -> (Handle, PeerId) {
     let driver = Driver::of_clients(Config::client(), 2).expect("a poll");
     let config = HandleConfig {
@@ -20,7 +20,7 @@ fn handle() -> (Handle, PeerId) {
     (handle, peer)
 }
 
-/// The driver stands still until the sender is dropped. Returns once it does.
+/// Blocks the driver until the sender is dropped. Returns once the driver is blocked.
 fn stop(handle: &mut Handle) -> Sender<()> {
     let (go_on, gone_on) = mpsc::channel::<()>();
     let (stopped, has_stopped) = mpsc::channel();
@@ -37,7 +37,7 @@ fn submission(bytes: usize) -> Submission {
     Submission { payload: vec![7; bytes].into(), id: MessageId(1), age: Duration::ZERO }
 }
 
-/// Whatever waits for the driver here would wait for ever: the test goes on only if nothing does.
+/// A call that waits for the driver here would wait for ever: the test finishes only if no call does.
 #[test]
 fn nothing_waits_for_a_driver_that_stands_still() {
     let (mut handle, peer) = handle();

@@ -110,12 +110,12 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
     Ok(received)
 }
 
-/// Whether the kernel knows UDP segmentation at all (4.18 and later).
+/// Whether the kernel supports UDP segmentation at all (4.18 and later).
 pub(super) fn supports_gso(socket: BorrowedFd<'_>) -> bool {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok()
 }
 
-/// Asks for coalesced receives (5.0 and later); whether it was granted.
+/// Requests coalesced receives (5.0 and later); true if the kernel granted the request.
 pub(super) fn enable_gro(socket: BorrowedFd<'_>) -> bool {
     set_option(socket, libc::SOL_UDP, libc::UDP_GRO, 1).is_ok()
 }
@@ -187,7 +187,7 @@ pub(super) fn open_files_limit(raise: Raise) -> Option<u64> {
     Some(limit.rlim_cur)
 }
 
-/// What to do with the soft limit.
+/// Whether to raise the soft limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
     No,
@@ -320,7 +320,7 @@ const _: () = assert!(mem::size_of::<CoalescedControl>() == unsafe { libc::CMSG_
 
 /// Messages in one system call: beyond some dozens the call's own cost no longer shows.
 const CALL_MAX: usize = 64;
-/// A day: fits every `time_t`, and nobody waits that long for nothing.
+/// A day: the value fits every `time_t`, and no wait needs to be longer.
 const WAIT_SECONDS_MAX: u64 = 86_400;
 /// asm-generic/socket.h; missing in libc.
 const SO_MEMINFO: c_int = 55;

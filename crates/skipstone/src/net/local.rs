@@ -1,4 +1,4 @@
-//! A stream of packets in memory, between two drivers of one process: no socket, no copy through the kernel, nothing lost.
+//! An in-memory stream of packets between two drivers of one process: no socket, no copy through the kernel, no loss.
 //!
 //! ```text
 //!   LocalStream ──send──> Queue ──receive──> LocalStream        one queue for each direction
@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `is_writable` is false from this many unread bytes on.
 pub(crate) const QUEUE_BYTES_MAX: usize = 256 << 10;
-/// Beyond that no packet is taken at all: room for control packets, which do not wait for a writable stream.
+/// Above this limit no packet is accepted at all. The difference is room for control packets, which do not wait for a
+/// writable stream.
 const QUEUE_BYTES_HARD_MAX: usize = 2 * QUEUE_BYTES_MAX;
 /// Streams that may wait for a driver to take them.
 const ARRIVALS_MAX: usize = 4_096;
@@ -21,11 +22,11 @@ const TURN_BYTES: usize = 64 << 10;
 /// Memory that an idle queue may keep for its next burst.
 const KEPT_BYTES: usize = 16 << 10;
 
-/// A driver's end of all its local streams: new ones arrive here, and streams with news are listed here.
+/// A driver's listener for local streams: new streams arrive here, and streams with news are listed here.
 #[derive(Debug)]
 pub(crate) struct LocalListener {
     waker: Arc<Waker>,
-    /// There is news that the driver was woken for.
+    /// The driver was woken for news that it has not taken yet.
     has_news: AtomicBool,
     news: Mutex<News>,
 }
@@ -39,12 +40,12 @@ struct News {
 }
 
 impl LocalListener {
-    /// Wakes its driver by this waker.
+    /// Creates a listener that wakes its driver by this waker.
     pub(crate) fn new(waker: Arc<Waker>) -> Arc<Self> {
         Arc::new(LocalListener { waker, has_news: AtomicBool::new(false), news: Mutex::default() })
     }
 
-    /// Hands a stream to this driver. One that the driver cannot take ends, and its other end hears of it.
+    /// Offers a stream to this driver. A stream that the driver cannot take ends, and its other end is notified.
     pub(crate) fn offer(&self, stream: LocalStream) {
         // Dropping the stream locks the other driver's listener, so it happens after this lock is released.
         let refused = {
@@ -63,7 +64,7 @@ impl LocalListener {
     /// The streams that arrived and the sockets that have news, since the last call.
     pub(crate) fn take_news(&self, ready: &mut Vec<u32>) -> Vec<LocalStream> {
         ready.clear();
-        // Before anything is taken out, so that news which comes later wakes the driver again.
+        // Reset before the news is taken, so that later news wakes the driver again.
         if !self.has_news.swap(false, Ordering::SeqCst) {
             return Vec::new();
         }
@@ -89,7 +90,7 @@ impl LocalListener {
 
     fn wake(&self) {
         if !self.has_news.swap(true, Ordering::SeqCst) {
-            // A driver that cannot be woken is gone, and its streams with it.
+            // A driver that cannot be woken is gone, and so are its streams.
             let _ = self.waker.wake();
         }
     }
@@ -121,21 +122,21 @@ struct Direction {
 struct Queue {
     packets: Packets,
     is_writer_gone: bool,
-    /// The writer found the queue full and wants to hear when it is empty again.
+    /// The writer found the queue full and must be notified when the queue is empty again.
     is_writer_waiting: bool,
 }
 
-/// Packets one behind the other in one piece of memory.
+/// Packets stored one after another in one buffer.
 #[derive(Debug, Default)]
 struct Packets {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// End offset of each packet.
     ends: Vec<usize>,
 }
 
 const UNBOUND: u32 = u32::MAX;
 
-/// The stream takes no more packets until its reader has taken some.
+/// Error: the stream takes no more packets until its reader has taken some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalStreamFull;
 
@@ -170,7 +171,7 @@ impl LocalStream {
         (end(&to_first, &to_second), end(&to_second, &to_first))
     }
 
-    /// Says by which number its driver knows it. What was sent before is there to be received.
+    /// Sets the number by which the driver knows this end. Packets that were sent before can then be received.
     pub(crate) fn bind(&mut self, socket: u32) {
         self.incoming.socket.store(socket, Ordering::SeqCst);
         self.incoming.is_listed.store(false, Ordering::SeqCst);
@@ -204,7 +205,7 @@ impl LocalStream {
 
     /// Hands over packets, as many as one turn allows. True if more wait.
     pub(crate) fn receive(&mut self, mut take: impl FnMut(&mut [u8])) -> bool {
-        // Before the queue is looked at, so that a packet which comes later lists this end again.
+        // Reset before the queue is read, so that a later packet lists this end again.
         self.incoming.is_listed.store(false, Ordering::SeqCst);
         let mut turn_bytes = 0;
         while turn_bytes < TURN_BYTES {
@@ -272,7 +273,7 @@ impl Packets {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done in there, even if a thread panicked.
+    // The data behind the lock is consistent even after a panic of a thread.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

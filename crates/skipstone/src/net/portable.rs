@@ -28,7 +28,7 @@ pub(super) fn receive(socket: &UdpSocket, batch: &mut ReceiveBatch) -> io::Resul
         match socket.recv_from(buffer) {
             Ok((len, from)) => slots.push(Slot { len, from, segment_bytes: None }),
             Err(error) if slots.is_empty() => return Err(error),
-            // Whatever it was comes again at the next call, which must happen: only zero datagrams mean "drained".
+            // The error comes again at the next call, which must happen: only zero datagrams mean "drained".
             Err(_) => break,
         }
     }

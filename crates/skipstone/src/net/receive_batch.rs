@@ -19,21 +19,21 @@ pub struct ReceiveBatch {
     is_short: bool,
 }
 
-/// What one buffer holds.
+/// Contents of one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) len: usize,
     pub(super) from: SocketAddr,
-    /// The size of each datagram in it, if the kernel coalesced several.
+    /// The size of each datagram in the buffer, if the kernel coalesced several.
     pub(super) segment_bytes: Option<usize>,
 }
 
 /// One datagram.
 #[derive(Debug)]
 pub struct Received<'a> {
-    /// Its sender; an IPv4 sender is V4 on a dual-stack socket too.
+    /// The sender's address; an IPv4 sender is V4 on a dual-stack socket too.
     pub from: SocketAddr,
-    /// What it carries, writable so that it can be decrypted in place.
+    /// The payload, writable so that it can be decrypted in place.
     pub bytes: &'a mut [u8],
 }
 
@@ -69,8 +69,8 @@ impl ReceiveBatch {
         })
     }
 
-    /// Whether the last receive emptied the socket, so that another would find nothing: readiness is told anew when
-    /// something comes.
+    /// Whether the last receive emptied the socket, so that another receive would find nothing: readiness is reported
+    /// again when a datagram arrives.
     pub fn is_short(&self) -> bool {
         self.is_short
     }
@@ -81,14 +81,14 @@ impl ReceiveBatch {
         self.is_short = self.slots.len() < buffers;
     }
 
-    /// How many buffers are worth preparing: twice what came last time, since preparing all 64 costs as much as a
-    /// system call, and most receives find a few datagrams or none.
+    /// Number of buffers worth preparing: twice the last number of received ones, since preparing all 64 costs as much
+    /// as a system call, and most receives find a few datagrams or none.
     #[cfg(target_os = "linux")]
     pub(super) fn likely(&self) -> usize {
         (2 * self.slots.len()).max(LIKELY_MIN)
     }
 
-    /// Forgets the last receive and lends all buffers, with the places for what they will hold.
+    /// Removes the results of the last receive and lends all buffers, with the places for their contents.
     pub(super) fn fill(&mut self) -> (impl Iterator<Item = &mut [u8]>, &mut Vec<Slot>) {
         self.slots.clear();
         self.is_short = false;

@@ -1,4 +1,4 @@
-//! Datagrams waiting for one `sendmmsg`: an arena that the caller writes into, and a queue of what lies where.
+//! Datagrams that wait for one `sendmmsg`: an arena that the caller writes into, and a queue of transmits in the arena.
 //! Nothing here calls the kernel; `udp` does.
 
 use std::net::SocketAddr;
@@ -9,7 +9,8 @@ pub const TRANSMIT_BYTES_MAX: usize = 65_507;
 pub const SEGMENTS_MAX: usize = 64;
 
 /// Transmits that wait for [`UdpSocket::send_batch`](super::udp::UdpSocket::send_batch): a fixed arena and a fixed
-/// number of places, so it never allocates after its creation. Use one per socket, since what would block stays in it.
+/// number of places, so the batch never allocates after its creation. Use one batch per socket, since datagrams that
+/// would block stay in the batch.
 ///
 /// ```text
 /// space(n) -> &mut [u8], write, commit(len, to, segment)   until is_full(), then socket.send_batch(&mut batch)
@@ -18,7 +19,7 @@ pub const SEGMENTS_MAX: usize = 64;
 pub struct SendBatch {
     arena: Box<[u8]>,
     used_bytes: usize,
-    /// How much `space` handed out; `commit` must stay within.
+    /// Bytes that `space` handed out; `commit` must not exceed them.
     reserved_bytes: usize,
     transmits: Vec<Transmit>,
     first: usize,
@@ -31,11 +32,11 @@ struct Transmit {
     len: usize,
     to: SocketAddr,
     segment_bytes: Option<u16>,
-    /// The kernel refused this one as a whole.
+    /// The kernel refused this transmit as a whole.
     one_by_one: bool,
 }
 
-/// What one entry of a system call carries: a datagram, or several of `segment_bytes` each (the last may be shorter).
+/// One entry of a system call: a datagram, or several of `segment_bytes` each (the last may be shorter).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'a> {
     pub(super) bytes: &'a [u8],
@@ -127,7 +128,7 @@ impl SendBatch {
         self.transmits.len() == self.transmits.capacity()
     }
 
-    /// Whether nothing waits.
+    /// Whether no transmit waits.
     pub fn is_empty(&self) -> bool {
         self.first == self.transmits.len()
     }
@@ -137,14 +138,14 @@ impl SendBatch {
         self.transmits.len() - self.first
     }
 
-    /// Forgets everything that waits.
+    /// Removes all transmits.
     pub fn clear(&mut self) {
         self.transmits.clear();
         self.used_bytes = 0;
         self.first = 0;
     }
 
-    /// What waits, in order, as entries for system calls; segmented transmits stay whole only `with_gso`.
+    /// The waiting datagrams, in order, as entries for system calls; segmented transmits stay whole only `with_gso`.
     pub(super) fn pieces(&self, with_gso: bool) -> impl Iterator<Item = Piece<'_>> {
         self.transmits[self.first..].iter().flat_map(move |transmit| {
             let bytes = &self.arena[transmit.start..][..transmit.len];

@@ -32,10 +32,10 @@ pub struct UdpSocket {
     token: Option<Token>,
     /// Whether segmented transmits go to the kernel whole.
     gso: bool,
-    /// How often in a row the kernel refused one of them.
+    /// Number of consecutive refusals of segmented transmits by the kernel.
     gso_refusals: u32,
     receive_errors: u64,
-    /// The port of the one peer is closed, which nobody has asked about yet.
+    /// The system has reported the peer's port as closed; [`UdpSocket::take_refusal`] resets this.
     is_refused: bool,
 }
 
@@ -59,7 +59,8 @@ impl UdpSocket {
         #[cfg(unix)]
         socket.set_reuse_port(options.reuse_port)?;
         socket.set_nonblocking(true)?;
-        // Asking beyond the limit is refused on some systems and capped on others: either way `grants` tells.
+        // A request beyond the limit fails on some systems and is capped on others: `grants` has the result in both
+        // cases.
         let _ = socket.set_recv_buffer_size(options.receive_buffer_bytes);
         let _ = socket.set_send_buffer_size(options.send_buffer_bytes);
         socket.bind(&address.into())?;
@@ -93,7 +94,7 @@ impl UdpSocket {
         }
         if self.backend == Backend::Native {
             self.gso = options.gso && linux::supports_gso(file);
-            // Without it the datagrams simply come one by one.
+            // Without GRO, the datagrams arrive one by one.
             let _ = options.gro && linux::enable_gro(file);
         }
         Ok(())
@@ -105,8 +106,9 @@ impl UdpSocket {
         Ok(())
     }
 
-    /// Hears from now on whether this peer's port is closed, where the system tells; datagrams to and from others are no more.
-    /// Only on Linux, where a connected socket still takes an address with each datagram.
+    /// Connects the socket to this peer, so that the system reports a closed port of the peer. Datagrams to and from
+    /// other addresses are then impossible. Only on Linux, where a connected socket still takes an address with each
+    /// datagram.
     ///
     /// # Errors
     /// The system has no route to the address.
@@ -114,7 +116,7 @@ impl UdpSocket {
         if cfg!(target_os = "linux") { self.socket.connect(remote) } else { Ok(()) }
     }
 
-    /// Whether the system has said since the last time that nobody listens at the peer's port (ICMP, RFC 792).
+    /// Whether the system has reported since the last call that nothing listens at the peer's port (ICMP, RFC 792).
     pub fn take_refusal(&mut self) -> bool {
         core::mem::take(&mut self.is_refused)
     }
@@ -122,7 +124,7 @@ impl UdpSocket {
     /// The bound address, with the port that the system chose for port 0.
     ///
     /// # Errors
-    /// The system does not tell the address.
+    /// The system does not report the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -132,7 +134,7 @@ impl UdpSocket {
         self.grants
     }
 
-    /// Which system calls it uses: `Native` only where there are better ones than the portable.
+    /// System calls that the socket uses: `Native` only where better ones than the portable calls exist.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -147,7 +149,8 @@ impl UdpSocket {
         self.receive_errors
     }
 
-    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not tell.
+    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where the kernel does not report
+    /// the number.
     pub fn receive_drops(&self) -> Option<u64> {
         #[cfg(target_os = "linux")]
         return linux::receive_drops(self.socket.as_fd());
@@ -198,8 +201,8 @@ impl UdpSocket {
         registry.deregister(&mut self.socket)
     }
 
-    /// Sends what waits in the batch. An error of one destination drops that datagram, is counted, and never stops the
-    /// others; only `would_block` leaves something in the batch.
+    /// Sends the queued datagrams of the batch. An error of one destination drops that datagram, is counted, and never
+    /// stops the others; only `would_block` leaves datagrams in the batch.
     pub fn send_batch(&mut self, batch: &mut SendBatch) -> SendOutcome {
         let mut outcome = SendOutcome::default();
         while !batch.is_empty() {
@@ -225,7 +228,7 @@ impl UdpSocket {
         portable::send(&self.socket, self.family, batch)
     }
 
-    /// The first `pieces` were sent.
+    /// Counts the first `pieces` as sent, and removes them from the batch.
     fn settle(&mut self, batch: &mut SendBatch, pieces: usize, outcome: &mut SendOutcome) {
         assert!(pieces > 0, "a send that took nothing must be an error, or this would spin");
         for _ in 0..pieces {
@@ -240,11 +243,11 @@ impl UdpSocket {
         }
     }
 
-    /// The first piece was refused: split it if it was segmented and that may be why, else drop it.
+    /// Handles a refused first piece: splits the piece if its segmentation may be the reason, else drops it.
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
         if piece.segment_bytes.is_some() && may_refuse_gso(error) {
-            // EIO: the interface cannot do it. EINVAL: perhaps only this segment size on this path.
+            // EIO: the interface does not support segmentation. EINVAL: perhaps only this segment size on this path.
             self.gso_refusals += 1;
             self.gso = refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
             batch.split_front();
@@ -256,11 +259,11 @@ impl UdpSocket {
         batch.advance(len);
     }
 
-    /// Fills the batch with what has arrived; how many buffers were filled. Zero means that the socket is drained, and
-    /// only zero does: the next readiness is reported after that. ICMP errors are counted and passed over.
+    /// Fills the batch with received datagrams and returns the number of filled buffers. Zero, and only zero, means
+    /// that the socket is drained: the next readiness is reported after that. ICMP errors are counted and skipped.
     ///
     /// # Errors
-    /// What the socket itself suffers (out of memory), or too many ICMP errors in a row: call again soon.
+    /// An error of the socket itself (out of memory), or too many ICMP errors in a row: call again soon.
     pub fn receive_batch(&mut self, batch: &mut ReceiveBatch) -> io::Result<usize> {
         let mut icmp_errors = 0;
         loop {

@@ -51,7 +51,7 @@ pub fn sharpen_timers() {
     linux::sharpen_timers();
 }
 
-/// How many files, so sockets, this process may have open; `None` where there is no such limit.
+/// Limit on the open files, and so on the sockets, of this process; `None` where there is no such limit.
 pub fn open_files_limit() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return linux::open_files_limit(linux::Raise::No);
@@ -59,7 +59,7 @@ pub fn open_files_limit() -> Option<u64> {
     None
 }
 
-/// Raises the limit of open files as far as the system lets an ordinary user; the limit then.
+/// Raises the limit of open files as far as the system allows an ordinary user, and returns the new limit.
 pub fn raise_open_files_limit() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return linux::open_files_limit(linux::Raise::ToHardLimit);

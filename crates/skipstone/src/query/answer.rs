@@ -1,4 +1,4 @@
-//! How servers are asked, and what comes of it.
+//! Configuration and results of queries.
 
 use crate::send_error::PeerError;
 use crate::url::UrlError;
@@ -8,16 +8,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How servers are asked.
+/// Configuration of queries.
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
-    /// How long a server has to answer, from the first question on.
+    /// Time in which a server must answer, from the first question on.
     pub timeout: Duration,
-    /// How often a server is asked within that time: 1 to 4 times, for questions and answers get lost.
+    /// Number of times that a server is asked within that time: 1 to 4, since questions and answers may be lost.
     pub tries: u8,
-    /// Bytes of a question, 64 to 1,200. An answer that is longer than the question does not come; 1,200 are enough for every one.
+    /// Bytes of a question, 64 to 1,200. A server sends no answer that is longer than the question; 1,200 are enough
+    /// for every answer.
     pub question_bytes: u16,
-    /// Servers that are asked at the same time; the others wait. Hundreds of questions at once would be lost on the way out.
+    /// Servers that are asked at the same time; the others wait. Hundreds of questions at once would be lost on the way
+    /// out.
     pub servers_at_once: usize,
 }
 
@@ -27,29 +29,31 @@ impl Default for QueryConfig {
     }
 }
 
-/// What a server told about itself. It is in clear, and proves nothing about the server.
+/// A server's description of itself. It is not encrypted, and proves nothing about the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryAnswer {
     /// The server's address.
     pub remote: SocketAddr,
-    /// From the question to the answer, as far as it was polled for at once.
+    /// Time from the question to the answer; exact only if the answer was polled for at once.
     pub rtt: Duration,
-    /// Versions of the wire that the server speaks, best first.
+    /// Versions of the protocol that the server speaks, best first.
     pub versions: Vec<u16>,
-    /// What its application set: see `Server::set_query_answer`.
+    /// Data that the server's application has set: see `Server::set_query_answer`.
     pub payload: Bytes,
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum QueryError {
     /// The URL makes no sense, or its name has no address.
     Url(UrlError),
-    /// What was asked is neither a URL nor a host with a port, or the name has no address: what was given, and why.
+    /// The given server is neither a URL nor a host with a port, or its name has no address: the given text, and the
+    /// reason.
     Address(String, String),
-    /// Nothing came in time: no server is there, it does not answer queries, or the network lost all of it.
+    /// No answer arrived in time: no server is there, the server does not answer queries, or the network lost all
+    /// packets.
     Timeout,
     /// The system could not send the question.
     Io(io::Error),
@@ -73,11 +77,11 @@ impl std::fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// Why an answer to queries was not set.
+/// Reason why an answer to queries was not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryAnswerError {
-    /// It does not fit into a datagram.
+    /// The answer does not fit into a datagram.
     TooLong(QueryPayloadTooLong),
     /// The driver is gone, or so far behind that its queue is full.
     Driver(PeerError),
@@ -94,7 +98,7 @@ impl std::fmt::Display for QueryAnswerError {
 
 impl std::error::Error for QueryAnswerError {}
 
-/// Whether a datagram has room for this answer.
+/// Checks whether the answer fits into a datagram.
 pub(crate) fn check_answer(answer: Option<&Bytes>) -> Result<(), QueryPayloadTooLong> {
     match answer.map(Bytes::len) {
         Some(bytes) if bytes > QUERY_PAYLOAD_BYTES_MAX => Err(QueryPayloadTooLong { bytes }),

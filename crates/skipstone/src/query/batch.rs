@@ -16,10 +16,10 @@ pub struct QueryBatch {
     config: QueryConfig,
     poll: Poll,
     events: Events,
-    /// For IPv4 and for IPv6, opened when the first server of its kind is asked.
+    /// Sockets for IPv4 and for IPv6, opened when the first server of the family is asked.
     sockets: [Option<UdpSocket>; 2],
     waiting: VecDeque<SocketAddr>,
-    /// By the nonce of the first try.
+    /// Servers without an answer, by the nonce of the first try.
     asked: BTreeMap<u64, Asked>,
     done: VecDeque<(SocketAddr, Result<QueryAnswer, QueryError>)>,
     buffer: Vec<u8>,
@@ -29,23 +29,23 @@ pub struct QueryBatch {
 #[derive(Debug)]
 struct Asked {
     address: SocketAddr,
-    /// When each try left.
+    /// Time at which each try was sent.
     sent: Vec<Instant>,
     deadline: Instant,
 }
 
-/// The lowest bits of a nonce say which try it was, so that the time to the answer is that of the right one.
+/// The lowest bits of a nonce number the try, so that the round-trip time is measured from the right try.
 const TRY_BITS: u32 = 2;
 const TRIES_MAX: u8 = 1 << TRY_BITS;
 const QUESTION_BYTES_MAX: u16 = 1_200;
-/// Datagrams that are read in one turn at most: a flood does not keep the application.
+/// Limit on the datagrams read in one turn, so that a flood does not stop the application.
 const READS_MAX: usize = 1_024;
 
 impl QueryBatch {
-    /// Nobody is asked yet. Values of the configuration beyond their limits count as the limit.
+    /// Creates a batch without servers. Values of the configuration beyond their limits count as the limit.
     ///
     /// # Errors
-    /// The system has no room for one more poll.
+    /// The system cannot create another poll.
     pub fn new(config: QueryConfig) -> io::Result<Self> {
         let config = QueryConfig {
             tries: config.tries.clamp(1, TRIES_MAX),
@@ -65,12 +65,12 @@ impl QueryBatch {
         })
     }
 
-    /// Asks this server as soon as it is its turn. One result follows from [`QueryBatch::poll`].
+    /// Asks this server when its turn comes. One result follows from [`QueryBatch::poll`].
     pub fn ask(&mut self, server: SocketAddr) {
         self.waiting.push_back(server);
     }
 
-    /// The next result, if there is one: which server was asked, and its answer or why there is none.
+    /// The next result, if there is one: the server that was asked, and its answer or the reason why there is none.
     pub fn poll(&mut self) -> Option<(SocketAddr, Result<QueryAnswer, QueryError>)> {
         if self.done.is_empty() {
             self.turn();
@@ -101,7 +101,7 @@ impl QueryBatch {
         }
     }
 
-    /// Takes answers, asks again who has not answered, and asks those whose turn has come.
+    /// Receives answers, asks servers again that have not answered, and asks the servers whose turn has come.
     fn turn(&mut self) {
         self.receive();
         let now = Instant::now();
@@ -131,7 +131,7 @@ impl QueryBatch {
         }
     }
 
-    /// When it is asked again, or given up.
+    /// Time at which the server is asked again, or given up.
     fn next_due(&self, asked: &Asked) -> Instant {
         let tries = u32::from(self.config.tries);
         match asked.sent.last() {
@@ -151,7 +151,7 @@ impl QueryBatch {
         let sent = socket_for(&mut self.sockets, &self.poll, &address)
             .and_then(|socket| socket.send_to(&self.buffer[..bytes], address));
         match sent {
-            // A socket that is full for the moment is a question that got lost: there is another try.
+            // If the socket is full for the moment, the question counts as lost: there is another try.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                 self.asked.remove(&nonce);
                 self.done.push_back((address, Err(QueryError::Io(error))));
@@ -167,7 +167,8 @@ impl QueryBatch {
                 let (length, from) = match socket.recv_from(buffer) {
                     Ok(received) => received,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // Some systems tell so that nobody listens where a question went. It has no answer, and times out.
+                    // Some systems report in this way that nothing listens at the destination of a question. The
+                    // question gets no answer, and times out.
                     Err(_) => continue,
                 };
                 if let Some((nonce, answer)) = answer_in(&buffer[..length], from, asked) {
@@ -179,7 +180,7 @@ impl QueryBatch {
     }
 }
 
-/// What a datagram answers, if it answers one of our questions to the server that it comes from.
+/// The answer in a datagram, if it answers one of our questions to the server that sent it.
 fn answer_in(datagram: &[u8], from: SocketAddr, asked: &BTreeMap<u64, Asked>) -> Option<(u64, QueryAnswer)> {
     let DecodedAnswer { nonce, versions, payload } = DecodedAnswer::decode(datagram)?;
     let attempt = nonce & u64::from(TRIES_MAX - 1);
@@ -214,7 +215,7 @@ fn socket_for<'a>(
     Ok(sockets[family].insert(socket))
 }
 
-/// One that nobody can guess, with room for the number of the try.
+/// A nonce that nobody can guess, with room for the number of the try.
 fn random_nonce() -> io::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

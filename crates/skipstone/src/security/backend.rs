@@ -17,8 +17,8 @@ use rustls::crypto::SharedSecret;
 use rustls_pki_types::SignatureVerificationAlgorithm;
 use signature::{EcdsaKeyPair, EcdsaSigningAlgorithm};
 
-/// The signatures by which authorities may sign certificates. webpki's own list has those of both libraries, if there are
-/// both.
+/// The signature algorithms by which authorities may sign certificates. webpki's own list has those of both libraries,
+/// if both are built.
 pub(super) const CERTIFICATE_SIGNATURES: &[&dyn SignatureVerificationAlgorithm] = &[
     verification::ECDSA_P256_SHA256,
     verification::ECDSA_P256_SHA384,

@@ -1,7 +1,8 @@
-//! DTLS 1.2 and 1.3 (dimpl) as sessions of the protocol. How records lie in datagrams: WIRE.md sections 2.4 and 3.
+//! DTLS 1.2 and 1.3 (dimpl) as sessions of the protocol. WIRE.md sections 2.4 and 3 specify the layout of records in
+//! datagrams.
 //!
-//! dimpl takes instants and draws its own entropy; the protocol's time is mapped to instants from one base per process.
-//! `kind` has what all sessions share, `session` one end of a session.
+//! dimpl uses instants and its own random numbers; the protocol's time is mapped to instants from one base per process.
+//! `kind` has the parts that all sessions share, `session` one end of a session.
 
 mod kind;
 mod session;
@@ -15,14 +16,14 @@ use skipstone_proto::Session;
 use skipstone_proto::Time;
 use std::sync::{Arc, OnceLock};
 
-/// A server's session of this suite; `None` if it is not DTLS.
+/// A server's session of this suite; `None` if the suite is not DTLS.
 pub(super) fn server(now: Time, suite: u8, identity: &Identity) -> Option<Box<dyn Session>> {
     let kind = Kind::of(suite)?;
     let dtls = kind.dtls(Role::Server, identity.certificate(), now);
     Some(Box::new(DtlsSession::new(dtls, kind, now, Role::Server, None)))
 }
 
-/// A client's session of this suite, with its first flight to send; `None` if it is not DTLS.
+/// A client's session of this suite, with its first flight to send; `None` if the suite is not DTLS.
 pub(super) fn client(now: Time, suite: u8, verifier: Arc<Verifier>) -> Option<Box<dyn Session>> {
     let kind = Kind::of(suite)?;
     let mut dtls = kind.dtls(Role::Client, nobody().certificate(), now);
@@ -32,7 +33,7 @@ pub(super) fn client(now: Time, suite: u8, verifier: Arc<Verifier>) -> Option<Bo
     Some(Box::new(session))
 }
 
-/// dimpl wants a certificate of clients too, though no server of ours asks for it.
+/// dimpl requires a certificate of clients too, though our servers never request one.
 fn nobody() -> &'static Identity {
     static NOBODY: OnceLock<Identity> = OnceLock::new();
     NOBODY.get_or_init(|| Identity::self_signed().expect("the system has entropy"))

@@ -12,7 +12,7 @@ pub(super) struct EcdsaKey {
 }
 
 impl EcdsaKey {
-    /// A key in PKCS #8 (RFC 5958) or SEC 1 (RFC 5915); `None` if it is of another kind.
+    /// A key in PKCS #8 (RFC 5958) or SEC 1 (RFC 5915); `None` if the key is of another kind.
     pub(super) fn load(key: &PrivateKeyDer<'_>) -> Option<Self> {
         let curves = [
             (&ECDSA_P256_SHA256_ASN1_SIGNING, SignatureScheme::ECDSA_NISTP256_SHA256, alg_id::ECDSA_P256),
@@ -29,7 +29,8 @@ impl EcdsaKey {
     }
 }
 
-/// PKCS #8 around a key of SEC 1: ring reads nothing else. The identifier is the content of the curve's AlgorithmIdentifier.
+/// PKCS #8 around a key of SEC 1, because ring reads nothing else. The identifier is the content of the curve's
+/// AlgorithmIdentifier.
 fn pkcs8_of(identifier: &[u8], sec1: &[u8]) -> Vec<u8> {
     const VERSION: [u8; 3] = [INTEGER, 1, 0];
     let content = [&VERSION[..], &der(SEQUENCE, identifier), &der(OCTET_STRING, sec1)].concat();
@@ -46,7 +47,7 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
     let head = match content.len() {
         0..=0x7f => vec![tag, low],
         0x80..=0xff => vec![tag, 0x81, low],
-        // A longer key than its two bytes can say is none of these curves, and is refused.
+        // A key longer than two bytes can express is of neither curve, and is refused.
         _ => vec![tag, 0x82, high, low],
     };
     [&head, content].concat()

@@ -1,6 +1,6 @@
 //! A certificate's fingerprint, in bytes and in digits.
 
-/// SHA-256 of a certificate's DER form: what clients pin.
+/// SHA-256 of a certificate's DER form, which clients pin.
 pub type Fingerprint = [u8; 32];
 
 #[cfg(feature = "__tls")]

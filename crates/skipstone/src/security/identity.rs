@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 pub struct Identity {
     pub(super) certificate: Vec<u8>,
     pub(super) key: Vec<u8>,
-    /// Certificates of authorities between, which DTLS does not show.
+    /// Intermediate certificates, which DTLS does not send.
     pub(super) between: Vec<Vec<u8>>,
     /// The file with the key, if others than its owner can read it.
     pub(super) open_key_file: Option<PathBuf>,
 }
 
 impl Identity {
-    /// Certificate and key as PEM texts, which may be the same. Of several certificates the first is the server's, those
-    /// of authorities between follow; DTLS here does not show these ([`Identity::unshown`]).
+    /// Certificate and key as PEM texts, which may be the same. The first certificate is the server's, the intermediate
+    /// certificates follow; DTLS here does not send these ([`Identity::unshown`]).
     ///
     /// # Errors
     /// There is no certificate or no key in the texts, the certificate cannot be read, is too long, or is not valid
@@ -36,7 +36,7 @@ impl Identity {
         Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), between, open_key_file: None })
     }
 
-    /// Certificate and key from PEM files; without a file for the key, it is beside the certificate.
+    /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate.
     ///
     /// # Errors
     /// A file cannot be read, or as [`Identity::from_pem`] about its content. The error names the file.
@@ -56,15 +56,16 @@ impl Identity {
         Identity { open_key_file: is_open_to_others(path).then(|| path.to_owned()), ..self }
     }
 
-    /// The file that the key was read from, if others than its owner can read it (Unix only): whoever has the key can pose as
-    /// this server. An application should warn of it.
+    /// The file that the key was read from, if others than its owner can read it (Unix only). Anybody who has the key
+    /// can impersonate this server, so an application should warn of such a file.
     pub fn open_key_file(&self) -> Option<&Path> {
         self.open_key_file.as_deref()
     }
 
-    /// How many certificates the PEM text holds behind the first: those of authorities between, in most cases. No client that
-    /// uses DTLS gets to see them, so that it can follow the chain no further than to whoever signed the first. Such clients
-    /// pin the fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS shows them.
+    /// Number of certificates behind the first in the PEM text: in most cases the intermediate certificates. Clients
+    /// that use DTLS do not receive them, and can verify only the authority that signed the first certificate directly.
+    /// Such clients pin the fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS
+    /// sends them.
     pub fn unshown(&self) -> usize {
         self.between.len()
     }
@@ -79,7 +80,7 @@ impl Identity {
         dimpl::DtlsCertificate { certificate: self.certificate.clone(), private_key: self.key.clone() }
     }
 
-    /// The certificate and those of authorities between, as far as a client takes them.
+    /// The certificate and the intermediate certificates, as many as fit into the limit of a client.
     pub(crate) fn chain(&self) -> impl Iterator<Item = &[u8]> {
         let mut left = CHAIN_BYTES_MAX - self.certificate.len();
         let between = self.between.iter().map_while(move |der| {
@@ -100,17 +101,17 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A client takes 16 KB of a server's handshake, of which other messages have some hundred bytes.
+/// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
 const CHAIN_BYTES_MAX: usize = 12_288;
 
-/// Whether certificate and key can be used, today and together.
+/// Checks whether certificate and key are valid today and belong together.
 fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<(), IdentityError> {
     if certificate.len() > CERTIFICATE_BYTES_MAX {
         return Err(IdentityError::TooLong(certificate.len()));
     }
     let parsed = webpki::EndEntityCert::try_from(certificate);
     let parsed = parsed.map_err(|error| IdentityError::Unreadable(error.to_string()))?;
-    // Without an authority, an unknown issuer is the only complaint about a certificate that is good otherwise.
+    // Without an authority, an unknown issuer is the only error about a certificate that is valid otherwise.
     let usage = webpki::KeyUsage::server_auth();
     let verified = parsed.verify_for_usage(CERTIFICATE_SIGNATURES, &[], &[], UnixTime::now(), usage, None, None);
     match verified.map(drop) {

@@ -1,4 +1,4 @@
-//! Errors of a server's certificate and key, in words that say what to do.
+//! Errors of a server's certificate and key, with texts that name the remedy.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -29,7 +29,7 @@ pub enum IdentityError {
     TooLong(usize),
     /// No certificate could be made.
     NotMade(String),
-    /// A server without a certificate of its own was to make one, and this program was built without the features for that.
+    /// The server has no certificate, and this program was built without the features that create one.
     CannotMake,
 }
 
@@ -83,5 +83,6 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
-/// dimpl keeps twelve records of a flight and queues ten datagrams; with more, a server would panic at its first client.
+/// dimpl keeps twelve records of a flight and queues ten datagrams; a longer certificate would make a server panic at
+/// its first client.
 pub(super) const CERTIFICATE_BYTES_MAX: usize = 4_096;

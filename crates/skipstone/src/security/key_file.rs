@@ -1,4 +1,4 @@
-//! Files that hold a private key: who else can read them.
+//! Permissions of files that hold a private key.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ pub(super) fn is_open_to_others(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & OTHERS != 0)
 }
 
-/// Nothing is known of it here.
+/// File permissions are not checked on this system.
 #[cfg(not(unix))]
 pub(super) fn is_open_to_others(_: &Path) -> bool {
     false

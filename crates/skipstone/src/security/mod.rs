@@ -1,7 +1,8 @@
-//! Encryption of native connections: who a server is, whom a client trusts, and TLS and DTLS behind the protocol's seam.
+//! Encryption of native connections: a server's identity, the servers that a client trusts, and TLS and DTLS behind the
+//! protocol's `Session` trait.
 //!
-//! `identity` has certificates and keys, `verify` checks those of others, `suites` chooses between `tls` and `dtls`, which
-//! seal; `records` looks at what comes before dimpl does.
+//! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` chooses between `tls` and
+//! `dtls`, which seal packets; `records` checks DTLS records before dimpl receives them.
 
 #[cfg(feature = "__tls")]
 mod backend;
@@ -43,7 +44,7 @@ pub use trust::{Trust, TrustError};
 use skipstone_proto::Suites;
 use std::sync::Arc;
 
-/// How a server protects its native clients. WebSocket is as it is, whatever this says.
+/// Encryption of a server's native clients. This setting does not affect WebSocket.
 #[derive(Clone, Debug)]
 pub struct Security {
     #[cfg(feature = "__tls")]
@@ -118,7 +119,7 @@ impl Security {
         }
     }
 
-    /// That of a server whose configuration leaves it open: a certificate for this run.
+    /// The security of a server whose configuration does not set it: a certificate for this run.
     pub(crate) fn of_this_run() -> Result<Self, IdentityError> {
         #[cfg(all(feature = "self-signed", feature = "__tls"))]
         return Security::self_signed();
@@ -144,7 +145,7 @@ impl Security {
         self.allows_plain
     }
 
-    /// For an endpoint without this library's sockets, such as one in a model network.
+    /// The suites for an endpoint without this library's sockets, such as one in a simulated network.
     pub fn suites(&self) -> Option<Arc<dyn Suites>> {
         #[cfg(feature = "__tls")]
         return self.encrypted.as_ref().map(|encrypted| -> Arc<dyn Suites> {
@@ -156,7 +157,8 @@ impl Security {
 }
 
 impl Trust {
-    /// The suites of a client that connects to this host and trusts as said: all, of which the server chooses, or one.
+    /// The suites of a client that connects to this host with this trust: all suites, of which the server chooses one,
+    /// or only the given one.
     ///
     /// # Errors
     /// The text with the authorities ([`Trust::Ca`]) cannot be read or holds none, this build cannot ask the system
@@ -168,7 +170,7 @@ impl Trust {
         Ok(Arc::new(suites::ClientSuites::new(verifier.into(), offered)))
     }
 
-    /// The error that says that this program was built without encryption.
+    /// Returns the error that this program was built without encryption.
     ///
     /// # Errors
     /// Always: this build has no encryption.

@@ -1,5 +1,5 @@
-//! DTLS records as they can be seen from outside, before anything is opened or kept: what dimpl holds of a record is
-//! some hundred times its length, so what makes no sense must not reach it. RFC 6347 section 4.1, RFC 9147 section 4.
+//! DTLS records before decryption. dimpl keeps some hundred times a record's length, so invalid records must not reach
+//! it. RFC 6347 section 4.1, RFC 9147 section 4.
 
 /// Bytes in front of a record of DTLS 1.2, and of one in clear of 1.3.
 pub(crate) const HEADER_BYTES: usize = 13;
@@ -18,7 +18,7 @@ struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// Type of the handshake message that it begins with, if it is one in clear.
+    /// Type of the handshake message at the start of the record, if the record is an unencrypted handshake message.
     fn message(&self) -> Option<u8> {
         let is_message =
             !self.is_sealed && self.bytes[0] == HANDSHAKE && self.bytes.len() >= HEADER_BYTES + MESSAGE_HEADER_BYTES;
@@ -26,7 +26,7 @@ impl Record<'_> {
     }
 }
 
-/// Takes records off one by one; the rest as an error if it does not begin with a whole one.
+/// Iterates over the records of a datagram; yields an error if the rest does not begin with a complete record.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
@@ -51,7 +51,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Length of a sealed record of 1.3; without a length field it is the rest.
+/// Length of a sealed record of 1.3; without a length field, the record is the rest of the datagram.
 fn sealed_length(flags: u8, bytes: &[u8]) -> Option<usize> {
     let has_connection_id = flags & 0b1_0000 != 0;
     let header = if flags & 0b1000 != 0 { 3 } else { 2 };
@@ -65,7 +65,8 @@ fn sealed_length(flags: u8, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a datagram holds records of a handshake, so many at most. An alert in clear could be anybody's.
+/// Whether a datagram holds handshake records, `records_max` at most. Unencrypted alerts are refused, because anybody
+/// could have sent them.
 pub(crate) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
     let is_good =
         |record: Result<Record<'_>, ()>| record.is_ok_and(|record| record.is_sealed || record.bytes[0] != ALERT);
@@ -82,7 +83,7 @@ pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
         && records.next().is_none()
 }
 
-/// The end of a datagram that is sealed records only; what comes before them in clear is left out.
+/// The end of a datagram that consists of sealed records only; the unencrypted records before it are left out.
 pub(crate) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     for record in Records(bytes) {
@@ -96,7 +97,8 @@ pub(crate) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Whether a datagram looks like the last flight of a client of 1.2: a key exchange in clear, a sealed record at the end.
+/// Whether a datagram looks like the last flight of a client of 1.2: an unencrypted key exchange, and a sealed record
+/// at the end.
 pub(crate) fn is_last_flight_1_2(bytes: &[u8]) -> bool {
     let first = Records(bytes).next();
     let is_exchange = matches!(first, Some(Ok(record)) if record.message() == Some(CLIENT_KEY_EXCHANGE));

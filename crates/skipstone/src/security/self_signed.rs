@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 impl Identity {
-    /// A new one that vouches for itself; clients pin its fingerprint. It does not expire.
+    /// Creates a self-signed certificate; clients pin its fingerprint. It does not expire.
     ///
     /// # Errors
     /// The provider of cryptography makes no key or no certificate.
@@ -25,7 +25,7 @@ impl Identity {
         })
     }
 
-    /// The one that this file holds; if there is no such file, a new one that is written there, readable by its owner
+    /// The identity in this file. If there is no such file, a new identity is written there, readable by its owner
     /// only.
     ///
     /// # Errors
@@ -73,7 +73,8 @@ fn pem(label: &str, der: &[u8]) -> String {
     text + &format!("-----END {label}-----\n")
 }
 
-/// Writes a file for its owner's eyes, all of it or nothing. One that has come to be there meanwhile stays.
+/// Writes a file that only its owner can read, completely or not at all. A file that another process has written
+/// meanwhile stays.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

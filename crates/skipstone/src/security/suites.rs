@@ -1,4 +1,4 @@
-//! Which session each suite has: TLS 1.3 by `tls`, DTLS by `dtls`.
+//! The session of each suite: TLS 1.3 by `tls`, DTLS by `dtls`.
 
 #[cfg(feature = "dtls")]
 use super::dtls;
@@ -11,14 +11,14 @@ use skipstone_proto::{Session, Suites};
 use std::fmt;
 use std::sync::Arc;
 
-/// A server's suites: who it is.
+/// A server's suites, with its identity.
 pub(super) struct ServerSuites {
     identity: Arc<Identity>,
     tls: Option<Arc<rustls::ServerConfig>>,
     offered: u8,
 }
 
-/// A client's suites: whom it trusts.
+/// A client's suites, with the check of the server's certificate.
 pub(super) struct ClientSuites {
     verifier: Arc<Verifier>,
     tls: Arc<rustls::ClientConfig>,

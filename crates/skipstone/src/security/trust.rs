@@ -7,28 +7,28 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub enum Trust {
     /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. Needs the
-    /// feature `native-roots`. By DTLS a server
-    /// shows one certificate and no chain, so the authority must have signed it directly: one that a public authority issued
-    /// has others between, and is refused. Use TLS, pin it, or name the one that signed it ([`Trust::Ca`]).
+    /// feature `native-roots`. By DTLS a server sends one certificate and no chain, so the authority must have signed
+    /// it directly: a certificate of a public authority has intermediates, and is refused. Use TLS, pin the
+    /// certificate, or name the one that signed it ([`Trust::Ca`]).
     #[default]
     System,
-    /// Servers whose certificate was signed by one of these, given as PEM text, for the name in the URL. By DTLS this is
-    /// whoever signed it directly: of a public authority the intermediate, which is the second certificate in the server's
-    /// `fullchain.pem`.
+    /// Servers whose certificate was signed by one of these authorities, given as PEM text, for the name in the URL. By
+    /// DTLS the authority must have signed the certificate directly: for a public authority this is the intermediate,
+    /// the second certificate in the server's `fullchain.pem`.
     Ca(String),
     /// The one server whose certificate has this fingerprint, whatever its name and age.
     Pinned(Fingerprint),
-    /// Anybody at all, whoever is between included: for tests on one's own machine.
+    /// Any server, and any attacker between: for tests on one's own machine.
     DangerouslyAnything,
 }
 
-/// Why nobody can be trusted as asked.
+/// Reason why a client's trust cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The PEM text with the authorities cannot be read.
     Unreadable(String),
-    /// There is no certificate in it.
+    /// There is no certificate in the PEM text.
     NoAuthority,
     /// This program was built without the feature `native-roots`, and so cannot ask the system ([`Trust::System`]).
     NoSystem,

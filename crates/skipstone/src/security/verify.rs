@@ -1,4 +1,5 @@
-//! Whether a server is who a client wants: by its certificate's fingerprint, or by who signed it, for which name.
+//! Checks whether a server is the one that a client wants: by the fingerprint of its certificate, or by the authority
+//! that signed the certificate for the server's name.
 
 use super::backend::CERTIFICATE_SIGNATURES;
 use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
@@ -20,7 +21,7 @@ enum Rule {
 }
 
 impl Verifier {
-    /// For the server with this name or address.
+    /// Creates the check for the server with this name or address.
     pub(crate) fn new(trust: &Trust, host: &str) -> Result<Self, TrustError> {
         let rule = match trust {
             Trust::Pinned(fingerprint) => Rule::Pinned(*fingerprint),
@@ -39,7 +40,7 @@ impl Verifier {
         Ok(Verifier { rule, host: host.into() })
     }
 
-    /// The certificate of a server, and those of authorities between that it has shown, if it did.
+    /// Checks the certificate of a server, with the intermediate certificates that the server has sent, if any.
     pub(crate) fn check(&self, certificate: &[u8], chain: &[CertificateDer<'_>]) -> Result<(), Untrusted> {
         let fingerprint = fingerprint_of(certificate);
         let untrusted = |why: Why| Untrusted { why, host: self.host.clone(), fingerprint };
@@ -49,7 +50,7 @@ impl Verifier {
             Rule::Pinned(pin) => Err(untrusted(Why::OtherFingerprint(*pin))),
             Rule::Signed(anchors, name) => signed(certificate, chain, anchors, name).map_err(|error| {
                 untrusted(match error {
-                    // The second: somebody of the same name as one who is trusted.
+                    // The second error: the issuer has the name of a trusted authority, but another key.
                     webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => Why::UnknownIssuer,
                     webpki::Error::CertExpired { .. } => Why::Expired,
                     webpki::Error::CertNotValidYet { .. } => Why::NotYetValid,
@@ -63,7 +64,7 @@ impl Verifier {
 
 #[cfg(feature = "native-roots")]
 fn system_authorities() -> Result<Vec<TrustAnchor<'static>>, TrustError> {
-    // A certificate that the system holds and webpki cannot read is one that nobody needs here.
+    // A certificate of the system that webpki cannot read is left out: nobody needs it here.
     let found = rustls_native_certs::load_native_certs().certs;
     Ok(found.iter().filter_map(|der| anchor(der).ok()).collect())
 }

@@ -1,4 +1,4 @@
-//! Servers with several addresses, found by a resolver that says what a test wants.
+//! Servers with several addresses, returned by a resolver that each test chooses.
 
 use super::*;
 use crate::client::ClientConfig;
@@ -53,14 +53,14 @@ fn close_of(client: &mut Client) -> Close {
     }
 }
 
-/// Addresses where datagrams arrive and nobody answers; dropped, they are free again.
+/// Addresses that receive datagrams and do not answer; dropping the socket frees the address.
 fn silent() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     let address = socket.local_addr().expect("it is bound");
     (socket, address)
 }
 
-/// An address that refuses streams.
+/// An address that refuses TCP connections.
 fn refusing() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port is free")
 }
@@ -77,7 +77,7 @@ fn the_first_address_that_answers_wins_on_every_carrier() {
         let event = outcome(&mut client, Some(&mut server));
         assert!(matches!(event, Event::Connected { peer, .. } if peer == client.peer()), "{event:?}");
         assert_eq!(client.remote_addr(), Some(live));
-        // The connection is as any other.
+        // The connection works like any other.
         client.send(0, "hello").expect("room");
         let end = Instant::now() + Duration::from_secs(20);
         let heard = loop {

@@ -141,7 +141,7 @@ impl Screen {
             Wish::Enter => {
                 let line = self.editor.enter();
                 match session.enter(&line, &mut self.heard) {
-                    // Whoever says something wants to see it.
+                    // A user who enters a line wants to see it.
                     Entered::Done => self.view.follow(),
                     Entered::NotNow => self.editor.restore(&line),
                     Entered::Quit => return Some(Ending::Quit),

@@ -1,4 +1,4 @@
-//! What is on the screen, through ratatui's own test terminal.
+//! The content of the screen, through ratatui's own test terminal.
 
 use super::*;
 use crate::chat::session::{Source, here};

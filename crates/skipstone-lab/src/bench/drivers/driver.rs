@@ -13,7 +13,7 @@ pub(crate) trait BenchServer {
     /// The URL by which a client connects.
     fn url(&self) -> String;
 
-    /// Takes what has come. Lines go into the inbox.
+    /// Handles received data. Lines go into the inbox.
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String>;
 
     /// Queues a line for every client.
@@ -22,7 +22,7 @@ pub(crate) trait BenchServer {
     /// Queues a line for one client.
     fn answer(&mut self, client: u32, line: Bytes);
 
-    /// Lets everything leave that was queued.
+    /// Sends all queued lines.
     fn flush(&mut self) -> Result<(), String>;
 
     /// Until the next tick.
@@ -45,7 +45,7 @@ pub(crate) trait BenchServer {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox(pub(crate) Vec<(u32, Bytes)>);
 
-/// Many clients in one thread. They are numbered from 0, in the order in which they are connected.
+/// Many clients in one thread. The clients are numbered from 0, in the order in which they are connected.
 pub(crate) trait BenchClients {
     /// Begins to connect the next client.
     fn connect(&mut self) -> Result<(), String>;
@@ -53,14 +53,14 @@ pub(crate) trait BenchClients {
     /// Sends a line; false if it could not.
     fn send(&mut self, client: u32, line: &[u8]) -> bool;
 
-    /// Lets everything leave that was sent.
+    /// Sends all queued lines.
     fn flush(&mut self) {}
 
-    /// Waits for `wait_max` at most until something comes, and tells what has come.
+    /// Waits for `wait_max` at most until an event occurs, and reports the events.
     fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String>;
 
-    /// Tells what has come after a while, asleep until then if it can be: whoever sleeps until something comes is woken by
-    /// whoever sends it, at the server's cost, which in a virtual machine is a call to its host.
+    /// Sleeps for a while if possible, then reports the events: waking a thread that sleeps until data arrives costs
+    /// the sender, here the server, time, which in a virtual machine is a call to its host.
     fn look(&mut self, after: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
         std::thread::sleep(after);
         self.poll(Duration::ZERO, on_event)
@@ -71,20 +71,20 @@ pub(crate) trait BenchClients {
         false
     }
 
-    /// Says goodbye for everybody. What follows is told by [`BenchClients::poll`].
+    /// Closes all connections. [`BenchClients::poll`] reports the events that follow.
     fn close(&mut self);
 }
 
 /// An event of a client.
 #[derive(Debug)]
 pub(crate) enum ClientEvent<'a> {
-    /// It may send from now on.
+    /// The client may send from now on.
     Connected(u32),
-    /// A line came: now, unless it says when by the clock that all processes share.
+    /// A line arrived: now, unless `at_ns` says when by the clock that all processes share.
     Line { client: u32, line: &'a [u8], at_ns: Option<u64> },
     /// The answer on another channel came.
     Touched,
-    /// Its connection ended.
+    /// The client's connection ended.
     Gone { client: u32, reason: String },
 }
 

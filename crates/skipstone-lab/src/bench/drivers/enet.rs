@@ -13,7 +13,7 @@ use super::watch::Watch;
 use crate::bench::variant::Delivery;
 
 const CHANNEL: u8 = 0;
-/// So often every client is looked after, whether something came or not: it has to send again what is lost.
+/// Interval at which every client is serviced, with or without received data: ENet retransmits then.
 const SWEEP: Duration = Duration::from_millis(33);
 
 fn packet(line: &[u8], delivery: Delivery) -> Packet {

@@ -1,5 +1,5 @@
-//! Sockets as every driver opens them: non-blocking, with the buffers that Skipstone asks for, so that nobody loses more
-//! in a burst than another.
+//! Sockets as every driver opens them: non-blocking, with the buffers that Skipstone asks for, so that no transport
+//! loses more in a burst than another.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};

@@ -31,7 +31,7 @@ fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes what comes through the channel, a piece at a time.
+/// Writes the data that comes through the channel, a piece at a time.
 async fn write(mut stream: SendStream, mut pieces: UnboundedReceiver<Bytes>) {
     while let Some(piece) = pieces.recv().await {
         if stream.write_chunk(piece).await.is_err() {
@@ -95,7 +95,7 @@ async fn serve(incoming: Incoming, shared: Arc<Mutex<Shared>>) {
     shared.ip_bytes_past += ip_bytes(&connection);
 }
 
-/// Every line of a stream, until it ends. A line without a letter is a hello.
+/// Reads every line of a stream, until it ends. A line without a letter announces the client.
 async fn listen(mut stream: RecvStream, mut take: impl FnMut(&[u8])) {
     let mut unframe = Unframe::default();
     while let Ok(Some(chunk)) = stream.read_chunk(usize::MAX, true).await {
@@ -149,7 +149,7 @@ impl BenchServer for QuinnServer {
 
     fn rest(&mut self, until: Instant) -> Result<(), String> {
         self.runtime.block_on(async {
-            // What waits is written at least once a tick, however late it is.
+            // The runtime writes waiting data at least once a tick, however late the tick is.
             tokio::task::yield_now().await;
             tokio::time::sleep_until(until.into()).await;
         });
@@ -214,7 +214,7 @@ async fn talk(
         Ok((connection, send, mut receive)) => {
             tokio::spawn(write(send, pieces));
             events.push(OwnedEvent::Connected(client));
-            // Whole lines, so that those who look at them need no memory.
+            // Whole lines, so that the code that reads them needs no memory.
             let mut rest = Vec::new();
             while let Ok(Some(chunk)) = receive.read_chunk(usize::MAX, true).await {
                 let at_ns = now_ns();
@@ -238,7 +238,7 @@ async fn begin(
     let connecting = endpoint.connect_with(config, server, NAME).map_err(|error| error.to_string())?;
     let connection = connecting.await.map_err(|error| error.to_string())?;
     let (mut send, receive) = connection.open_bi().await.map_err(|error| error.to_string())?;
-    // The server sees a stream when something comes through it.
+    // The server sees a stream only when data comes through it.
     send.write_all(&[0, 0]).await.map_err(|error| error.to_string())?;
     Ok((connection, send, receive))
 }
@@ -280,7 +280,7 @@ impl BenchClients for QuinnClients {
         Ok(())
     }
 
-    /// Its tasks cannot be left alone for so long.
+    /// The runtime's tasks cannot wait for so long.
     fn look(&mut self, after: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
         self.poll(after, on_event)
     }

@@ -145,7 +145,7 @@ impl RenetClients {
 }
 
 impl RenetPeer {
-    /// A frame: takes what came, and sends what is due.
+    /// A frame: receives, and sends all packets that are due.
     fn frame(&mut self, number: u32, on_event: &mut dyn FnMut(ClientEvent<'_>)) {
         if self.is_gone {
             return;
@@ -164,7 +164,7 @@ impl RenetPeer {
         while let Some(line) = self.renet.receive_message(CHANNEL) {
             on_event(ClientEvent::Line { client: number, line: &line, at_ns: None });
         }
-        // What the socket does not take is lost, and sent again.
+        // A packet that the socket does not accept is lost, and renet retransmits its messages.
         let _ = self.transport.send_packets(&mut self.renet);
     }
 }

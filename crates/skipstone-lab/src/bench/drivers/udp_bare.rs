@@ -1,5 +1,5 @@
-//! The floor: the lines of a tick in packed datagrams, one GSO call per client, sendmmsg across clients, recvmmsg and GRO,
-//! by the very sockets that Skipstone uses; and no protocol. What is lost stays lost.
+//! The lower bound of cost: the lines of a tick in packed datagrams, one GSO call per client, sendmmsg across clients,
+//! recvmmsg and GRO, by the same sockets that Skipstone uses; and no protocol. Lost datagrams are not retransmitted.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ const LINES: u8 = b'l';
 const ACK: u8 = b'a';
 const GOODBYE: u8 = b'g';
 
-/// An ethernet's MTU less IP and UDP headers: what Skipstone finds out there.
+/// An Ethernet MTU less IP and UDP headers: the size that Skipstone's path MTU discovery finds there.
 const DATAGRAM_BYTES_MAX: usize = 1_472;
-/// Stands for a packet number and whatever else a header holds.
+/// Placeholder for a packet number and the rest of a header.
 const OWN_HEADER_BYTES: usize = 8;
-/// About what an acknowledgement takes.
+/// Approximate bytes of an acknowledgement.
 const ACK_BYTES: usize = 16;
 const HELLO_AGAIN: Duration = Duration::from_millis(200);
 

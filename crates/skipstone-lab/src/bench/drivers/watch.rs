@@ -51,7 +51,7 @@ impl Watch {
         waited.map(drop).map_err(text("wait for sockets"))
     }
 
-    /// Those to whom something came.
+    /// The clients whose sockets have data.
     pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
         self.events.iter().map(|event| event.token().0)
     }
@@ -68,11 +68,11 @@ pub(super) struct Door {
 
 /// The readiness of the sockets, as far as it was asked for.
 struct Ready {
-    /// Somebody is at the door.
+    /// The listener has a connection to accept.
     at_door: bool,
     /// Streams that can be read.
     streams: Vec<usize>,
-    /// There may be more.
+    /// More sockets may be ready.
     is_full: bool,
 }
 
@@ -107,7 +107,7 @@ impl Door {
         Ok(Ready { at_door, streams, is_full })
     }
 
-    /// The next stream from the door.
+    /// The next connection from the listener.
     fn accept(&mut self) -> Result<Option<TcpStream>, String> {
         let mut stream = match self.listener.accept() {
             Ok((stream, _)) => stream,
@@ -130,11 +130,11 @@ pub(super) trait StreamServer {
     /// The next stream.
     fn add(&mut self, stream: TcpStream);
 
-    /// Takes what a stream has.
+    /// Reads a stream's data.
     fn read(&mut self, number: usize, inbox: &mut Inbox);
 }
 
-/// Takes in who stands at the door, and what has come.
+/// Accepts waiting connections, and reads the received data.
 pub(super) fn receive(server: &mut impl StreamServer, inbox: &mut Inbox) -> Result<(), String> {
     loop {
         let ready = server.door().look()?;

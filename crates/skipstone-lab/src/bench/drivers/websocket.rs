@@ -22,7 +22,7 @@ fn config() -> WebSocketConfig {
     WebSocketConfig::default().read_buffer_size(4 << 10)
 }
 
-/// Every message that has come; false if the connection is over.
+/// Reads every message that has arrived; false if the connection has ended.
 fn read_all(socket: &mut WebSocket<TcpStream>, mut take: impl FnMut(Bytes)) -> bool {
     loop {
         match socket.read() {
@@ -155,7 +155,7 @@ impl BenchServer for WebSocketServer {
         }
         for socket in self.clients.iter_mut().filter_map(Side::open) {
             for line in &self.tick {
-                // What the kernel does not take now stays in the buffer and leaves with the next tick.
+                // Bytes that the kernel does not accept now stay in the buffer and leave with the next tick.
                 let _ = socket.write(Message::Binary(line.clone()));
             }
             let _ = socket.flush();

@@ -1,8 +1,8 @@
-//! Lines in flight: each that comes back is followed by another.
+//! Lines in flight: each line that returns is followed by another.
 
 use std::time::{Duration, Instant};
 
-/// The clients whose turn it is to send.
+/// The clients that may send next.
 #[derive(Debug)]
 pub(super) struct Flight {
     in_flight: u32,
@@ -11,7 +11,7 @@ pub(super) struct Flight {
     looked: Instant,
 }
 
-/// Where lines may be lost, a client that has heard nothing for so long begins anew.
+/// Where lines may be lost, a client that has received nothing for so long begins again.
 const RETURN_MAX: Duration = Duration::from_millis(500);
 
 impl Flight {
@@ -20,7 +20,7 @@ impl Flight {
         Flight { in_flight, sent: vec![now; clients as usize], looked: now }
     }
 
-    /// Everybody begins: each client as often as it may have lines on their way.
+    /// Every client begins: as many turns for each as it may have lines in flight.
     pub(super) fn begin(&self) -> Vec<u32> {
         (0..self.in_flight).flat_map(|_| 0..self.sent.len() as u32).collect()
     }
@@ -30,7 +30,7 @@ impl Flight {
         self.sent[client as usize] = Instant::now();
     }
 
-    /// Those who begin anew.
+    /// The clients that begin again.
     pub(super) fn stranded(&mut self) -> Vec<u32> {
         if self.looked.elapsed() < RETURN_MAX {
             return Vec::new();

@@ -19,7 +19,7 @@ pub(crate) struct EndsSetup<'a> {
     pub(crate) now: Time,
     /// Where the server is.
     pub(crate) server: SocketAddr,
-    /// Decides what is left to chance at both ends.
+    /// Makes the random choices of both ends.
     pub(crate) seed: u64,
     pub(crate) condition: &'a Condition,
 }

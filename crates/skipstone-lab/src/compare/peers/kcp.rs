@@ -42,7 +42,7 @@ pub(super) enum Parity {
 
 pub(super) fn ends(packing: Packing, parity: Parity, setup: EndsSetup<'_>) -> Ends {
     let mut seed = setup.seed;
-    // It has one queue for all, and counts segments; those of a stream may hold several updates.
+    // KCP has one queue for all updates, and counts segments; those of a stream may hold several updates.
     let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
     let waiting_max = setup.condition.waiting_max.map_or(usize::MAX, of_all);
     let mut end = |to| {
@@ -123,7 +123,7 @@ impl KcpEnd {
         }
     }
 
-    /// Sets KCP's clock. It flushes when its interval is over.
+    /// Sets KCP's clock. KCP flushes when its interval is over.
     fn update(&mut self, now: Time) {
         let millis = now.since(self.epoch).as_millis() as u32;
         self.kcp.update(millis).expect("writing to a queue succeeds");
@@ -137,7 +137,7 @@ impl KcpEnd {
         self.collect();
     }
 
-    /// Takes what KCP has written.
+    /// Collects the segments that KCP has written.
     fn collect(&mut self) {
         for datagram in self.outgoing.0.borrow_mut().drain(..) {
             match &mut self.parity {
@@ -148,7 +148,7 @@ impl KcpEnd {
     }
 
     fn input(&mut self, datagram: &[u8]) {
-        // What makes no sense to KCP is dropped by it.
+        // KCP drops invalid datagrams itself.
         let _ = self.kcp.input(datagram);
     }
 

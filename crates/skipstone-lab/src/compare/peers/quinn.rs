@@ -122,7 +122,7 @@ struct QuinnEnd {
     /// By the number of the stream, which is that of the entity.
     streams: BTreeMap<u64, Stream>,
     arrived: VecDeque<Update>,
-    /// Whether what does not fit into the connection's send window is refused; it waits otherwise.
+    /// Whether updates that do not fit into the connection's send window are refused; they wait otherwise.
     is_bounded: bool,
 }
 
@@ -183,7 +183,7 @@ fn read(connection: &mut Connection, stream: Option<&mut Stream>, arrived: &mut 
     while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
         stream.framing.add(&chunk.bytes);
     }
-    // What it has to send is found by `poll_transmit`.
+    // `poll_transmit` finds the frames that `finalize` makes due, so its result is not needed.
     let _ = chunks.finalize();
     while let Some(payload) = stream.framing.next() {
         arrived.push_back(Update { entity: stream.id.index() as u16, payload, age: Duration::ZERO });

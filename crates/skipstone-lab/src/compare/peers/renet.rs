@@ -99,7 +99,7 @@ impl RenetEnd {
         }
     }
 
-    /// Seals what is to be sent.
+    /// Encrypts the packets to send.
     fn collect(&mut self) {
         match &mut self.side {
             RenetSide::Client { net, renet } if net.is_connected() => {

@@ -1,5 +1,5 @@
 //! The view of a run under way: one plain line a second for files and pipes, or a block that is redrawn in place.
-//! It shows what a [`Snapshot`] holds and keeps nothing; without an alternate screen, so that it stays to be read.
+//! The view shows a [`Snapshot`] and keeps nothing; it uses no alternate screen, so that its output stays readable.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ pub struct RecentLatency {
     pub max_ms: f64,
 }
 
-/// The server in the last second; `None` what it does not tell.
+/// The server in the last second; `None` for figures that the server does not report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecentServer {
     /// CPU in percent of one core.

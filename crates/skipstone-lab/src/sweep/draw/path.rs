@@ -7,7 +7,7 @@ use super::weather::Weather;
 use crate::sweep::chance::Chance;
 use crate::units::Span;
 
-/// What a path is without loss and rate.
+/// A path's properties other than loss and rate.
 #[derive(Debug)]
 pub(super) struct Path {
     seed: u64,

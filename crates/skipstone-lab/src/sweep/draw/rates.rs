@@ -8,7 +8,7 @@ use super::workload::Workload;
 use crate::sweep::chance::{Chance, two_digits};
 use crate::units::Span;
 
-/// What the link carries.
+/// The link's rates and its load.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     /// There, and back if it differs: bits a second.

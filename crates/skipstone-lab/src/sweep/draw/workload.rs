@@ -1,4 +1,4 @@
-//! What an application sends.
+//! The workload of an application.
 
 use std::time::Duration;
 
@@ -82,5 +82,5 @@ const DATAGRAM_HEADER_BYTES: f64 = 60.0;
 const BULK_OVERHEAD: f64 = 1.05;
 /// Long enough for whatever still resends.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is not sent again comes within a round trip, or never.
+/// A message that is not retransmitted arrives within a round trip, or never.
 const PATIENCE_UNRELIABLE: Duration = Duration::from_secs(2);

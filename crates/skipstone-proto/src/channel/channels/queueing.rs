@@ -8,21 +8,22 @@ use crate::channel::{Channel, GivenUp, Submission};
 use crate::wire::settings::{ChannelRule, Settings};
 use std::sync::Arc;
 
-/// What became of messages that were to be queued.
+/// The result of queueing messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Queued {
-    /// How many wait now.
+    /// Messages that wait now.
     pub messages: u32,
     /// Their bytes.
     pub bytes: usize,
-    /// How many were refused, or took the place of others.
+    /// Messages that were refused, or that replaced others.
     pub overflows: u32,
     /// The channel's rule is that the connection ends.
     pub is_over: bool,
 }
 
 impl Channels {
-    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the channel.
+    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the
+    /// channel.
     pub(crate) fn queue(
         &mut self,
         settings: &Settings,

@@ -1,4 +1,4 @@
-//! What waits or is in flight: a message, or several of a batch.
+//! The content of an entry that waits or is in flight: a message, or several of a batch.
 
 use crate::channel::encoded_batch::BatchSlice;
 use crate::channel::{MessageId, window_cost};
@@ -42,7 +42,7 @@ impl Content {
         }
     }
 
-    /// What of the peer's window they take, if they are reliable.
+    /// Bytes of the peer's receive window that these messages take, if they are reliable.
     pub(super) fn cost(&self) -> u64 {
         match self {
             Content::One(payload) => window_cost(payload.len()),

@@ -1,4 +1,4 @@
-//! What became of messages: acknowledged, lost, superseded.
+//! The fate of messages: acknowledged, lost, superseded.
 
 use super::content::Content;
 use super::flight::{Flight, MessageState};
@@ -48,8 +48,8 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// Whole messages that were acknowledged in the order in which they were sent, as most are, are simply gone. Returns
-    /// how many of these that was.
+    /// Whole messages that were acknowledged in the order in which they were sent, as most are, are simply gone.
+    /// Returns how many of these that was.
     fn acked_in_front(&mut self, first: Seq, count: u32, window: &mut SendWindow) -> u32 {
         let mut gone = 0;
         if first != self.first || !self.is_ordinal() || self.wants_receipts {
@@ -72,7 +72,7 @@ impl Outgoing {
 
     /// A packet that held this is lost.
     pub(crate) fn on_lost(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
-        // What was suspected was sent again then; that copy has a fate of its own.
+        // Content that was suspected lost was already retransmitted; that retransmission has a fate of its own.
         if !(resolved.was_suspected && self.mode.is_reliable()) {
             self.take_back(resolved.packet, resolved.record, window, receipts);
         }
@@ -105,7 +105,8 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// A packet that held this is suspected, and its content wanted once more. What is not sent again waits for certainty.
+    /// A packet that held this record is suspected lost, and its content is to be sent once more. Content that is not
+    /// sent again waits until the packet is acknowledged or lost.
     pub(crate) fn on_suspected(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         if self.mode.is_reliable() {
             self.take_back(resolved.packet, resolved.record, window, receipts);
@@ -121,7 +122,7 @@ impl Outgoing {
                 }
                 self.done(index, Err(GivenUp::Lost), window, receipts);
             }
-            // What went out in part is finished: the receiver holds the rest of it.
+            // A message that was sent in part is completed: the receiver holds the rest of it.
             DeliveryMode::ReliableSequenced if !is_newest && self.flight[index].fragments.is_none() => {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
             }
@@ -132,13 +133,13 @@ impl Outgoing {
         }
     }
 
-    /// Reliable-sequenced: a newer message comes, so what has not arrived need not.
+    /// Reliable-sequenced: a newer message comes, so older ones that have not arrived are given up.
     pub(super) fn supersede(&mut self, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         while let Some(older) = self.pop_pending() {
             self.give_up(older.1, GivenUp::Superseded, receipts);
         }
-        // A message of which a part has left is finished. Else its receiver would hold parts that nobody accounts for,
-        // and a sender that is always interrupted would never deliver.
+        // A message that was sent in part is completed. Otherwise its receiver would hold fragments that no window
+        // counts, and a sender that is always interrupted would never deliver a message.
         for index in 0..self.flight.len() {
             if self.flight[index].state == MessageState::Lost && self.flight[index].fragments.is_none() {
                 self.done(index, Err(GivenUp::Superseded), window, receipts);
@@ -185,7 +186,7 @@ impl Outgoing {
         }
     }
 
-    /// No packet repeats this any more: what is sent only so often needs its payload no longer.
+    /// No packet repeats this record any more: a message that is sent only so often no longer needs its payload.
     pub(crate) fn end_repeats(&mut self, record: Record) {
         let Record::Messages { first, count, .. } = record else { return };
         if !self.is_repeating {

@@ -1,4 +1,4 @@
-//! Messages on their way into packets: new ones whole or in fragments, and what was lost once more.
+//! Writing messages into packets: new ones, whole or in fragments, and retransmissions.
 
 use super::content::Content;
 use super::flight::{Flight, Fragments, MessageState, PendingMessages};
@@ -70,8 +70,8 @@ impl Outgoing {
         }
     }
 
-    /// Writes whole messages that follow the one before them in the packet, as far as nothing speaks against it: the
-    /// shortest way for most of all messages. What stops it is the caller's to find out.
+    /// Writes whole messages that follow the one before them in the packet, as far as possible: the fast path for most
+    /// messages. The caller determines the reason for a stop.
     fn send_following(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) {
         if !self.is_ordinal() || self.is_partly_sent {
             return;
@@ -159,8 +159,8 @@ impl Outgoing {
         true
     }
 
-    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it is
-    /// this packet whose loss matters to them.
+    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it
+    /// is this packet whose loss matters to them.
     pub(crate) fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
         self.fall_apart(first, count);
@@ -187,7 +187,7 @@ impl Outgoing {
         wanted.map(|message| length(message) + HEADER_BYTES).sum()
     }
 
-    /// A message that may be repeated. One that a newer one takes the place of is not wanted, and a long one is not urgent.
+    /// A message that may be repeated. A message that a newer one replaces is not wanted, and a long one is not urgent.
     fn repeatable(&self, sequence: Seq) -> Option<usize> {
         let index = self.flight_index(sequence).filter(|_| self.is_ordinal() || self.is_repeating)?;
         // The peer has a newer one, which makes this one stale.

@@ -1,11 +1,11 @@
-//! The controller's phases: what moves the window in each, and what leads from one to the next.
+//! The controller's phases: the changes of the window in each, and the transitions between them.
 
 use super::{DelayAware, Phase, Steady, WINDOW_MAX, micros};
 use crate::congestion::AckSample;
 use crate::congestion::cubic::{self, Cubic};
 use crate::time::{Duration, Time};
 
-/// Growth is such that what is sent before the queue shows is a queue of about half of this.
+/// Growth is limited so that the data sent before the queue is visible makes a queue of about half of this.
 const OVERSHOOT_US: u32 = 120_000;
 /// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
 const ROUNDS_BEFORE_DOUBLING: u8 = 3;
@@ -28,8 +28,9 @@ impl DelayAware {
         }
     }
 
-    /// By how much to send more a round trip after `amount`: twice as much, as slow start does, while well below what the
-    /// spacing of acknowledgements promises; else no more than the queue can take until the answer comes.
+    /// The growth of the window a round trip after `amount`: twice as much, as in slow start, while well below the rate
+    /// that the spacing of acknowledgements promises; otherwise at most the amount that the queue can take until the
+    /// acknowledgement comes.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
         if self.is_far_below_promise() || self.is_unpromised() {
             return amount;
@@ -37,13 +38,13 @@ impl DelayAware {
         amount * u64::from(self.overshoot()) / u64::from(self.smoothed.max(self.overshoot()))
     }
 
-    /// Whether the window is well below what the spacing of acknowledgements promises.
+    /// Whether the window is well below the rate that the spacing of acknowledgements promises.
     fn is_far_below_promise(&self) -> bool {
         u64::from(self.window) < self.rate.promised() * u64::from(self.queue.base()) / 1_000_000 * 3 / 4
     }
 
-    /// Whether nothing has left in a row yet whose spacing would promise anything, on a path so long that growth without a
-    /// promise would take minutes. Queues alone end the growth then.
+    /// Whether no packet train long enough to estimate a rate was sent yet, on a path so long that growth without an
+    /// estimate would take minutes. Queues alone end the growth then.
     pub(super) fn is_unpromised(&self) -> bool {
         self.rate.promised() == 0 && self.smoothed > self.overshoot()
     }
@@ -63,7 +64,7 @@ impl DelayAware {
         self.begin_steady(now);
     }
 
-    /// What fills the path and the queue's target at the rate that it carries of late.
+    /// The window that fills the path and the queue's target, at the recent delivery rate.
     fn fitting_window(&self) -> u32 {
         if self.rate.best() == 0 {
             return self.window;
@@ -131,8 +132,8 @@ impl DelayAware {
         }
     }
 
-    /// Whether it is time to drain the queue: so long after its last dip, which all who share it saw. So they come to
-    /// drain it together (as BBR's flows do), and see the path without it.
+    /// Whether it is time to drain the queue: a fixed time after its last dip, which all flows that share the queue
+    /// saw. So these flows drain the queue together (as BBR's flows do), and measure the path without it.
     fn is_drain_due(&self, now: Time) -> bool {
         let interval = micros(DRAIN_ROUND_TRIPS * self.smoothed).max(Duration::from_secs(DRAIN_SECONDS));
         self.is_full(now) && now.since(self.queue.dip_at()) >= interval

@@ -28,13 +28,13 @@ impl Connection {
         if self.is_bursty() && is_repairing { self.spacing(REPAIRS_PER_RTT) } else { Duration::ZERO }
     }
 
-    /// Whether losses come in bursts, so that repairs of one burst had better not leave together.
+    /// Whether losses come in bursts, so that repairs of one burst should not leave together.
     fn is_bursty(&self) -> bool {
         self.sending.ledger.losses().burst_length() >= BURSTY
     }
 
-    /// New messages of a class are about to leave: makes the plan for their burst, if there is none yet, and returns the
-    /// size that the next packet aims at.
+    /// Plans the burst of a class whose new messages are about to leave, if there is no plan yet, and returns the
+    /// target size of the next packet.
     pub(in crate::connection) fn burst_target(
         &mut self,
         now: Time,
@@ -51,7 +51,7 @@ impl Connection {
             None => class.protects(self.sending.ledger.losses()),
         };
         if !is_protected {
-            // As few packets as hold it; nobody need look at what waits.
+            // As few packets as possible; the size of the queue does not matter.
             class.burst.get_or_insert(BurstPlan { packets: 1, repairs: 0 });
             return usize::MAX;
         }
@@ -61,7 +61,7 @@ impl Connection {
             None => {
                 let packet_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
-                // On a short path, what is sent again arrives before the next tick.
+                // On a short path, a retransmission arrives before the next tick.
                 let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
                 let yields = is_short || self.path.roaming.in_use().is_some() || self.path.congestion.is_congested(now);
                 let share = if yields { 0.0 } else { self.path.congestion.redundancy_share() };
@@ -79,7 +79,7 @@ impl Connection {
         burst.is_some_and(|plan| plan.repairs > 0)
     }
 
-    /// A packet with new messages of a class left; `content` is what of it a repair covers.
+    /// A packet with new messages of a class left; `content` is the part that a repair covers.
     pub(in crate::connection) fn on_source(&mut self, now: Time, id: ClassId, number: u64, content: &[u8]) {
         let class = self.redundancy.class_mut(id);
         class.on_source(number, content);
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Everything new of a class has left: what remains are the repairs.
+    /// All new messages of a class have left: only the repairs remain.
     fn end_burst(&mut self, now: Time, id: ClassId) {
         let (is_bursty, spacing) = (self.is_bursty(), self.spacing(REPAIRS_PER_RTT));
         let class = self.redundancy.class_mut(id);
@@ -104,8 +104,8 @@ impl Connection {
         class.repairs.follow(now_count, plan.repairs - now_count, now + spacing);
     }
 
-    /// Whether a burst of this class that begins now says again what was acknowledged last, because the peer may not
-    /// know.
+    /// Whether a burst of this class that begins now repeats the last acknowledgement, because the peer may not have
+    /// received it.
     pub(in crate::connection) fn repeats_ack(&self, id: ClassId) -> bool {
         let class = self.redundancy.class(id);
         let is_first = class.burst.is_none() && class.sends_copies();

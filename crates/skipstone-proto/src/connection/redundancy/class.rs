@@ -7,7 +7,7 @@ use crate::redundancy::loss_estimate::LossEstimate;
 use crate::redundancy::policy::{Burst, BurstPlan, Policy};
 use crate::wire::redundancy::RedundancyMode;
 
-/// What is done for channels of one mode.
+/// Redundancy state of the channels that share one mode.
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) mode: RedundancyMode,
@@ -53,7 +53,7 @@ impl Class {
         self.mode == RedundancyMode::Adaptive && self.encoder.is_some()
     }
 
-    /// Whether the path loses enough for bursts to get repairs. Where it does not, what is left of earlier ones goes.
+    /// Whether the path loses enough for bursts to get repairs. If not, the state of earlier repairs is dropped.
     pub(super) fn protects(&mut self, losses: &LossEstimate) -> bool {
         self.policy.update(losses);
         if !self.policy.is_active() {

@@ -36,8 +36,8 @@ impl Redundant {
 }
 
 impl Connection {
-    /// How many times retransmitted content of a class goes out, the first time included, so that hardly any is lost every
-    /// time.
+    /// Number of times that retransmitted content of a class is sent, the first time included, so that hardly any
+    /// content is lost every time.
     fn copy_count(&self, class: ClassId) -> u8 {
         let class = self.redundancy.class(class);
         if !class.sends_copies() {
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// Copies are due.
+    /// Sends the copies that are due.
     pub(in crate::connection) fn send_copies(&mut self, cx: &mut Context<'_>) {
         while let Some(copy) = self.sending.ledger.copies().pop_due(cx.now) {
             self.sending.ledger.copy(copy.packet, &mut cx.scratch.resolved);

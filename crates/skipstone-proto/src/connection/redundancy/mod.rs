@@ -1,8 +1,9 @@
-//! What a connection does so that losses need not be waited for. The code itself lives in `fec`; here it meets packets.
+//! Redundancy of a connection, so that lost content need not wait for a retransmission. The code itself lives in `fec`;
+//! these modules connect it with packets.
 //!
 //! Channels whose rules name the same mode are a `class`: `bursts` plans how its messages leave, `repairs` follow them,
-//! `repeats` go in front of the next ones, and `write` has both on their way into packets; `copies` follow retransmissions.
-//! `recovered` is the receiving side. What is spent is the connection's.
+//! `repeats` go in front of the next messages, and `write` writes both into packets; `copies` follow retransmissions.
+//! `recovered` is the receiving side. The redundancy budget belongs to the connection.
 
 mod bursts;
 mod class;
@@ -22,5 +23,5 @@ pub(super) use write::{note_repeatable, write_repair, write_repeats};
 
 /// Room beside the messages of a packet for the frame that says their age (LATE, WIRE.md section 4.5).
 pub(super) const AGE_ROOM: usize = LATE_BYTES_MAX;
-/// What each packet adds to its frames: header and number. The seal comes on top.
+/// Bytes that each packet adds to its frames: header and packet number, without the seal.
 pub(super) const PACKET_BYTES: usize = HEADER_BYTES + 2;

@@ -1,4 +1,4 @@
-//! The receiving side: repairs, what they are made of, and the packets that they make again.
+//! The receiving side: repairs, the packets that they cover, and the packets that they recover.
 
 use crate::connection::stats::DropReason;
 use crate::connection::{Connection, ConnectionState, Context};

@@ -19,29 +19,29 @@ impl Default for Repairs {
 }
 
 impl Repairs {
-    /// When one is due that keeps its distance.
+    /// Time at which a delayed repair is due.
     pub(super) fn due(&self) -> Time {
         if self.later > 0 { self.later_at } else { Time::NEVER }
     }
 
-    /// Whether one is due.
+    /// Whether a repair is due.
     pub(super) fn are_due(&self, now: Time) -> bool {
         self.now > 0 || self.due() <= now
     }
 
-    /// So many are to follow, now and at a time; and as many of those that the pace held back.
+    /// Schedules repairs, `now` and at `later_at`; and as many again of those that pacing held back.
     pub(super) fn follow(&mut self, now: usize, later: usize, later_at: Time) {
         let held_back = (self.now + self.later).min(now + later);
         let later_at = if held_back > 0 { later_at.min(self.later_at) } else { later_at };
         *self = Repairs { now, later: later + held_back, later_at, ..*self };
     }
 
-    /// Whether none is to follow.
+    /// Whether no repair is scheduled.
     pub(super) fn are_over(&self) -> bool {
         self.now + self.later == 0
     }
 
-    /// None leaves before this time.
+    /// Delays all repairs to this time.
     pub(super) fn defer(&mut self, until: Time) {
         if self.now > 0 {
             self.later += core::mem::take(&mut self.now);
@@ -51,7 +51,7 @@ impl Repairs {
         }
     }
 
-    /// No more of them.
+    /// Drops all scheduled repairs.
     pub(super) fn clear(&mut self) {
         self.now = 0;
         self.later = 0;

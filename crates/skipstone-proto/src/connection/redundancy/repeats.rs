@@ -1,5 +1,5 @@
-//! Messages that go out once more in the packets after their own, before anything is known of them: small urgent ones,
-//! such as a player's inputs. What is lost arrives with the next packet.
+//! Messages that are repeated in the packets after their own, before an acknowledgement or loss is known: small urgent
+//! messages, such as a player's inputs. A lost message arrives with the next packet.
 
 use crate::recovery::Record;
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// The new messages of the last packets of a class.
 #[derive(Debug)]
 pub(super) struct Repeats {
-    /// How many of them there are, and so how often a message is repeated.
+    /// Number of these packets, and so how often a message is repeated.
     times: u8,
     pub(super) records: VecDeque<Record>,
     /// How many records each of the packets had.
@@ -19,7 +19,7 @@ impl Repeats {
         Repeats { times, records: VecDeque::new(), packets: VecDeque::new() }
     }
 
-    /// A packet with these new messages leaves. `forget` hears of those that no packet after it repeats.
+    /// Adds a packet with these new messages. `forget` is called for those that no later packet repeats.
     pub(super) fn on_packet(&mut self, new: impl Iterator<Item = Record>, forget: impl FnMut(Record)) {
         if self.packets.len() >= usize::from(self.times) {
             let oldest = self.packets.pop_front().unwrap_or(0);

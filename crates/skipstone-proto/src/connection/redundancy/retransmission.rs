@@ -5,7 +5,7 @@ use crate::time::Time;
 /// Content that waits to be retransmitted, and is to be copied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retransmission {
-    /// It was to leave then.
+    /// Time at which the content was first due to leave.
     pub(super) since: Time,
     /// How many copies shall follow the next packet with such content.
     pub(super) copies: u8,

@@ -1,4 +1,4 @@
-//! The redundancy of one connection, both directions, and what is asked of all of its classes.
+//! The redundancy of one connection, both directions, and queries over all of its classes.
 
 use super::class::Class;
 use super::retransmission::Retransmission;
@@ -43,17 +43,17 @@ impl Redundant {
         self.classes.iter().all(|class| class.mode == RedundancyMode::Adaptive)
     }
 
-    /// The peer sends repairs no more: what was kept for them goes.
+    /// Drops the packets kept for repairs: the peer sends no more repairs.
     pub(in crate::connection) fn forget_kept(&mut self) {
         self.decoder = None;
     }
 
-    /// Memory of what is kept for the peer's repairs.
+    /// Memory of the packets kept for the peer's repairs.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.decoder.as_ref().map_or(0, |decoder| decoder.memory_bytes())
     }
 
-    /// A packet with new messages left, which are so many of its bytes: redundancy may cost its share of them.
+    /// Adds to the redundancy budget: a packet left, of which `bytes` are not repeated messages.
     pub(in crate::connection) fn earn(&mut self, bytes: usize) {
         self.budget.earn(bytes as u64);
     }
@@ -63,7 +63,7 @@ impl Redundant {
         self.class(class).repeats.is_some()
     }
 
-    /// When a repair is due that keeps its distance.
+    /// Time at which the next delayed repair is due.
     pub(in crate::connection) fn due(&self) -> Time {
         self.classes.iter().map(|class| class.repairs.due()).min().unwrap_or(Time::NEVER)
     }
@@ -94,14 +94,14 @@ impl Redundant {
         if has_repairs { EXTRA_BYTES } else { 0 }
     }
 
-    /// Repairs that are due cannot leave, because the path is full: it needs none then.
+    /// Drops the repairs that are due: they cannot leave, because the congestion window is full.
     pub(in crate::connection) fn drop_repairs_due(&mut self, now: Time) {
         for class in self.classes.iter_mut().filter(|class| class.repairs.are_due(now)) {
             class.repairs.clear();
         }
     }
 
-    /// Repairs leave at the pace of everything else.
+    /// Delays repairs to the pacing of all other packets.
     pub(in crate::connection) fn defer_repairs(&mut self, until: Time) {
         self.classes.iter_mut().for_each(|class| class.repairs.defer(until));
     }

@@ -8,10 +8,10 @@ use crate::channel::packet::Packet;
 use crate::recovery::Record;
 use crate::time::Time;
 
-/// What the headers of the new messages may take beyond what was estimated.
+/// Bytes that the headers of the new messages may need beyond the estimate.
 const ROOM_BESIDE: usize = 64;
 
-/// Writes a repair, if one is due and the packet holds nothing but acknowledgements. True if it did.
+/// Writes a repair, if one is due and the packet holds only acknowledgements. True if a repair was written.
 pub(in crate::connection) fn write_repair(
     now: Time,
     redundancy: &mut Redundant,
@@ -48,8 +48,8 @@ pub(in crate::connection) fn write_repair(
     false
 }
 
-/// Writes again what the last packets of a class brought and is not acknowledged, as far as new messages leave room and
-/// the budget allows. Returns the bytes that it took.
+/// Writes again the messages of a class's last packets that are not acknowledged, as far as new messages leave room and
+/// the budget allows. Returns the bytes written.
 pub(in crate::connection) fn write_repeats(
     redundancy: &mut Redundant,
     channels: &mut Channels,
@@ -60,7 +60,7 @@ pub(in crate::connection) fn write_repeats(
     let (_, new_bytes) = channels.new_size(id);
     let affordable = usize::try_from(redundancy.budget.affordable()).unwrap_or(usize::MAX);
     let room = packet.room().saturating_sub(new_bytes + ROOM_BESIDE).min(affordable);
-    // The newest matter most, where not all of them find room. They leave in their order, which takes fewer bytes.
+    // The newest messages have priority where not all fit. They are written in their order, which takes fewer bytes.
     let mut size = 0;
     let mut fits = |record: &&Record| {
         size += channels.repeat_size(**record);

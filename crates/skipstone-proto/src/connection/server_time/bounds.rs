@@ -1,8 +1,9 @@
-//! Bounds of the difference between two clocks, from exchanges of time stamps (Cristian 1989, Marzullo 1984; NTP, RFC 5905).
+//! Bounds of the difference between two clocks, from exchanges of time stamps (Cristian 1989, Marzullo 1984; NTP, RFC
+//! 5905).
 //!
 //! The server's stamp was made between the request's departure and the answer's arrival. So each exchange bounds the
-//! difference, however unequal the two ways are; several exchanges have the overlap of their bounds in common. Bounds that grow
-//! old widen by as much as two clocks may drift apart.
+//! difference, however unequal the two ways are; several exchanges have the overlap of their bounds in common. Bounds
+//! that grow old widen by as much as two clocks may drift apart.
 
 use crate::time::{Duration, Time};
 
@@ -47,7 +48,7 @@ pub(super) struct OffsetBounds {
 }
 
 impl OffsetBounds {
-    /// What one exchange tells; `None` if its stamps contradict each other.
+    /// Bounds from one exchange; `None` if its stamps contradict each other.
     pub(super) fn of(exchange: &Exchange) -> Option<Self> {
         let Exchange { sent_at, server_us, held_us, received_at: at } = *exchange;
         if sent_at > at {
@@ -62,7 +63,8 @@ impl OffsetBounds {
         (under_way >= 0).then_some(OffsetBounds { low, high, at })
     }
 
-    /// What these bounds and a later exchange have in common. If that is nothing, a clock was set: the later one counts.
+    /// The overlap of these bounds and those of a later exchange. Without an overlap, a clock was set, and the later
+    /// bounds count.
     pub(super) fn narrowed(&self, later: &OffsetBounds) -> Self {
         let kept = self.widened(later.at);
         let (low, high) = (kept.low.max(later.low), kept.high.min(later.high));

@@ -1,4 +1,4 @@
-//! What both ends of the exchange of times keep, and when something of it is to leave.
+//! State of both ends of the time exchange, and when a request or response is due.
 
 use super::bounds::OffsetBounds;
 use crate::channel::packet::Packet;
@@ -65,14 +65,14 @@ impl TimeExchange {
         self.request.is_some() || self.due() <= now
     }
 
-    /// The connection stands: the first requests leave.
+    /// The connection is established: the first requests are due.
     pub(in crate::connection) fn on_established(&mut self, now: Time) {
         if let Some(follower) = &mut self.follower {
             (follower.due, follower.first_left) = (now, FIRST_REQUESTS);
         }
     }
 
-    /// Writes what is due, and a request if it is time for one and the packet leaves anyway. True if anything was written.
+    /// Writes the response that is due, and a request if its time has come. True if anything was written.
     #[inline]
     pub(in crate::connection) fn write(&mut self, now: Time, packet: &mut Packet<'_>) -> bool {
         (self.request.is_some() || self.follower.is_some()) && self.write_some(now, packet)

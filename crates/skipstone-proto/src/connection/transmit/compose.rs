@@ -17,25 +17,25 @@ use crate::wire::settings::Settings;
 use crate::wire::{ack, datagram, frame, varint};
 use core::ops::Range;
 
-/// What was written.
+/// The packet that was composed.
 #[derive(Debug)]
 pub(super) struct Composed {
     pub(super) number: u64,
     /// Where the frames that repairs cover lie in the buffer; the last byte before the seal is theirs.
     pub(super) content: Range<usize>,
-    /// The greatest packet number that it acknowledges.
+    /// The greatest packet number that the packet acknowledges.
     pub(super) acked_up_to: Option<u64>,
-    /// The receive window that it says.
+    /// The receive window that the packet reports.
     pub(super) window: Option<u64>,
-    /// A message had no room any more.
+    /// A message did not fit into the packet.
     pub(super) is_full: bool,
     pub(super) is_ack_eliciting: bool,
     pub(super) is_repair: bool,
-    /// It holds nothing that is worth a datagram.
+    /// The packet holds nothing that justifies a datagram.
     pub(super) is_void: bool,
-    /// Age of its oldest message, in ms.
+    /// Age of the packet's oldest message, in ms.
     pub(super) age_ms: u16,
-    /// New messages of which the first byte is in it.
+    /// New messages whose first byte is in the packet.
     pub(super) messages: u32,
     pub(super) new_payload_bytes: u32,
     /// Messages and fragments retransmitted.
@@ -89,7 +89,8 @@ impl Connection {
             && !packet.is_ack_eliciting
             && ending.is_none()
             && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, is_last_chance);
-        // Nothing fits, or an acknowledgement that was sent before would be all: the window is full, or the budget spent.
+        // Nothing fits, or only an acknowledgement that was sent before would be written: the window is full, or the
+        // budget is spent.
         let has_point = is_repair || has_time || decision.has_ack_news || ending.is_some();
         let is_void = !packet.is_ack_eliciting && (!has_point || packet.room() == capacity);
         if is_full && !is_void {
@@ -131,7 +132,7 @@ fn write_messages(
     let Decision { retransmission, reserve, class, .. } = *decision;
     let has_copies = retransmission == Retransmission::WithCopies;
     packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
-    // What would only fit without the reserve is cut, or it would wait for ever.
+    // A message that fits only without the reserve is fragmented, or it would wait for ever.
     packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
     let mut written = Written { is_full: false, repeated_bytes: 0 };
     if retransmission != Retransmission::Nothing {
@@ -215,7 +216,7 @@ fn write_accept(packet: &mut Packet<'_>, ids: ConnectionIds, settings: &Settings
     true
 }
 
-/// Writes what a client asks with.
+/// Writes CONNECT: the client's token and limits.
 fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) {
     if let Some(handshake) = handshake {
         frame::encode_connect(&mut packet.writer, handshake.token(), handshake.limits());

@@ -11,12 +11,13 @@ use crate::wire::settings::Merging;
 /// The room for a datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Space {
-    /// Bytes that it may have.
+    /// Greatest size of the datagram.
     pub(super) bytes: usize,
-    /// Bytes that the path carries, `bytes` or more. A message that these would hold is not cut because this datagram is
-    /// to be shorter.
+    /// Bytes that the path carries, `bytes` or more. A message that would fit into these is not fragmented only because
+    /// this datagram is shorter.
     pub(super) max: usize,
-    /// The datagrams before have this length, and so should this one if more follow: it is padded if little is missing.
+    /// Length of the previous datagrams, which this one should have if more follow: a datagram that is a little too
+    /// short is padded.
     pub(super) equal_to: Option<usize>,
 }
 
@@ -24,7 +25,7 @@ pub(super) struct Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckRepeat {
     Allowed,
-    /// It leaves no room for the message, or the repair, that is next.
+    /// The acknowledgement leaves no room for the next message or repair.
     InTheWay,
 }
 
@@ -49,9 +50,9 @@ pub(super) struct Decision {
     /// CLOSE or CLOSED.
     pub(super) ending: Option<Answer>,
     pub(super) ack: bool,
-    /// The acknowledgement says something that the peer was not sent before.
+    /// The acknowledgement has information that was not sent to the peer before.
     pub(super) has_ack_news: bool,
-    /// A packet with an acknowledgement asks for one itself, for none of those before was acknowledged.
+    /// A packet with an acknowledgement is ack-eliciting, because no earlier one was acknowledged.
     pub(super) asks_back: bool,
     pub(super) retransmission: Retransmission,
     /// How long the content that is retransmitted has been due, in ms.
@@ -77,7 +78,7 @@ impl Decision {
 #[derive(Clone, Copy, Debug)]
 struct Wants {
     ack: bool,
-    /// The acknowledgement may not wait for company.
+    /// The acknowledgement must leave now.
     ack_is_due: bool,
     control: bool,
     lost: bool,
@@ -86,13 +87,13 @@ struct Wants {
     repair: bool,
 }
 
-/// Packets that may overtake one before its truncated number stands for another.
+/// Number of packets that may overtake one before its truncated number becomes ambiguous.
 pub(in crate::connection) const OVERTAKING_MAX: u64 = 4_000;
 /// A packet number has at least so many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
 pub(in crate::connection) const NUMBER_BITS_MIN: u8 = 14;
-/// Packets that nobody acknowledged, because all were acknowledgements, after which one asks for it.
+/// Unacknowledged packets (all hold acknowledgements only) after which one is ack-eliciting.
 const UNCONFIRMED_MAX: u64 = 1_000;
-/// Ranges of an acknowledgement that nobody confirmed after which one asks for it, or acknowledgements would grow long.
+/// Unconfirmed ranges of an acknowledgement after which one is ack-eliciting, or acknowledgements would grow long.
 const RANGES_UNCONFIRMED_MAX: usize = 8;
 
 impl Connection {
@@ -210,7 +211,7 @@ impl Connection {
         (!(wants.repair && self.redundancy.repairs_come_first(now, class))).then_some(class)
     }
 
-    /// Whether the last acknowledgement goes in once more, though it is no news.
+    /// Whether the last acknowledgement is repeated, although it has no new information.
     #[inline]
     fn repeats_last_ack(&self, now: Time, wants: Wants, class: Option<ClassId>) -> bool {
         match class {
@@ -219,7 +220,8 @@ impl Connection {
         }
     }
 
-    /// A side that only acknowledges asks for an acknowledgement now and then, or its numbers would grow out of their bits.
+    /// A side that only sends acknowledgements must sometimes send an ack-eliciting packet, or its packet numbers would
+    /// outgrow their truncated form.
     #[inline]
     fn asks_back(&self) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);

@@ -1,4 +1,5 @@
-//! Settling: the ledger, the controller, redundancy and the statistics hear of the packet that was composed; it is sealed.
+//! Settling: records the composed packet in the ledger, the congestion controller, redundancy and the statistics, and
+//! seals it.
 
 use super::compose::Composed;
 use super::decide::{AckRepeat, Decision, Retransmission};
@@ -76,7 +77,7 @@ impl Connection {
         let is_ack_in_the_way =
             (composed.is_full || decision.repair) && composed.acked_up_to.is_some() && repeat == AckRepeat::Allowed;
         let are_repairs_dropped = decision.repair && !self.redundancy.has_repairs(now);
-        // What waited to be retransmitted has arrived meanwhile: it has kept back what is new.
+        // The messages that waited to be retransmitted have arrived meanwhile: until now, they held back new messages.
         let has_arrived = decision.retransmission == Retransmission::WithCopies && !self.has_lost_with_copies();
         if !self.channels.has_lost() {
             self.redundancy.on_nothing_to_retransmit();

@@ -1,4 +1,4 @@
-//! What the packets of a ledger held, as records in the order of the packets, and that of the packet being written.
+//! The contents of sent packets, as records in the order of the packets, and those of the packet being written.
 
 use crate::recovery::record::{Control, Record};
 use crate::shrink_queue::shrink_queue;
@@ -17,7 +17,7 @@ pub(super) struct Contents {
     before_part: u16,
 }
 
-/// Where the records of one packet lie.
+/// The place of the records of one packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     /// Where they begin, counted over the connection's life.
@@ -37,7 +37,7 @@ impl Contents {
         self.records.front().into_iter().chain(self.records.back()).for_each(prefetch);
     }
 
-    /// Lets go of memory beyond twice what there is, `kept` aside.
+    /// Releases memory beyond twice the present length, plus `kept` records.
     pub(super) fn shrink(&mut self, kept: usize) {
         shrink_queue(&mut self.records, kept);
     }
@@ -61,18 +61,18 @@ impl Contents {
         self.open += 1;
     }
 
-    /// From here on what the packet holds is told apart from what it holds already.
+    /// Begins a part: the records that are added to the packet from now on are told apart from the earlier ones.
     pub(super) fn begin_part(&mut self) {
         self.before_part = self.open;
     }
 
-    /// What it holds since then.
+    /// The records added since the part began.
     pub(super) fn part(&self) -> impl Iterator<Item = Record> + '_ {
         let count = usize::from(self.open - self.before_part);
         self.records.range(self.records.len() - count..).copied()
     }
 
-    /// The packet is written: where its records lie.
+    /// Ends the packet being written, and returns the place of its records.
     #[inline]
     pub(super) fn close(&mut self) -> Span {
         let count = core::mem::take(&mut self.open);
@@ -86,7 +86,7 @@ impl Contents {
         !span.is_empty() && matches!(self.records.back(), Some(Record::Control(Control::SizeProbe(_))))
     }
 
-    /// What a packet held.
+    /// The records of a packet.
     #[inline]
     pub(super) fn of(&self, span: Span) -> impl Iterator<Item = Record> + '_ {
         let begin = (span.begin - self.base) as usize;

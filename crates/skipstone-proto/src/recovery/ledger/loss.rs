@@ -1,5 +1,5 @@
-//! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK, RFC
-//! 8985); and what losses tell about the path.
+//! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK,
+//! RFC 8985); and the use of losses in the estimate of the path.
 
 use super::Ledger;
 use super::packet::{LostPackets, PacketState};
@@ -8,11 +8,11 @@ use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
-/// Nothing has been lost for so long: the peer may hold its acknowledgements back. Less than the peer's own time
-/// (`Received::is_quiet`), which sees losses, and hears of repairs, about when we do.
+/// Nothing has been lost for so long: the peer may hold its acknowledgements back. This is less than the peer's own
+/// time (`Received::is_quiet`): the peer sees losses and repairs at about the same time as we do.
 const CALM_AFTER: Duration = Duration::from_secs(2);
 impl Ledger {
-    /// Declares lost what is lost by now; `resolved` receives what those packets held.
+    /// Declares packets lost that are lost by now; `resolved` receives their records.
     pub(crate) fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> LostPackets {
         self.loss.due = Time::NEVER;
         let mut lost = LostPackets::default();

@@ -1,4 +1,4 @@
-//! When packets count as lost, and when they last were: the reorder window and what it follows from (RFC 8985).
+//! The state of loss detection: the time of the last loss, the reorder window and its inputs (RFC 8985).
 
 use super::packet::AckedPackets;
 use crate::rtt::Rtt;

@@ -26,32 +26,32 @@ pub(super) enum PacketState {
     /// Lost, but the peer recovered it from repair packets.
     Repaired,
     Lost,
-    /// It went to where the peer is no more, and counts as lost; its late acknowledgement says nothing.
+    /// The packet was sent on a path that the peer has left, and counts as lost; its late acknowledgement is not used.
     Left,
 }
 
 #[derive(Debug)]
 pub(super) struct SentPacket {
     pub(super) at: Time,
-    /// What it held.
+    /// The records of the packet.
     pub(super) contents: Span,
     pub(super) bytes: u16,
     pub(super) age_ms: u16,
     pub(super) stamp: DeliveryStamp,
     pub(super) state: PacketState,
     pub(super) is_suspected: bool,
-    /// Whether its fate counts in what is known of the path's losses.
+    /// Whether the packet's fate counts in the estimate of the path's losses.
     pub(super) is_measured: bool,
 }
 
-/// What an acknowledgement brought.
+/// The result of processing an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckedPackets {
     /// Bytes of packets that were in flight until now.
     pub bytes: u32,
     /// Packets that were in flight until now.
     pub packets: u32,
-    /// Packets that had been declared lost, wrongly.
+    /// Packets that had been declared lost: spurious losses.
     pub spurious: u32,
     /// Among them was one in flight that had been suspected.
     pub suspected: bool,

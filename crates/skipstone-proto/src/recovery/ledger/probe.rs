@@ -1,9 +1,9 @@
 //! Packets whose acknowledgement is overdue: suspected lost (probe timeout, PTO).
 //!
 //! Each packet has a probe timeout of its own (RFC 9002, section 6.2, counts from the last one sent: under a steady
-//! stream of ticks that would never come up). When it is over, the packet is suspected: what it held is sent once more,
-//! though nothing says yet that it is lost. A peer from whom nothing at all has come for three timeouts is silent:
-//! then only single probes go out, at growing intervals, until it is heard again.
+//! stream of ticks that would never come up). When it expires, the packet is suspected lost: its content is sent once
+//! more, although the packet is not yet declared lost. A peer from which nothing was received for three timeouts is
+//! silent: then only single probes are sent, at growing intervals, until a packet of the peer arrives.
 
 use super::Ledger;
 use super::packet::{PacketState, SentPacket};
@@ -23,15 +23,15 @@ pub(crate) struct Suspected {
 /// Probes of a silent peer are one timeout apart, or this fraction of the time that it has been silent.
 const PROBES_PER_SILENCE: u32 = 8;
 const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
-/// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as long
-/// as the chance that all of it was lost is below this part of the chance that one packet was.
+/// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as
+/// long as the chance that all of it was lost is below this part of the chance that one packet was.
 const ALL_LOST_MAX: f32 = 1e-3;
 /// Packets that left within this time are one burst.
 const BURST_SPAN: Duration = Duration::from_micros(500);
 
 impl Ledger {
-    /// When the next packet is overdue, or the next probe is due. While the path `is_full`, later packets tell of losses,
-    /// and only silence is probed.
+    /// The time when the next packet is overdue, or the next probe is due. While the path `is_full`, later packets
+    /// reveal losses, and only silence is probed.
     pub(crate) fn probe_due(&self, rtt: &Rtt, ack_delay: Duration, is_full: bool) -> Time {
         if self.eliciting_in_flight == 0 {
             return Time::NEVER;
@@ -53,7 +53,8 @@ impl Ledger {
         self.probing.last_eliciting_at
     }
 
-    /// It is due: `resolved` receives what is to be sent once more. It stays in flight: nothing says yet that it is lost.
+    /// The probe timeout expired: `resolved` receives the records to send once more. The packet stays in flight: it is
+    /// not yet declared lost.
     pub(crate) fn on_probe_timeout(
         &mut self,
         now: Time,
@@ -92,7 +93,8 @@ impl Ledger {
     }
 
     /// How many packets from this one on need not be suspected once it was. Nothing of their burst, or later, was
-    /// acknowledged: rather than all of them the acknowledgement was lost, and that of the copy will tell.
+    /// acknowledged: it is more likely that the acknowledgement was lost than all of the packets, and the
+    /// acknowledgement of the copy decides.
     fn burst_packets(&self, index: usize) -> u64 {
         let at = self.sent[index].at;
         let is_same = |packet: &&SentPacket| packet.at.since(at) <= BURST_SPAN;

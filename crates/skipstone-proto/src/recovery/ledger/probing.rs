@@ -11,7 +11,8 @@ pub(super) struct Probing {
     pub(super) last_eliciting_at: Time,
     /// When the peer last acknowledged anything new, or began to owe it.
     pub(super) progress_at: Time,
-    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and then.
+    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and
+    /// then.
     pub(super) slack: Duration,
 }
 

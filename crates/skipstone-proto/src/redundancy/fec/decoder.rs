@@ -1,11 +1,12 @@
 //! The receiving side: the last packets, and the repairs that cover one that is missing.
 //!
-//! **Work.** A packet that no repair waits for is copied and no more. One that repairs wait for costs at most 64 additions
-//! of symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each finds everything that it makes
-//! possible, at once. A REPAIR within a packet that was recovered is refused, so that none leads to another.
+//! **Work.** A packet that no repair waits for is copied and no more. One that repairs wait for costs at most 64
+//! additions of symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each finds everything
+//! that it makes possible, at once. A REPAIR within a packet that was recovered is refused, so that none leads to
+//! another.
 //!
-//! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much that waits to be used again, however large datagrams
-//! are. Only what was recovered is allocated anew.
+//! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much for reuse, however large datagrams are. Only
+//! recovered packets are allocated anew.
 //!
 //! `store` keeps packets, `equations` keeps repairs.
 
@@ -59,8 +60,8 @@ impl Decoder {
         }
     }
 
-    /// A repair came. `is_received` tells which packets came, with content or without. What can be recovered now is
-    /// given by [`Decoder::poll_recovered`].
+    /// Handles a repair packet. `is_received` returns whether a packet was received, with content or without.
+    /// [`Decoder::poll_recovered`] returns the packets that can now be recovered.
     pub fn on_repair(&mut self, index: u8, covers: PacketRanges<'_>, symbol: &[u8], is_received: impl Fn(u64) -> bool) {
         let (oldest, newest) = covers
             .clone()
@@ -73,7 +74,7 @@ impl Decoder {
         self.store.on_repair((newest - oldest) as usize + 1);
         self.advance(newest);
         let mut unknown = covers.clone().flatten().flatten().filter(|number| self.store.get(*number).is_none());
-        // What came and is not kept, and what is too old to come, will not be known.
+        // A packet that arrived and is not kept, or that is beyond the horizon, will never be known.
         let is_lost = |number: u64| !is_received(number) && self.is_within_horizon(number);
         if !unknown.clone().all(is_lost) || unknown.next().is_none() {
             return;
@@ -107,13 +108,13 @@ impl Decoder {
         core::mem::take(&mut self.lies)
     }
 
-    /// Whether nothing is kept, and this can be forgotten: no repair came but such as were refused. After one that was
-    /// not, the sender may count on what it sent since, even if it sends no other for long.
+    /// Whether nothing is kept, so that the decoder can be dropped: no repair came, or all were refused. After an
+    /// accepted repair, the sender may rely on the packets sent since, even if it sends no other repair for long.
     pub fn is_idle(&self) -> bool {
         self.store.is_closed()
     }
 
-    /// Memory of what is kept.
+    /// Memory of the kept packets and repairs.
     pub fn memory_bytes(&self) -> u64 {
         self.store.memory_bytes() + self.equations.memory_bytes()
     }
@@ -129,8 +130,8 @@ impl Decoder {
         self.newest - number < HORIZON
     }
 
-    /// Takes out of the equations what they determine. Those that were added up contain a lie if one result does, and all
-    /// may have been: none can be trusted then.
+    /// Takes the determined packets out of the equations. One invalid result means that an added-up equation is
+    /// invalid, and any of them may be: then none can be trusted.
     fn conclude(&mut self, result: Result<(), Contradiction>) {
         let before = self.repaired.len();
         let result = result.and_then(|()| {
@@ -161,7 +162,7 @@ mod tests {
     use crate::wire::repair::encode_repair_header;
     use std::collections::BTreeMap;
 
-    /// What leaves: sources and repairs under one count of numbers, as on the wire.
+    /// The packets sent: sources and repairs under one count of numbers, as on the wire.
     enum Sent {
         Source(u64, Vec<u8>),
         Repair(u64, Vec<u8>),
@@ -247,7 +248,7 @@ mod tests {
         let mut rng = Rng::new(1);
         for round in 0..300 {
             let (mut sender, mut receiver) = awake(u64::from(rng.below(1 << 20)));
-            // It has seen large windows: sources come before the first repair that covers them.
+            // The receiver has seen large windows: sources arrive before the first repair that covers them.
             receiver.decoder.store.on_repair(128);
             let sources = 1 + rng.below(100) as usize;
             let repairs = 1 + rng.below(12) as usize;
@@ -282,7 +283,7 @@ mod tests {
                 lost += losses.len();
                 (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));
             }
-            // The last of them wait for what no longer comes.
+            // The last of them wait for packets that no longer come.
             assert!(receiver.repaired >= lost - 2, "seed {seed}: {} of {lost}", receiver.repaired);
             assert_eq!(receiver.decoder.take_invalid(), 0);
         }
@@ -339,7 +340,7 @@ mod tests {
             let repair = sender.repair();
             let losses = if burst % 10 == 0 { 3 } else { 0 };
             sent[losses..].iter().for_each(|sent| receiver.take(sent));
-            // Two repairs cover what three were needed for, and then the window has moved on.
+            // Two repairs cover packets that need three, and then the window has moved on.
             if burst % 10 != 1 {
                 receiver.take(&repair);
             }
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(receiver.decoder.equations.size().0, 0);
     }
 
-    /// Repairs of what never comes, as many as there is room for, and packets that each make a difference.
+    /// Repairs of packets that never come, as many as there is room for, and packets that each change an equation.
     #[test]
     fn a_hostile_stream_of_repairs_costs_a_bounded_amount() {
         for seed in 0..10 {

@@ -6,7 +6,7 @@ use crate::wire::repair::{INDEX_MAX, encode_repair_header, repair_header_len};
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
-/// Keeps what repairs are made of. Memory is reused: nothing is allocated once the window has its size.
+/// Keeps the packets from which repairs are made. Memory is reused: nothing is allocated once the window has its size.
 #[derive(Debug, Default)]
 pub struct Encoder {
     sources: VecDeque<Source>,
@@ -14,7 +14,8 @@ pub struct Encoder {
     burst: u32,
     index: u8,
     combined: Vec<u8>,
-    /// The peer keeps no packets before its first repair: what that one covers is of no use to it.
+    /// Whether a repair was sent: before the first repair the peer keeps no packets, so the packets that it covers are
+    /// of no use to the peer.
     has_told: bool,
 }
 
@@ -43,7 +44,7 @@ impl Encoder {
         }
     }
 
-    /// What leaves from now on belongs to another burst; the window moves on.
+    /// Begins a new burst, to which the packets sent from now on belong, and moves the window on.
     pub fn begin_burst(&mut self) {
         self.burst = self.burst.wrapping_add(1);
         while self.sources.front().is_some_and(|source| self.burst.wrapping_sub(source.burst) >= BURSTS) {
@@ -51,7 +52,7 @@ impl Encoder {
         }
     }
 
-    /// Forgets all sources: a block is complete.
+    /// Removes all sources: a block is complete.
     pub fn begin_block(&mut self) {
         while !self.sources.is_empty() {
             self.forget_oldest();
@@ -99,7 +100,8 @@ impl Encoder {
         true
     }
 
-    /// A repair left. After the first one the peer keeps packets; what left before is of no use in later ones.
+    /// Repairs were sent. After the first one the peer keeps packets; packets sent before are of no use in later
+    /// repairs.
     pub fn on_repairs_sent(&mut self) {
         if !core::mem::replace(&mut self.has_told, true) {
             self.begin_block();
@@ -202,7 +204,7 @@ mod tests {
                 .cloned()
                 .collect();
             assert!(covered.last().is_some_and(|(last, _)| *last == number));
-            // What the ranges have no room for may have been the longest; its zeros do no harm.
+            // A packet for which the ranges have no room may have been the longest; its zeros do no harm.
             let mut expected = combination(repair.index, &covered);
             assert!(expected.len() <= repair.symbol.len());
             expected.resize(repair.symbol.len(), 0);

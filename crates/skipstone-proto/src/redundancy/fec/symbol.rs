@@ -1,4 +1,4 @@
-//! Symbols: what a packet contributes to a repair.
+//! Symbols: the contribution of a packet to a repair.
 
 /// Length (2 bytes) and checksum (4) before the content.
 pub(super) const PREFIX_BYTES: usize = 6;

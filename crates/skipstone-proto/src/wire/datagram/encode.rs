@@ -49,7 +49,7 @@ pub fn encode_challenge(writer: &mut Writer<'_>, challenge: &Challenge<'_>) {
     write_check(writer);
 }
 
-/// Writes an OPEN up to what is sealed: the packet or the handshake bytes follow, then [the check](append_check)
+/// Writes an OPEN up to its sealed rest: the packet or the handshake bytes follow, then [the check](append_check)
 /// (section 2.3).
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! What a client offers in its HELLO, and repeats in its OPEN (WIRE.md section 2.1).
+//! The offer of a client in its HELLO, which its OPEN repeats (WIRE.md section 2.1).
 
 use super::versions::Versions;
 use crate::wire::Malformed;
@@ -16,10 +16,10 @@ pub struct Offer<'a> {
 }
 
 impl<'a> Offer<'a> {
-    /// Takes an offer apart; what follows its versions is for later versions to use.
+    /// Decodes an offer; bytes after its versions are free for later versions.
     ///
     /// # Errors
-    /// It is cut short, or names no version.
+    /// The offer is truncated, or contains no version.
     pub fn decode(bytes: &'a [u8]) -> Result<Offer<'a>, Malformed> {
         let mut reader = Reader::new(bytes);
         Ok(Offer { bytes, suites: reader.u8()?, versions: Versions::read(&mut reader)? })
@@ -41,5 +41,5 @@ pub fn encode_offer(suites: u8, versions: &[u16]) -> Vec<u8> {
     [suites, versions.len() as u8].into_iter().chain(pairs).collect()
 }
 
-/// Versions of an offer, at most: it is at most 255 bytes long.
+/// Versions of an offer, at most: an offer is at most 255 bytes long.
 const VERSIONS_MAX: usize = 126;

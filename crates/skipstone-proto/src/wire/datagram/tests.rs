@@ -1,4 +1,4 @@
-//! Every kind of datagram there and back, and what is none.
+//! Encoding and decoding of every kind of datagram, and malformed datagrams.
 
 use super::*;
 use crate::wire::cursor::Writer;
@@ -16,12 +16,12 @@ fn written(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     writer.written().to_vec()
 }
 
-/// What is written, and its check.
+/// The encoded bytes with their check.
 fn written_and_checked(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     checked_again(&[&written(encode)[..], &[0; CHECK_BYTES]].concat())
 }
 
-/// The same with another check: the right one.
+/// The same bytes with the check replaced by the right one.
 fn checked_again(datagram: &[u8]) -> Vec<u8> {
     let mut datagram = datagram.to_vec();
     let length = datagram.len() - CHECK_BYTES;

@@ -1,4 +1,4 @@
-//! The channel table: how messages of each channel are delivered, and what happens when a queue is full.
+//! The channel table: the delivery of each channel's messages, and the reaction to a full queue.
 
 use std::ops::RangeInclusive;
 
@@ -18,14 +18,14 @@ pub enum DeliveryMode {
     ReliableOrdered = 2,
     /// Each once, as it comes.
     ReliableUnordered = 3,
-    /// The newest is sent until it arrives; delivered only if newer than the newest delivered. A message that a newer one
-    /// replaces before it has arrived is given up. One that arrives behind a newer one counts as arrived: it is acknowledged,
-    /// and the peer's application does not hear of it.
+    /// The newest is sent until it arrives; delivered only if newer than the newest delivered. A message that a newer
+    /// one replaces before it has arrived is given up. A message that arrives behind a newer one counts as arrived: it
+    /// is acknowledged, and is not delivered to the peer's application.
     ReliableSequenced = 4,
 }
 
 impl DeliveryMode {
-    /// Whether what is lost is sent again.
+    /// Whether lost messages are retransmitted.
     pub const fn is_reliable(self) -> bool {
         matches!(
             self,
@@ -33,7 +33,7 @@ impl DeliveryMode {
         )
     }
 
-    /// Whether only what is newer than the newest delivered is delivered.
+    /// Whether only messages newer than the newest delivered one are delivered.
     pub const fn is_sequenced(self) -> bool {
         matches!(self, DeliveryMode::UnreliableSequenced | DeliveryMode::ReliableSequenced)
     }
@@ -54,11 +54,11 @@ impl TryFrom<u8> for DeliveryMode {
     }
 }
 
-/// What happens to a message for which a channel's queue has no room.
+/// The reaction to a message for which a channel's queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Overflow {
-    /// It is refused.
+    /// The message is refused.
     Refuse = 0,
     /// The oldest in the queue makes room.
     DropOldest = 1,
@@ -92,7 +92,7 @@ pub struct ChannelRule {
     pub priority: u8,
     /// The share among channels of one priority, at least 1.
     pub weight: u8,
-    /// What a full queue does.
+    /// The reaction to a full queue.
     pub overflow: Overflow,
     /// Whether the sender learns of each message that arrived.
     pub receipts: bool,
@@ -100,15 +100,15 @@ pub struct ChannelRule {
     pub queue_messages_max: u32,
     /// Bytes that wait in each channel's queue, at most.
     pub queue_bytes_max: u32,
-    /// What is done against loss on these channels; `None` for what the settings say. Channels of the same mode share
-    /// packets, those of different modes do not, and take turns inside one priority, packet by packet.
+    /// The protection of these channels against loss; `None` for that of the settings. Channels of the same mode share
+    /// packets; those of different modes do not, and take turns inside one priority, packet by packet.
     pub redundancy: Option<RedundancyMode>,
 }
 
 impl ChannelRule {
-    /// A rule with priority 1, weight 1, no receipts, and room for 16,384 messages and 8 MiB. A queue that is full ends the
-    /// connection of a reliable channel, because a message in the middle of a stream must not be missing, and refuses the
-    /// message of an unreliable one.
+    /// A rule with priority 1, weight 1, no receipts, and room for 16,384 messages and 8 MiB. A queue that is full ends
+    /// the connection of a reliable channel, because a message in the middle of a stream must not be missing, and
+    /// refuses the message of an unreliable one.
     pub fn new(channels: RangeInclusive<u16>, mode: DeliveryMode) -> ChannelRule {
         ChannelRule {
             first: *channels.start(),
@@ -124,8 +124,8 @@ impl ChannelRule {
         }
     }
 
-    /// The same rule with a redundancy mode of its own, whatever the settings say of the others. The budget stays that of
-    /// the connection.
+    /// The same rule with a redundancy mode of its own, whatever the settings state for the others. The budget stays
+    /// that of the connection.
     ///
     /// ```
     /// use skipstone_proto::wire::redundancy::RedundancyMode;

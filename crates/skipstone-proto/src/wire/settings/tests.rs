@@ -1,4 +1,4 @@
-//! What settings there are, and what is none.
+//! Valid and invalid settings.
 
 use super::*;
 use crate::wire::redundancy::RedundancyMode;

@@ -1,4 +1,5 @@
-//! A build without the feature `dtls`: no server shakes hands with other implementations. A value of this type cannot be.
+//! A build without the feature `dtls`: servers accept no DTLS handshakes of other implementations. Values of this type
+//! cannot exist.
 
 use crate::driver_stats::HalfOpenStats;
 use skipstone_proto::Time;

@@ -1,4 +1,4 @@
-//! A build without the feature `simulate`: no network is played around a socket. A value of these types cannot be.
+//! A build without the feature `simulate`: sockets have no simulated network. Values of these types cannot exist.
 
 use super::impairment_error::ImpairmentError;
 use crate::url::Scheme;

@@ -1,4 +1,4 @@
-//! What the I/O shell promises, one file per claim; over loopback, with ports that the system chooses.
+//! Properties of the I/O shell, one file for each; over loopback, with ports that the system chooses.
 
 mod udp_backends_behave_alike;
 mod udp_batch_survives_partial_sends;

@@ -1,4 +1,4 @@
-//! One segmented transmit is several datagrams to the receiver, whoever splits and whoever coalesces them.
+//! One segmented transmit arrives as several datagrams, no matter which side splits and coalesces them.
 
 use super::*;
 use crate::net::udp::SEGMENTS_MAX;

@@ -13,7 +13,7 @@ pub(super) struct Server {
     pub(super) listener: WsListener,
     pub(super) address: SocketAddr,
     pub(super) connection: Option<WsConnection>,
-    /// It had more to read than its share.
+    /// The connection had more to read than one turn allows.
     pub(super) has_more: bool,
     pub(super) received: Vec<Vec<u8>>,
 }

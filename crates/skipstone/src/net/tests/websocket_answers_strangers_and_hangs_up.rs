@@ -1,4 +1,4 @@
-//! Who does not speak WebSocket gets a short answer, a counted reason, and the end.
+//! Clients that do not speak WebSocket get a short answer, a counted reason, and a closed connection.
 
 use super::websocket::*;
 use super::*;

@@ -30,7 +30,7 @@ fn unsent_bytes_rise_to_the_high_water_and_fall_again() {
     assert_eq!(connection.unsent_bytes(), stuck);
     assert_eq!(connection.statistics().messages_out, u64::from(accepted));
 
-    // It reads again: everything that was accepted comes, in order.
+    // The reader reads again: everything that was accepted arrives, in order.
     let expected_bytes = accepted as usize * (1_000 + 4);
     server.run_until("everything arrives", |_| {
         client.read();

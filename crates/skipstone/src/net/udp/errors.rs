@@ -1,15 +1,15 @@
-//! What a send did and which errors concern one datagram, one path, or nobody.
+//! Outcome of a send, and classification of errors: those of one datagram or path, and those of the socket.
 
 use std::io;
 
-/// What one [`UdpSocket::send_batch`](super::UdpSocket::send_batch) did.
+/// Outcome of one [`UdpSocket::send_batch`](super::UdpSocket::send_batch).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendOutcome {
     /// Datagrams handed to the kernel; segments count singly.
     pub datagrams: u64,
-    /// Payload bytes in them.
+    /// Payload bytes of these datagrams.
     pub bytes: u64,
-    /// System calls it took.
+    /// Number of system calls.
     pub calls: u64,
     /// The kernel takes no more now; the rest stays in the batch for a retry when the socket is writable.
     pub would_block: bool,
@@ -28,14 +28,14 @@ pub struct SendErrors {
     pub unreachable: u64,
     /// A local firewall or policy (EPERM, EACCES).
     pub not_permitted: u64,
-    /// The kernel had no memory for it (ENOBUFS, ENOMEM).
+    /// The kernel had no memory for the datagram (ENOBUFS, ENOMEM).
     pub no_buffers: u64,
     /// Anything else.
     pub other: u64,
 }
 
 impl SendErrors {
-    /// All of them.
+    /// Sum of all counters.
     pub fn total(&self) -> u64 {
         self.refused + self.too_large + self.unreachable + self.not_permitted + self.no_buffers + self.other
     }

@@ -1,11 +1,11 @@
-//! How to open a socket, and what the kernel granted.
+//! Options of a UDP socket, and the buffer sizes that the kernel granted.
 
-/// How a socket is to be opened.
+/// Options of a UDP socket.
 #[derive(Clone, Debug)]
 pub struct UdpOptions {
-    /// Receive buffer to ask the kernel for; what it gave is in [`BufferGrants`].
+    /// Receive buffer to request from the kernel; the granted size is in [`BufferGrants`].
     pub receive_buffer_bytes: usize,
-    /// Send buffer to ask the kernel for.
+    /// Send buffer to request from the kernel.
     pub send_buffer_bytes: usize,
     /// Let the kernel split segmented transmits, where it can.
     pub gso: bool,
@@ -18,11 +18,11 @@ pub struct UdpOptions {
     /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
     /// MTU discovery needs it. Linux only.
     pub never_fragment: bool,
-    /// Which system calls to use.
+    /// System calls to use.
     pub backend: Backend,
 }
 
-/// Which system calls move the datagrams.
+/// System calls that move the datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// The fastest that this system has.
@@ -77,7 +77,7 @@ impl BufferGrants {
         self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
     }
 
-    /// What is wrong and what to do about it, in a sentence, if the kernel gave less than asked.
+    /// A sentence with the problem and its remedy, if the kernel granted less than requested.
     pub fn remedy(&self) -> Option<String> {
         let (mut granted, mut limits, mut command) = (Vec::new(), Vec::new(), String::from("sysctl -w"));
         for (name, limit, asked, given) in [

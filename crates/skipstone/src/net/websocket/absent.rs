@@ -1,5 +1,5 @@
-//! A build without the feature `websocket`: nothing listens, nothing connects, and each call that would says why. A value of
-//! the connection's and the listener's type cannot be.
+//! A build without the feature `websocket`: nothing listens or connects, and each call that would do so returns an
+//! error with the reason. Values of the connection's and the listener's type cannot exist.
 
 use super::{AllowedOrigins, WsCloseReason, WsOptions, WsPeerClose};
 use bytes::Bytes;

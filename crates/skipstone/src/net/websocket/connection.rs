@@ -1,4 +1,4 @@
-//! One WebSocket connection, server or client side: a TCP stream and what it is doing.
+//! One WebSocket connection, server or client side: a TCP stream and its current phase.
 
 mod closing;
 mod opening;
@@ -36,15 +36,15 @@ pub struct WsConnection {
     deadline: Option<Instant>,
     close_reason: Option<WsCloseReason>,
     peer_close: Option<WsPeerClose>,
-    /// A ping came, and its answer leaves with the last message that was read with it.
+    /// A ping arrived. Its answer is sent after the last message that was read with it.
     owes_answer: bool,
     statistics: WsStatistics,
 }
 
-/// What the TCP stream carries at present.
+/// The current use of the TCP stream.
 #[derive(Debug)]
 enum Phase {
-    /// TCP itself is not there yet; the request waits.
+    /// TCP is not connected yet; the request waits.
     Connecting {
         key: String,
     },
@@ -55,10 +55,10 @@ enum Phase {
         head: Head,
         key: String,
     },
-    /// Frames.
+    /// WebSocket frames.
     Frames(Box<WebSocketContext>),
-    /// The last bytes leave; what comes in is thrown away, since closing over unread bytes would reset the connection
-    /// and could take our last words with it.
+    /// The last bytes are sent. Received bytes are discarded, since closing a socket with unread bytes would reset the
+    /// connection and could lose the last bytes.
     Draining {
         peer_may_send: bool,
         is_shut: bool,
@@ -133,7 +133,7 @@ impl WsConnection {
         self.peer
     }
 
-    /// Where it stands.
+    /// The current state.
     pub fn state(&self) -> WsState {
         match &self.phase {
             Phase::Closed => WsState::Closed,
@@ -150,13 +150,13 @@ impl WsConnection {
         self.state() == WsState::Open
     }
 
-    /// Whether it is over and can be dropped.
+    /// Whether the connection is over and can be dropped.
     pub fn is_closed(&self) -> bool {
         self.state() == WsState::Closed
     }
 
-    /// Whether its handshake or its closing took too long: drop it (as [`WsCloseReason::TimedOut`] if it was not
-    /// closing yet).
+    /// Whether the handshake or the closing took too long: drop the connection (as [`WsCloseReason::TimedOut`] if it
+    /// was not closing yet).
     pub fn is_stale(&self, now: Instant) -> bool {
         self.deadline.is_some_and(|deadline| now >= deadline) && !self.is_closed()
     }
@@ -166,17 +166,17 @@ impl WsConnection {
         self.deadline
     }
 
-    /// Why it ended or is ending.
+    /// Reason why the connection ended or is ending.
     pub fn close_reason(&self) -> Option<WsCloseReason> {
         self.close_reason
     }
 
-    /// What the peer's Close frame said, if one came.
+    /// Contents of the peer's Close frame, if one arrived.
     pub fn peer_close(&self) -> Option<&WsPeerClose> {
         self.peer_close.as_ref()
     }
 
-    /// Server side, during the handshake: what the client speaks, as soon as that is clear.
+    /// Server side, during the handshake: the client's protocol, as soon as it is known.
     pub fn first_bytes(&self) -> Option<FirstBytes> {
         match &self.phase {
             Phase::Request(head, _) => head.first_bytes(),
@@ -189,7 +189,8 @@ impl WsConnection {
         self.outgoing.len()
     }
 
-    /// Whether it is open and little is unsent. Reserve `send` beyond that for what cannot be dropped.
+    /// Whether the connection is open and has few unsent bytes. Above that limit, use `send` only for messages that
+    /// cannot be dropped.
     pub fn is_writable(&self) -> bool {
         self.is_open() && self.unsent_bytes() < self.options.low_water_bytes
     }
@@ -199,9 +200,9 @@ impl WsConnection {
         WsStatistics { bytes_in: self.turn.bytes_in, ..self.statistics }
     }
 
-    /// To be called at each readiness event and after [`WsReceive::More`]: gives it a new share of reading, carries the
-    /// handshake on and writes what waits. Then call [`receive`](Self::receive) until it is not a message. It
-    /// `may_be_over` if there is no event, or the event tells of an end or an error.
+    /// Call this at each readiness event and after [`WsReceive::More`]: it gives the connection a new read budget,
+    /// continues the handshake and writes queued bytes. Then call [`receive`](Self::receive) until it returns no
+    /// message. Set `may_be_over` if there is no event, or if the event reports an end or an error.
     pub fn on_ready(&mut self, may_be_over: bool) {
         self.turn.begin(may_be_over);
         self.check_connected();

@@ -18,7 +18,7 @@ use super::{AllowedOrigins, WsCloseReason};
 /// The subprotocol that clients offer and servers accept, if offered.
 pub const SUBPROTOCOL: &str = "skipstone.1";
 
-/// What a TCP client speaks, as its first bytes tell.
+/// Protocol of a TCP client, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstBytes {
     /// An HTTP/1 request line.
@@ -30,7 +30,7 @@ pub enum FirstBytes {
 }
 
 impl FirstBytes {
-    /// `None` as long as it can be either.
+    /// `None` while the bytes are too few to decide.
     pub fn classify(bytes: &[u8]) -> Option<FirstBytes> {
         const TLS_HANDSHAKE: u8 = 0x16;
         if *bytes.first()? == TLS_HANDSHAKE {
@@ -47,7 +47,7 @@ impl FirstBytes {
 const METHODS: [&[u8]; 9] =
     [b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"OPTIONS ", b"PATCH ", b"CONNECT ", b"TRACE "];
 
-/// A request or answer as it trickles in, up to its empty line.
+/// A request or response that arrives in parts, up to its empty line.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     bytes: Vec<u8>,
@@ -67,7 +67,7 @@ impl Head {
         FirstBytes::classify(&self.bytes)
     }
 
-    /// Where the head ends, once it does. Each byte is looked at once, however slowly they come.
+    /// End of the head, once it has arrived. Each byte is searched once, however slowly the bytes arrive.
     fn end(&mut self) -> Option<usize> {
         let from = self.searched.saturating_sub(3);
         self.searched = self.bytes.len();
@@ -76,18 +76,18 @@ impl Head {
     }
 }
 
-/// What to do with a head.
+/// Decision about the head of a request or response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Wait for more bytes.
     Incomplete,
-    /// A WebSocket from here on: send `answer` (empty for a client), and `rest` is the first that came over it.
+    /// The handshake succeeded: send `answer` (empty for a client). `rest` has the first bytes of the WebSocket stream.
     Upgraded { answer: Vec<u8>, rest: Vec<u8> },
     /// Send `answer` (maybe empty) and close.
     Refused { answer: &'static [u8], reason: WsCloseReason },
 }
 
-/// A server's look at what a client sent so far.
+/// A server's decision about the bytes that a client has sent so far.
 pub(super) fn judge_request(head: &mut Head, origins: &AllowedOrigins) -> Verdict {
     match head.first_bytes() {
         None => return Verdict::Incomplete,
@@ -112,7 +112,7 @@ pub(super) fn judge_request(head: &mut Head, origins: &AllowedOrigins) -> Verdic
     }
 }
 
-/// The answer; `None` for a page that may not connect.
+/// The answer to a request; `None` if the origin of the page may not connect.
 fn answer_request(head: &[u8], origins: &AllowedOrigins) -> tungstenite::Result<Option<Vec<u8>>> {
     let Some((_, request)) = Request::try_parse(head)? else {
         return Err(ProtocolError::HandshakeIncomplete.into());
@@ -145,7 +145,7 @@ fn refusal(error: &Error) -> Verdict {
     }
 }
 
-/// What a client asks for; the value of its `Sec-WebSocket-Key` is `key`.
+/// A client's handshake request; `key` is the value of its `Sec-WebSocket-Key`.
 pub(super) fn encode_request(uri: &Uri, key: &str) -> Option<Vec<u8>> {
     if uri.scheme_str() != Some("ws") {
         return None;
@@ -161,7 +161,7 @@ pub(super) fn encode_request(uri: &Uri, key: &str) -> Option<Vec<u8>> {
     Some(request.into_bytes())
 }
 
-/// A client's look at what the server answered so far.
+/// A client's decision about the bytes that the server has answered so far.
 pub(super) fn judge_response(head: &mut Head, key: &str) -> Verdict {
     let Some(end) = head.end().filter(|end| *end <= HEAD_BYTES_MAX) else {
         return match head.bytes.len() < HEAD_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! The listening TCP socket. What a connection speaks is found out later, by its first bytes.
+//! The listening TCP socket. The protocol of a connection is detected later, by its first bytes.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ pub struct WsListener {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WsAccept {
-    /// Nobody waits: the next one causes an event.
+    /// No client waits: the next one causes an event.
     Drained,
-    /// Others wait; it is somebody else's turn first.
+    /// More clients wait; other sockets have their turn first.
     More,
-    /// Somebody waits, but this process may not open another file: call again when one was closed.
+    /// A client waits, but this process may not open another file: call again when a file was closed.
     OutOfFiles,
 }
 
@@ -38,7 +38,7 @@ pub struct WsListenerStatistics {
     pub accepted: u64,
     /// Connections that were gone before they were accepted.
     pub aborted: u64,
-    /// How often the limit of open files stood in the way.
+    /// Number of times that the limit of open files prevented an accept.
     pub out_of_files: u64,
 }
 
@@ -51,8 +51,8 @@ impl WsListener {
         WsListener::open(Socket::new(Domain::for_address(address), Type::STREAM, None)?, address, options)
     }
 
-    /// As [`WsListener::bind`], on a port where others of the same user listen that were opened likewise (shards). Linux
-    /// gives each a share of the connections.
+    /// Like [`WsListener::bind`], on a port where other sockets of the same user listen that were opened in the same
+    /// way (shards). Linux gives each a share of the connections.
     ///
     /// # Errors
     /// As [`WsListener::bind`]; the port counts as in use if one of the others was opened without this call.
@@ -81,7 +81,7 @@ impl WsListener {
     /// The bound address, with the port that the system chose for port 0.
     ///
     /// # Errors
-    /// The system does not tell the address.
+    /// The system does not report the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -112,7 +112,7 @@ impl WsListener {
         registry.deregister(&mut self.listener)
     }
 
-    /// Accepts who waits, some dozens at most, and hands them to `on_connection`, which registers or drops them.
+    /// Accepts waiting clients, some dozens at most, and passes them to `on_connection`, which registers or drops them.
     pub fn accept_ready(&mut self, mut on_connection: impl FnMut(WsConnection)) -> WsAccept {
         for _ in 0..ACCEPTS_MAX {
             match self.listener.accept() {

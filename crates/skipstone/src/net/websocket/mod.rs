@@ -1,13 +1,13 @@
 //! WebSocket (RFC 6455) over non-blocking TCP: one binary message is one datagram of the protocol. Handshake, frames,
-//! bounded buffers and the closing dance; what the messages mean is decided above.
+//! bounded buffers and the closing handshake; the layer above interprets the messages.
 //!
 //! ```text
 //!  accept ─> HandshakingServer ─┐ (bad request: short HTTP answer) ─────> Closing ─> Closed
 //!                               ├─> Open ── close(), Close frame, error ──> Closing ─> Closed
 //! connect ─> HandshakingClient ─┘     └────── TCP ended or broke ───────────────────> Closed
 //! ```
-//! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it is not a message. Handshakes and
-//! closings have deadlines, which `is_stale` tells; a stale connection is simply dropped.
+//! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it returns no message. Handshakes
+//! and closings have deadlines, which `is_stale` checks; a stale connection is dropped.
 
 #[cfg(not(feature = "websocket"))]
 mod absent;
@@ -33,7 +33,7 @@ pub use handshake::{FirstBytes, SUBPROTOCOL};
 pub use listener::{WsAccept, WsListener, WsListenerStatistics};
 pub use origins::AllowedOrigins;
 
-/// The largest message in either direction: what UDP carries too.
+/// The largest message in either direction, as large as a UDP datagram.
 pub const MESSAGE_BYTES_MAX: usize = 65_507;
 
 /// Limits of a connection.
@@ -66,18 +66,18 @@ impl Default for WsOptions {
     }
 }
 
-/// Where a connection stands.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WsState {
     /// A server waits for the request.
     HandshakingServer,
     /// A client connects or waits for the answer.
     HandshakingClient,
-    /// Messages flow.
+    /// Messages can be sent and received.
     Open,
-    /// Last bytes leave; nothing is delivered any more.
+    /// The last bytes are sent; nothing is delivered any more.
     Closing,
-    /// Over. Drop it.
+    /// The connection is over: drop it.
     Closed,
 }
 
@@ -90,7 +90,7 @@ pub enum WsCloseReason {
     Remote,
     /// TCP ended or broke without a Close frame.
     Lost,
-    /// A deadline passed: for whoever drops a stale connection to count; never set in here.
+    /// A deadline passed. Never set here: it serves the counters of a caller that drops a stale connection.
     TimedOut,
     /// The client speaks TLS to a plain port.
     Tls,
@@ -150,7 +150,7 @@ impl WsCloseReason {
     }
 }
 
-/// What the peer's Close frame said.
+/// Contents of the peer's Close frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WsPeerClose {
     /// RFC 6455 section 7.4; 1005 if the frame had none.

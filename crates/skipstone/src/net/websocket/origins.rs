@@ -1,10 +1,11 @@
-//! Which web pages may open WebSockets. A browser names the origin of the page (RFC 6454) and no script can change that; other
-//! programs name none, or whatever they like. So this protects a server's players, whose browsers a foreign page would use, and
-//! not the server.
+//! Origins of the web pages that may open WebSockets. A browser names the origin of the page (RFC 6454), and no script
+//! can change it; other programs name no origin, or any. The check therefore protects a server's players, whose
+//! browsers a foreign page could use, and not the server.
 
 use std::sync::Arc;
 
-/// The origins from which browsers may connect; by default all. A client that names no origin is no page of anybody's, and may.
+/// The origins from which browsers may connect; by default all. A client that names no origin is not a web page, and
+/// may connect.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedOrigins(
     #[cfg_attr(not(any(test, feature = "websocket")), expect(dead_code, reason = "nobody asks without WebSockets"))]
@@ -12,7 +13,8 @@ pub struct AllowedOrigins(
 );
 
 impl AllowedOrigins {
-    /// Only these, written as browsers do: `https://game.example`, `http://localhost:8080`. An empty list means all.
+    /// Allows only these origins, written as browsers do: `https://game.example`, `http://localhost:8080`. An empty
+    /// list means all.
     pub fn only(origins: &[String]) -> Self {
         AllowedOrigins((!origins.is_empty()).then(|| origins.into()))
     }
@@ -24,7 +26,7 @@ impl AllowedOrigins {
         allowed.iter().any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))
     }
 
-    /// What is wrong with an origin that somebody wrote, with the remedy.
+    /// The error in a configured origin, with its remedy; `None` if the origin is valid.
     pub(crate) fn complaint(origin: &str) -> Option<&'static str> {
         let Some((scheme, host)) = origin.split_once("://") else {
             return Some("no origin: it begins with a scheme, as in https://game.example");

@@ -45,7 +45,7 @@ impl Outgoing {
         }
     }
 
-    /// Hands as much to `tcp` as it takes; the bytes and calls it took. `WouldBlock` is no error.
+    /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is no error.
     pub(super) fn write_to(&mut self, tcp: &mut impl Write) -> io::Result<Written> {
         let mut written = Written::default();
         while self.len() > 0 {
@@ -68,7 +68,7 @@ impl Outgoing {
     }
 }
 
-/// What one flush achieved.
+/// Bytes and calls of one write to the kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub(super) bytes: u64,
@@ -84,21 +84,21 @@ pub(super) struct Pipe<'a> {
     pub(super) turn: &'a mut Turn,
 }
 
-/// What a connection may still read before others have their turn.
+/// Bytes that a connection may still read before other connections have their turn.
 #[derive(Debug)]
 pub(super) struct Turn {
     budget_bytes: usize,
     pub(super) bytes_in: u64,
-    /// A read that leaves room in its buffer has found everything.
+    /// A read that does not fill its buffer has emptied the socket.
     trusts_short_reads: bool,
-    /// Everything was found.
+    /// The socket was emptied in this turn.
     is_dry: bool,
 }
 
-/// What one connection may read before the others have their turn.
+/// Bytes that one connection may read before other connections have their turn.
 const TURN_BYTES: usize = 64 << 10;
-/// With epoll a short read is the last: what comes later is another event (epoll(7), question 9). Elsewhere readiness is told
-/// anew only after a read that would have blocked.
+/// With epoll a short read is the last: later bytes cause another event (epoll(7), question 9). Elsewhere readiness is
+/// reported again only after a read that would have blocked.
 const SHORT_READS_ARE_LAST: bool = cfg!(target_os = "linux");
 
 impl Turn {
@@ -106,19 +106,20 @@ impl Turn {
         Turn { budget_bytes: TURN_BYTES, bytes_in: 0, trusts_short_reads: false, is_dry: false }
     }
 
-    /// Another share. A stream that `may_be_over` is read to its end, which no further event would tell.
+    /// Starts a new turn. A stream that `may_be_over` is read to its end, because no further event would report the
+    /// end.
     pub(super) fn begin(&mut self, may_be_over: bool) {
         self.budget_bytes = TURN_BYTES;
         self.trusts_short_reads = SHORT_READS_ARE_LAST && !may_be_over;
         self.is_dry = false;
     }
 
-    /// Whether it has read all that it may, so that more may be there.
+    /// Whether the budget is used up, so that more bytes may wait.
     pub(super) fn is_used_up(&self) -> bool {
         self.budget_bytes == 0
     }
 
-    /// Reads within the budget; with none left it "would block".
+    /// Reads within the budget; without a budget the read "would block".
     pub(super) fn read(&mut self, tcp: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         let limit = buffer.len().min(self.budget_bytes);
         if limit == 0 || self.is_dry {
@@ -144,7 +145,7 @@ impl Read for Pipe<'_> {
 }
 
 impl Write for Pipe<'_> {
-    /// All or nothing, so that frames written past this never end up inside another.
+    /// Takes all bytes or none, so that frames that bypass tungstenite never end up inside another frame.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.outgoing.len() + bytes.len() > self.outgoing_bytes_max {
             return Err(io::ErrorKind::WouldBlock.into());

@@ -1,4 +1,4 @@
-//! What all sessions of a version and a role share: dimpl's configuration, the form of records, limits.
+//! Configuration of dimpl, sizes of records, and limits that all sessions of a version and a role share.
 
 use crate::security::records;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite, NamedGroup};
@@ -15,8 +15,8 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// Datagrams that dimpl keeps until a message is whole. A client of ours says everything in one, so that a few are
-    /// enough for one that says it in pieces; a server's certificate may take many.
+    /// Datagrams that dimpl keeps until a message is complete. Our clients send each message in one datagram, so that a
+    /// small limit is enough even for a client that splits its messages; a server's certificate may need many.
     pub(super) fn queue_max(self) -> usize {
         match self {
             Role::Client => QUEUE_MAX,
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Bytes by which a record in a datagram is longer than what it seals.
+    /// Bytes by which a record in a datagram is longer than its plaintext.
     pub(super) fn overhead(self) -> usize {
         match self {
             // Header, tag. Of the 1.2 ciphers only ChaCha20-Poly1305 has a nonce that follows from the sequence.
@@ -79,7 +79,7 @@ pub(super) const MTU: usize = 800;
 pub(super) const QUEUE_MAX: usize = 30;
 /// Datagrams of a client that dimpl keeps for a server: up to 72 KB (1.2) or 139 KB (1.3) with the records below.
 pub(super) const SERVER_QUEUE_MAX: usize = 4;
-/// As many as dimpl takes.
+/// The most that dimpl accepts.
 const RECORDS_MAX: usize = 16;
 /// The last flight of 1.2 has three.
 pub(super) const SERVER_RECORDS_MAX: usize = 4;
@@ -92,13 +92,13 @@ pub(super) fn config(role: Role) -> &'static Arc<Config> {
             .mtu(MTU)
             .max_queue_rx(role.queue_max())
             .require_client_certificate(false)
-            // The address is proven before a session is made.
+            // The address is validated before a session is created.
             .use_server_cookie(false)
             .flight_start_rto(Duration::from_millis(250))
             .flight_retries(7)
             .handshake_timeout(Duration::from_secs(60))
-            // ChaCha20-Poly1305 needs no other key in the life of a connection (RFC 9147, section 4.5.3), and that is how
-            // it must be: when both sides change theirs at once, dimpl 0.9 may lose the thread for good.
+            // ChaCha20-Poly1305 needs no key update during a connection (RFC 9147, section 4.5.3), and there must be
+            // none: if both sides update their keys at the same time, dimpl 0.9 may lose the connection for good.
             .aead_encryption_limit(KEYS_NEVER_CHANGE)
             .dtls12_cipher_suites(&[Dtls12CipherSuite::ECDHE_ECDSA_CHACHA20_POLY1305_SHA256])
             .dtls13_cipher_suites(&[Dtls13CipherSuite::CHACHA20_POLY1305_SHA256])
@@ -108,10 +108,10 @@ pub(super) fn config(role: Role) -> &'static Arc<Config> {
     })
 }
 
-/// Records; more than 48 bits can number.
+/// In records; more than 48 bits can number.
 pub(super) const KEYS_NEVER_CHANGE: u64 = 1 << 50;
 
-/// The protocol's time as dimpl's.
+/// Converts the protocol's time to dimpl's.
 pub(crate) fn instant(time: Time) -> Instant {
     static BASE: OnceLock<Instant> = OnceLock::new();
     *BASE.get_or_init(Instant::now) + Duration::from_micros(time.as_micros())

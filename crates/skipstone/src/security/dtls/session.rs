@@ -17,10 +17,10 @@ pub(super) struct DtlsSession {
     role: Role,
     /// A client's check of the server's certificate, until it is done.
     verifier: Option<Arc<Verifier>>,
-    /// Datagrams of handshake bytes that wait to be sent.
+    /// Handshake datagrams that wait to be sent.
     flights: VecDeque<Vec<u8>>,
     is_established: bool,
-    /// A packet was opened: the peer has everything that it needs of the handshake.
+    /// A packet was opened: the peer has received everything that it needs of the handshake.
     has_opened: bool,
     failure: Option<Box<str>>,
     now: Time,
@@ -44,7 +44,7 @@ impl DtlsSession {
         result.map_err(|error| self.fail(format!("the encrypted handshake failed: {error}"))).ok()
     }
 
-    /// Takes everything that dimpl has to say outside of sealing and opening.
+    /// Handles all output of dimpl outside of sealing and opening.
     fn drain(&mut self) {
         if self.failure.is_some() {
             return;
@@ -52,7 +52,8 @@ impl DtlsSession {
         if self.is_established {
             self.drain_into(&mut [0; 2 * MTU]);
         } else {
-            // Kept, because so large a block among small ones that stay would cut up the heap.
+            // The buffer is kept, because freeing so large a block between small blocks that stay would fragment the
+            // heap.
             let mut scratch = SCRATCH.take();
             scratch.resize(SCRATCH_BYTES, 0);
             self.drain_into(&mut scratch);
@@ -80,7 +81,7 @@ impl DtlsSession {
                     self.due = if left > SOON { Time::NEVER } else { self.now + left };
                     return;
                 }
-                // Packets are opened elsewhere; here they are out of place.
+                // Packets are opened in `open`; application data is ignored here.
                 Output::ApplicationData(_) | Output::KeyingMaterial(..) => {}
                 Output::BufferTooSmall { needed } => return self.drain_into(&mut vec![0; needed.max(SCRATCH_BYTES)]),
                 _ => {}
@@ -88,7 +89,7 @@ impl DtlsSession {
         }
     }
 
-    /// Takes dimpl's further output beside a packet that was opened, up to the last.
+    /// Handles dimpl's output other than an opened packet, until there is no more.
     fn take_aside(&mut self, output: &Output<'_>) {
         match output {
             Output::Timeout(_) => return,
@@ -99,7 +100,8 @@ impl DtlsSession {
         self.drain();
     }
 
-    /// A server's first flight must be a ClientHello, and be answered, or there is nothing to keep a session for.
+    /// Handles the first datagram at a server. The datagram must be a ClientHello that dimpl answers; otherwise there
+    /// is no reason to keep a session.
     fn handle_hello(&mut self, bytes: &[u8]) -> bool {
         if records::is_client_hello(bytes) {
             let handled = self.dtls.handle_packet(bytes);
@@ -112,9 +114,10 @@ impl DtlsSession {
 }
 
 impl DtlsSession {
-    /// Handshake bytes once the keys stand. Records in clear could be anybody's, and each of some types makes dimpl say
-    /// its last flight again: they are left out. One datagram needs them, the client's last flight of 1.2, said again
-    /// because the server's is lost; until a packet shows that it is not, dimpl answers it after growing intervals.
+    /// Handles handshake bytes after the keys are established. Unencrypted records are ignored: anybody could have sent
+    /// them, and some types make dimpl retransmit its last flight. One datagram needs them: the client's last flight of
+    /// 1.2, which the client retransmits because the server's was lost. Until an opened packet shows that it was not
+    /// lost, dimpl answers the datagram after growing intervals.
     fn handle_late(&mut self, bytes: &[u8]) -> bool {
         let is_last_flight = self.role == Role::Server
             && self.kind == Kind::Dtls12
@@ -131,7 +134,8 @@ impl DtlsSession {
         true
     }
 
-    /// As `check`, once the keys stand. What can be said again is not worth an end.
+    /// Like `check`, after the keys are established. A full transmit queue does not end the session, because the flight
+    /// can be retransmitted.
     fn note(&mut self, result: Result<(), Error>) -> Option<()> {
         match result {
             Err(Error::TransmitQueueFull) => Some(()),
@@ -198,7 +202,7 @@ impl Session for DtlsSession {
     fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
         let (start, sealed) = (plaintext.start, plaintext.end + self.overhead());
         let accepted = self.dtls.send_application_data(&datagram[plaintext.clone()]);
-        // Nothing leaves in clear, whatever goes wrong below.
+        // No plaintext leaves, whatever fails below.
         datagram[plaintext].fill(0);
         if self.failure.is_some() || self.check(accepted).is_none() {
             return sealed;
@@ -259,7 +263,7 @@ impl Session for DtlsSession {
                 return None;
             }
         };
-        // Nearly always there is nothing more to say, and no room is room enough to be told so.
+        // Nearly always there is no more output, and an empty buffer is enough to find that out.
         self.has_opened = true;
         let more = self.dtls.poll_output(&mut []);
         self.take_aside(&more);
@@ -273,14 +277,14 @@ const APPLICATION_DATA: u8 = 23;
 const UNIFIED: u8 = 0b0010_1100;
 /// In the first byte of a DTLS 1.3 record: it has a length.
 const LENGTH_FLAG: u8 = 0b0000_0100;
-/// Handshake bytes that one datagram may bring.
+/// Limit on the handshake bytes of one datagram.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
-/// Room for whatever dimpl has gathered in a handshake: it panics when a certificate finds none.
+/// Room for all data that dimpl has gathered in a handshake: dimpl panics if a certificate does not fit.
 const SCRATCH_BYTES: usize = 1 << 16;
 const _: () = assert!(QUEUE_MAX * HANDSHAKE_BYTES_MAX < SCRATCH_BYTES);
 thread_local! {
-    /// Where handshakes are gathered, one at a time.
+    /// Buffer for the output of handshakes, one at a time.
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
-/// Beyond this, dimpl waits for nothing.
+/// A later timeout of dimpl means that dimpl waits for nothing.
 const SOON: Duration = Duration::from_secs(3_600);

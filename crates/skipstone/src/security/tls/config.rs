@@ -34,7 +34,7 @@ pub(crate) fn client_config(verifier: Arc<Verifier>) -> Arc<ClientConfig> {
     let mut config = builder.dangerous().with_custom_certificate_verifier(Arc::new(rules)).with_no_client_auth();
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
-    // A server has one certificate, and whom a client looks for is nobody else's business.
+    // A server has one certificate and needs no server name, which would disclose the client's target.
     config.enable_sni = false;
     config.into()
 }

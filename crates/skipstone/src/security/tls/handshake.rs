@@ -1,5 +1,5 @@
-//! A handshake that is under way: rustls' bytes into pieces, pieces into rustls, and everything said again until it was
-//! heard. WIRE.md section 2.4.
+//! A handshake in progress: handshake bytes of rustls into pieces, pieces into rustls, and retransmission until the
+//! peer has acknowledged them. WIRE.md section 2.4.
 
 use super::keys::PacketKeys;
 use super::parameters;
@@ -11,7 +11,7 @@ use skipstone_proto::coding::Writer;
 use skipstone_proto::{Duration, Time};
 
 pub(super) struct Handshake {
-    /// Gone once it has nothing more to say or hear.
+    /// `None` once rustls has nothing more to send or receive.
     tls: Option<Connection>,
     side: Side,
     /// Which both sides must name under TLS' own protection.
@@ -19,7 +19,7 @@ pub(super) struct Handshake {
     keys: Option<HandshakeKeys>,
     clear: Stream,
     sealed: Stream,
-    /// The peer is to be told how much was heard.
+    /// An acknowledgement to the peer is due.
     owes_word: bool,
     packets: Option<PacketKeys>,
     resend_at: Time,
@@ -40,7 +40,7 @@ struct HandshakeKeys {
 }
 
 impl Side {
-    /// Bytes of the peer's that a level may have: a server's chain is long, a client has no certificate.
+    /// Limit on the peer's bytes of one level: a server's chain is long, a client has no certificate.
     fn heard_max(self) -> usize {
         match self {
             Side::Client => 16_384,
@@ -51,11 +51,12 @@ impl Side {
 
 const RESEND_FIRST: Duration = Duration::from_millis(200);
 const RESEND_MAX: Duration = Duration::from_secs(2);
-/// Bytes of pieces in a datagram: with every header it is below 1,200.
+/// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
-/// A client's datagrams in clear are at least so long, so that nobody gets more than that for less.
+/// Minimum length of a client's unencrypted datagrams, as a limit on amplification (RFC 9000, section 8.1).
 const CLEAR_BYTES_MIN: usize = 800;
-/// Some in a second are enough; who makes a side say more, by saying the peer's again and again, wears no key out.
+/// A few in a second are enough. The limit keeps a peer that causes retransmissions again and again from wearing out
+/// the key.
 const SEALED_PIECES_MAX: u32 = 1 << 16;
 /// A piece with fewer bytes of content than this waits for the next datagram.
 const SEALED_ROOM_MIN: usize = SEALED_HEADER_BYTES + 8 + 32 + TAG_BYTES;
@@ -84,22 +85,22 @@ impl Handshake {
         self.side
     }
 
-    /// Whether this side has said anything yet.
+    /// Whether this side has any handshake bytes yet.
     pub(super) fn has_said(&self) -> bool {
         !self.clear.said.is_empty()
     }
 
-    /// The keys for packets, once the peer has proven everything that it has to.
+    /// The keys for packets, once the peer has proven everything that is required.
     pub(super) fn take_packets(&mut self) -> Option<PacketKeys> {
         if self.tls.is_some() { None } else { self.packets.take() }
     }
 
-    /// Whether the peer has heard everything that it needs.
+    /// Whether the peer has acknowledged everything.
     pub(super) fn is_over(&self) -> bool {
         self.tls.is_none() && !self.sealed.is_waiting()
     }
 
-    /// Takes a datagram; false if nothing in it makes sense now. The error is why the handshake has failed.
+    /// Handles a datagram; false if no part of it is usable now. The error is the reason why the handshake failed.
     pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Result<bool, String> {
         let Some(pieces) = pieces::decode(datagram) else { return Ok(false) };
         let mut is_taken = false;
@@ -114,7 +115,8 @@ impl Handshake {
 
     fn on_clear(&mut self, now: Time, piece: Clear<'_>) -> Result<bool, String> {
         if self.keys.is_some() {
-            // Anybody could have sent a piece in clear. From a client it shows, at least, that somebody is there.
+            // Anybody could have sent an unencrypted piece. From a client it shows, at least, that the client is still
+            // there.
             return Ok(self.side == Side::Server && piece.offset == 0);
         }
         match self.clear.hear(piece.offset, piece.bytes, self.side.heard_max()) {
@@ -138,7 +140,7 @@ impl Handshake {
         self.sealed.on_acknowledged(acknowledged);
         match self.sealed.hear(offset, bytes, self.side.heard_max()) {
             Some([]) if !bytes.is_empty() => {
-                // It repeats itself: it has not heard the answer.
+                // The peer retransmits: it has not received the acknowledgement.
                 self.owes_word = true;
                 self.sealed.repeat();
             }
@@ -157,7 +159,7 @@ impl Handshake {
         self.write(now)
     }
 
-    /// Takes what rustls has to say, and the keys that come of it.
+    /// Takes the handshake bytes of rustls, and the keys that result.
     pub(super) fn write(&mut self, now: Time) -> Result<(), String> {
         let Some(tls) = &mut self.tls else { return Ok(()) };
         loop {
@@ -185,7 +187,7 @@ impl Handshake {
         Ok(())
     }
 
-    /// Says again what was not heard in time.
+    /// Retransmits bytes that were not acknowledged in time.
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if self.poll_timeout() <= now {
             self.clear.repeat();
@@ -199,7 +201,7 @@ impl Handshake {
         if self.clear.is_waiting() || self.sealed.is_waiting() { self.resend_at } else { Time::NEVER }
     }
 
-    /// The next datagram, if there is something to say.
+    /// The next datagram, if there is something to send.
     pub(super) fn poll(&mut self, buffer: &mut [u8]) -> Option<usize> {
         let room = buffer.len().min(DATAGRAM_BYTES_MAX);
         let writer = &mut Writer::new(&mut buffer[..room]);
@@ -217,7 +219,7 @@ impl Handshake {
         (!writer.is_empty()).then_some(writer.len())
     }
 
-    /// A server's last datagram: it heard everything, and so did the client, or it would not have said the last.
+    /// A server's last datagram. The client has received everything, since it has sent its last flight.
     pub(super) fn poll_last_word(&mut self, buffer: &mut [u8]) -> Option<usize> {
         self.sealed.on_answered();
         let writer = &mut Writer::new(buffer);

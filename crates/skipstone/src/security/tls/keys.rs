@@ -1,10 +1,10 @@
-//! Packet protection once the keys stand: one AEAD call in place, and a counter behind. WIRE.md section 3.
+//! Packet protection after the keys are established: one AEAD call in place, and a counter behind. WIRE.md section 3.
 
 use super::pieces::TAG_BYTES;
 use rustls::quic::{Keys, PacketKey, PacketKeySet, Secrets};
 use skipstone_prefetch::prefetch;
 
-/// Seals what leaves, opens what comes.
+/// Seals outgoing packets, opens incoming packets.
 pub(super) struct PacketKeys {
     sealing: Direction,
     opening: Direction,
@@ -15,12 +15,12 @@ pub(super) struct PacketKeys {
     sealed: u64,
     /// The greatest counter opened, and one more.
     opened: u64,
-    /// Bit n: counter `opened - 1 - n` was opened. Packet numbers do not tell a replay by themselves: they are truncated, so
-    /// that an old packet would be taken for a new one when its low bits come round again.
+    /// Bit n: counter `opened - 1 - n` was opened. Packet numbers alone do not detect a replay: they are truncated, so
+    /// that an old packet would be taken for a new one when its low bits occur again.
     seen: u128,
     /// Packets that no key opened.
     forged: u64,
-    /// The key after that which opens, if somebody has claimed to use it.
+    /// The opening key of the next generation, if a packet has claimed to use it.
     coming: Option<Box<dyn PacketKey>>,
 }
 
@@ -99,7 +99,7 @@ impl PacketKeys {
         true
     }
 
-    /// Whether this was not opened yet, as far as is known: what the window has left behind counts as opened.
+    /// Whether this counter was not opened yet. Counters that have left the window count as opened.
     fn is_new(&self, counter: u64) -> bool {
         match self.opened.checked_sub(counter + 1) {
             None => true,
@@ -117,7 +117,7 @@ impl PacketKeys {
         }
     }
 
-    /// Whether so much was forged that the next forgery might succeed.
+    /// Whether the number of forged packets has reached the integrity limit of the key (RFC 9001, section 6.6).
     pub(super) fn are_worn_out(&self) -> bool {
         self.forged >= self.opening.key.integrity_limit()
     }

@@ -1,9 +1,9 @@
-//! TLS 1.3 as a session of the protocol: rustls shakes hands as it does for QUIC, and its packet keys seal in place.
+//! TLS 1.3 as a session of the protocol: rustls does the handshake as for QUIC, and its packet keys seal in place.
 //! WIRE.md sections 2.4 and 3.
 //!
-//! `config` says what both sides offer, `verify` asks the client's rules, `parameters` are what both must agree on, `pieces` has the bytes of handshake datagrams,
-//! `stream` what was said and heard of one level, `handshake` brings them together, `keys` seals packets, `session` is
-//! what the protocol sees.
+//! `config` has the configurations of both sides, `verify` applies the client's rules, `parameters` are the values on
+//! which both sides must agree, `pieces` encodes handshake datagrams, `stream` tracks the sent and received bytes of
+//! one level, `handshake` combines them, `keys` seals packets, `session` implements the protocol's session.
 
 mod config;
 mod handshake;

@@ -1,12 +1,12 @@
-//! The parameters that both sides name under TLS' protection, in its extension 57: a list of id, length and value, like the
-//! settings. WIRE.md section 2.8.
+//! The parameters that both sides send under TLS' protection, in its extension 57: a list of id, length and value, like
+//! the settings. WIRE.md section 2.8.
 
 use skipstone_proto::coding::{Grease, Reader, Writer};
 
 /// Everything of HELLO and CHALLENGE that decided something, as this side knows it.
 const ID_TRANSCRIPT: u64 = 1;
 
-/// This side's list, with an entry that nobody knows behind it.
+/// This side's list, followed by an entry with an unknown id.
 pub(super) fn encode(transcript: &[u8], grease: Grease) -> Vec<u8> {
     let entry = grease.entry();
     let mut list = vec![0; transcript.len() + entry.len() + ENTRIES_OVERHEAD_BYTES];
@@ -20,7 +20,7 @@ pub(super) fn encode(transcript: &[u8], grease: Grease) -> Vec<u8> {
     list
 }
 
-/// Whether the peer's list names the same transcript. What else it holds is for later versions.
+/// Whether the peer's list names the same transcript. Other entries are for later versions.
 pub(super) fn are_of(list: &[u8], transcript: &[u8]) -> bool {
     let mut reader = Reader::new(list);
     let mut is_same = false;

@@ -21,7 +21,7 @@ pub(super) struct Clear<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sealed<'a> {
     pub(super) counter: u32,
-    /// Kind and counter, which the tag covers too.
+    /// Kind and counter, which the tag authenticates too.
     pub(super) header: &'a [u8],
     /// Acknowledgement, offset, bytes: sealed. Then the tag.
     pub(super) bytes: &'a [u8],
@@ -35,7 +35,7 @@ pub(super) const SEALED_HEADER_BYTES: usize = 5;
 /// Bytes that an AEAD adds.
 pub(super) const TAG_BYTES: usize = 16;
 
-/// The pieces of a datagram; `None` if it is none of ours.
+/// The pieces of a datagram; `None` if the datagram is not valid.
 pub(super) fn decode(bytes: &[u8]) -> Option<Pieces<'_>> {
     let mut reader = Reader::new(bytes);
     let mut pieces = Pieces::default();

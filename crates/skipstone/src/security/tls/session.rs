@@ -14,38 +14,38 @@ use std::sync::Arc;
 
 pub(crate) struct TlsSession {
     pub(super) packets: Option<PacketKeys>,
-    /// Until the peer has heard everything that it needs.
+    /// The handshake, until the peer has received everything that it needs.
     pub(super) handshake: Option<Box<Handshake>>,
-    /// A server's, for a client that has not heard it.
+    /// A server's last handshake datagram, for a client that has not received it.
     last_word: Option<LastWord>,
     failure: Option<Box<str>>,
-    /// The failure was not noticed yet.
+    /// The endpoint has not noticed the failure yet.
     is_due: bool,
 }
 
-/// The datagram that tells a client that its last flight has come.
+/// The datagram that acknowledges a client's last flight.
 struct LastWord {
     bytes: Box<[u8]>,
     is_due: bool,
-    /// How often it may be said.
+    /// Number of times that it may still be sent.
     left: u8,
 }
 
 /// Handshake bytes that one datagram may bring.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
-/// A client asks for the last word again eight times in ten seconds; packets are the better word.
+/// A client asks for the last datagram again eight times in ten seconds; packets acknowledge the flight as well.
 const LAST_WORDS_MAX: u8 = 32;
 
 impl TlsSession {
-    /// A client's, which has its ClientHello to say.
+    /// A client's session, which has its ClientHello to send.
     pub(crate) fn client(now: Time, config: Arc<ClientConfig>, transcript: &[u8]) -> Option<Self> {
-        // No server is asked for by this name; the rules of the configuration know the right one.
+        // This name is never sent; the rules of the configuration contain the right one.
         let name = ServerName::try_from("skipstone.invalid").ok()?;
         let tls = ClientConnection::new(config, Version::V1, name, TlsSession::parameters(transcript)).ok()?;
         TlsSession::of(now, tls.into(), transcript)
     }
 
-    /// A server's, which waits for one.
+    /// A server's session, which waits for a ClientHello.
     pub(crate) fn server(now: Time, config: Arc<ServerConfig>, transcript: &[u8]) -> Option<Self> {
         let tls = ServerConnection::new(config, Version::V1, TlsSession::parameters(transcript)).ok()?;
         TlsSession::of(now, tls.into(), transcript)
@@ -87,11 +87,11 @@ impl TlsSession {
         }
     }
 
-    /// Handshake bytes once the handshake is over: the client may have missed the last word.
+    /// Handles handshake bytes after the end of the handshake: the client may not have received the last datagram.
     fn handle_late(&mut self, bytes: &[u8]) -> bool {
         let is_sealed = pieces::decode(bytes).is_some_and(|pieces| pieces.sealed.is_some());
         match &mut self.last_word {
-            // Not a byte more than came.
+            // The answer is never longer than the received datagram.
             Some(word) if is_sealed && word.left > 0 && bytes.len() >= word.bytes.len() => {
                 word.is_due = true;
                 true
@@ -169,7 +169,7 @@ impl Session for TlsSession {
         let is_sealed =
             self.packets.as_mut().is_some_and(|packets| is_usable && packets.seal(header, payload, trailer));
         if !is_sealed {
-            // Nothing leaves in clear, whatever went wrong.
+            // No plaintext leaves, whatever failed.
             rest.fill(0);
             self.fail("a packet could not be sealed".into());
         }
@@ -183,7 +183,7 @@ impl Session for TlsSession {
         let packets = self.packets.as_mut()?;
         let (head, sealed) = datagram.split_at_mut(header);
         if packets.open(head, sealed) {
-            // A peer that seals packets has the whole handshake.
+            // A peer that seals packets has received the whole handshake.
             self.handshake = None;
             return Some(header..datagram.len() - OVERHEAD);
         }

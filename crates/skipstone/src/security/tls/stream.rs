@@ -1,26 +1,26 @@
-//! The handshake's bytes of one level, in order: what this side said and how much of it was heard, and how much it heard.
+//! The handshake bytes of one level, in order: sent, acknowledged and received.
 
 /// One level in both directions.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    /// Everything that this side says; the whole handshake is a few hundred bytes.
+    /// All bytes that this side sends; the whole handshake is a few hundred bytes.
     pub(super) said: Vec<u8>,
-    /// Of it, what is on its way.
+    /// Number of these bytes that were sent.
     sent: usize,
-    /// Of it, what the peer has heard.
+    /// Number of these bytes that the peer has acknowledged.
     acknowledged: usize,
-    /// Bytes of the peer that arrived without a gap.
+    /// The peer's bytes that arrived without a gap.
     heard: usize,
 }
 
 impl Stream {
-    /// Bytes that the peer said.
+    /// Bytes received from the peer without a gap.
     pub(super) fn heard(&self) -> usize {
         self.heard
     }
 
-    /// Of what stands at this offset, what was not heard before; `None` if something is missing before it, or the peer says
-    /// more than `bytes_max` in all.
+    /// The new bytes of a piece at this offset; `None` if bytes before them are missing, or the peer sends more than
+    /// `bytes_max` in all.
     pub(super) fn hear<'a>(&mut self, offset: u64, bytes: &'a [u8], bytes_max: usize) -> Option<&'a [u8]> {
         let offset = usize::try_from(offset).ok().filter(|offset| *offset <= self.heard)?;
         if offset + bytes.len() > bytes_max {
@@ -31,7 +31,7 @@ impl Stream {
         Some(new)
     }
 
-    /// The peer has heard so much.
+    /// The peer has acknowledged the bytes up to this offset.
     pub(super) fn on_acknowledged(&mut self, offset: u64) {
         let heard = usize::try_from(offset).unwrap_or(usize::MAX);
         if heard <= self.said.len() {
@@ -40,7 +40,7 @@ impl Stream {
         }
     }
 
-    /// The peer has answered: it heard everything.
+    /// The peer has answered, and so has received everything.
     pub(super) fn on_answered(&mut self) {
         self.on_acknowledged(self.said.len() as u64);
     }
@@ -50,7 +50,7 @@ impl Stream {
         self.sent < self.said.len()
     }
 
-    /// Whether the peer has not heard everything.
+    /// Whether some bytes are not acknowledged.
     pub(super) fn is_waiting(&self) -> bool {
         self.acknowledged < self.said.len()
     }
@@ -67,7 +67,7 @@ impl Stream {
         &self.said[begin..self.sent]
     }
 
-    /// Says again what was not heard.
+    /// Marks the bytes that were not acknowledged as not sent, so that they are sent again.
     pub(super) fn repeat(&mut self) {
         self.sent = self.acknowledged;
     }

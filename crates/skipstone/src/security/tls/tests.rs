@@ -261,8 +261,8 @@ impl Random {
     }
 }
 
-/// Handshakes over a path that loses a third, doubles, reorders, and between whiles forges; whoever damages what is in clear
-/// can break a handshake off, and nothing else.
+/// Handshakes over a path that loses a third of the datagrams, duplicates, reorders, and sometimes forges. An attacker
+/// who damages unencrypted pieces can end a handshake, and nothing else.
 #[test]
 fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic_or_shows_anything() {
     let mut broken = 0;
@@ -308,7 +308,8 @@ fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic
             broken += 1;
             continue;
         }
-        // A ServerHello that was damaged so that it still makes sense gives keys that open nothing: that, too, ends in time.
+        // A damaged ServerHello that is still well-formed gives keys that open nothing: this handshake, too, ends in
+        // time.
         assert!(rounds < 2_000 || is_hostile, "seed {seed}");
         if client.is_established() && server.is_established() {
             assert!(carries(&mut client, &mut server) && carries(&mut server, &mut client), "seed {seed}");

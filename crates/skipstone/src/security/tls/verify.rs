@@ -1,4 +1,4 @@
-//! The client's rules ([`Verifier`]) as rustls asks for them. Errors come back as what the rules say.
+//! The client's rules ([`Verifier`]) in the form that rustls needs. Errors keep the text of the rules.
 
 use crate::security::verify::{Untrusted, Verifier};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, PeerIncompatible, SignatureScheme};
 use std::sync::Arc;
 
-/// The client's rules, and the signatures that it takes.
+/// The client's rules, and the signature algorithms that the client accepts.
 #[derive(Debug)]
 pub(super) struct Rules {
     verifier: Arc<Verifier>,
@@ -21,7 +21,7 @@ impl Rules {
 }
 
 impl ServerCertVerifier for Rules {
-    /// The name is part of the rules; that which rustls knows stands for none.
+    /// The rules contain the server's name; the name that rustls passes is a placeholder.
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -61,7 +61,7 @@ fn untrusted(why: Untrusted) -> Error {
     Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(why))))
 }
 
-/// An error of rustls' in words for people.
+/// Text of a rustls error, for users.
 pub(super) fn reason(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),

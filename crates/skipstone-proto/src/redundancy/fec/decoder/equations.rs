@@ -1,14 +1,14 @@
-//! What repairs say of the packets that are missing, always as solved as it can be: a reduced row echelon form that
-//! takes one equation after the other.
+//! The equations that repair packets give for the missing packets, always solved as far as possible: a reduced row
+//! echelon form that takes one equation after the other.
 //!
-//! Each row's oldest unknown, its lead, has the factor 1 there and 0 in all other rows. So a row says all that it can as
-//! soon as it is in, an unknown that the rows determine is the only one of its row, and what is too old leaves with the
-//! rows that it leads: no other row names it. A row costs at most two additions per other row, a packet that comes late at
-//! most one per row, and what changes no row costs none.
+//! Each row's oldest unknown, its lead, has the factor 1 there and 0 in all other rows. So a row determines all that it
+//! can as soon as it is inserted, an unknown that the rows determine is the only one of its row, and an unknown that is
+//! too old is removed with the row that it leads: no other row contains it. A row costs at most two additions per other
+//! row, a packet that arrives late at most one per row, and a packet that changes no row costs none.
 
 use skipstone_gf256::{inverse, mul_add, scale};
 
-/// The equations. Memory is reused and bounded: rows by [`BYTES_MAX`], what waits to be used again by about the same.
+/// The equations. Memory is reused and bounded: rows by [`BYTES_MAX`], buffers for reuse by about the same.
 #[derive(Debug, Default)]
 pub(super) struct Equations {
     rows: Vec<Equation>,
@@ -29,11 +29,11 @@ pub(super) struct Equation {
     additions: u64,
 }
 
-/// A contradiction: one of the equations that were added up in this row is invalid, and nobody knows which.
+/// A contradiction: one of the equations that were added up in this row is invalid, and it is unknown which.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
-/// An unknown may be so many packets behind the newest, less one. A multiple of what vector instructions take.
+/// An unknown may be so many packets behind the newest, less one. A multiple of the width of vector instructions.
 pub(super) const HORIZON: u64 = 256;
 const FACTORS: usize = HORIZON as usize;
 /// Rows at most; the one with the oldest lead goes first.
@@ -131,14 +131,14 @@ impl Equations {
         Ok(())
     }
 
-    /// Forgets what names a packet that has come to be beyond the horizon.
+    /// Removes the rows that contain a packet which is now beyond the horizon.
     pub(super) fn forget_beyond_horizon(&mut self, newest: u64) {
         while let Some(at) = self.rows.iter().position(|row| row.lead + HORIZON <= newest) {
             self.remove(at);
         }
     }
 
-    /// Forgets all.
+    /// Removes all rows.
     pub(super) fn clear(&mut self) {
         while let Some(row) = self.rows.pop() {
             self.reuse(row);
@@ -181,7 +181,8 @@ impl Equations {
 }
 
 impl Equation {
-    /// The sum has this packet's symbol in it, times the factor, and it is known. An error if it is longer than the sum.
+    /// The sum has this packet's symbol in it, times the factor, and it is known. An error if it is longer than the
+    /// sum.
     pub(super) fn subtract(&mut self, known: &[u8], factor: u8) -> Result<(), Contradiction> {
         let sum = &mut self.bytes[FACTORS..];
         if factor == 0 {
@@ -248,7 +249,7 @@ mod tests {
         (0..HORIZON + 100).map(|_| (0..LENGTH).map(|_| rng.next_u64() as u8).collect()).collect()
     }
 
-    /// What all equations together determine, by the solver that sees them at once.
+    /// The unknowns that all equations together determine, by the solver that sees them at once.
     fn determined(sums: &[BTreeSet<u64>], indices: &[u8], known: &BTreeSet<u64>) -> BTreeSet<u64> {
         let unknown: BTreeSet<u64> = sums.iter().flatten().filter(|number| !known.contains(number)).copied().collect();
         let factor = |sum: &BTreeSet<u64>, index: u8, number: &u64| match sum.contains(number) {

@@ -1,11 +1,11 @@
-//! What a receiver keeps of the packets that came: a ring by packet number, as large as repairs reach back.
+//! The received packets that the decoder keeps: a ring by packet number, as large as the reach of repair packets.
 
 use crate::redundancy::fec::symbol::{self, PREFIX_BYTES};
 
 /// The symbols of the last packets. Empty until the first repair; from then on the sender may count on them.
 ///
-/// Its size follows what the last repairs spanned, twice, since packets come before the repairs that cover them. In
-/// quiet times it stays, but smaller. Memory is reused, and bounded by [`BYTES_MAX`].
+/// The size is twice the span of the last repairs, since packets come before the repairs that cover them. In quiet
+/// times the store is kept, but smaller. Memory is reused, and bounded by [`BYTES_MAX`].
 #[derive(Debug, Default)]
 pub(super) struct Store {
     /// None, or a power of two.
@@ -29,9 +29,10 @@ struct StoreSlot {
 
 /// Slots at least: a few bursts of a few packets, with acknowledgements between them.
 const SLOTS_MIN: usize = 32;
-/// Slots at most: what a repair may span, and 75 packets that overtook it.
+/// Slots at most: the greatest span of a repair, and 75 packets that overtook it.
 pub(super) const SLOTS_MAX: usize = 256;
-/// Slots in quiet times: three bursts of twenty packets, so that the first repairs afterwards find what they cover.
+/// Slots in quiet times: three bursts of twenty packets, so that the first repairs afterwards find the packets that
+/// they cover.
 const QUIET_SLOTS_MAX: usize = 64;
 /// Packets without a repair that make times quiet.
 const QUIET_MAX: u32 = 512;

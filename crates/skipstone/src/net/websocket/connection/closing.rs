@@ -1,4 +1,4 @@
-//! The ways out: our Close frame, the peer's, a broken rule, a broken stream.
+//! Ways to close a connection: our Close frame, the peer's, a violation of the protocol, a broken stream.
 
 use std::io;
 use std::time::Instant;
@@ -13,8 +13,9 @@ use super::super::{WsCloseReason, WsPeerClose};
 use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
 
 impl WsConnection {
-    /// Says goodbye: a Close frame with `code` (1000 to 1003, 1007 to 1014, or 3000 to 4999) and `reason` (cut to 123
-    /// bytes), then the peer's, then the end. Before the handshake is through it simply ends.
+    /// Closes the connection: sends a Close frame with `code` (1000 to 1003, 1007 to 1014, or 3000 to 4999) and
+    /// `reason` (cut to 123 bytes), waits for the peer's, then ends. Before the handshake is complete, the connection
+    /// ends without a Close frame.
     pub fn close(&mut self, code: u16, reason: &str) {
         if self.close_reason.is_some() {
             return;
@@ -37,7 +38,7 @@ impl WsConnection {
 
     pub(super) fn on_frame_error(&mut self, error: &Error) {
         match error {
-            // Both Close frames are through.
+            // Both Close frames were exchanged.
             Error::ConnectionClosed | Error::AlreadyClosed => {
                 self.begin_closing(WsCloseReason::Remote);
                 self.phase = Phase::Draining { peer_may_send: false, is_shut: false };
@@ -50,7 +51,7 @@ impl WsConnection {
         }
     }
 
-    /// The peer broke a rule: say which, and listen no more.
+    /// Handles a violation of the protocol: sends a Close frame with the reason, and discards all further frames.
     fn fail(&mut self, reason: WsCloseReason, code: u16, text: &str) {
         self.begin_closing(reason);
         self.queue_close(code, text);
@@ -68,7 +69,8 @@ impl WsConnection {
             outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
             turn: &mut self.turn,
         };
-        // If it does not fit, the peer has not read for long: the deadline ends it without goodbye.
+        // If the frame does not fit, the peer has not read for long: the deadline ends the connection without a Close
+        // frame.
         let _ = frames.close(&mut pipe, Some(CloseFrame { code: code.into(), reason }));
     }
 
@@ -90,7 +92,7 @@ impl WsConnection {
         while let Phase::Draining { peer_may_send, .. } = &mut self.phase {
             match self.turn.read(&mut self.tcp, &mut buffer) {
                 Ok(0) if self.outgoing.len() > 0 => {
-                    // It has said all it wanted, but may still listen.
+                    // The peer has closed its sending direction, but may still read.
                     *peer_may_send = false;
                     return;
                 }

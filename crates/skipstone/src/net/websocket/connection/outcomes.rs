@@ -1,10 +1,10 @@
-//! What the calls of a connection can answer.
+//! Results of the calls of a connection.
 
 use std::{fmt, io};
 
 use bytes::Bytes;
 
-/// What [`WsConnection::receive`](super::WsConnection::receive) found.
+/// Result of [`WsConnection::receive`](super::WsConnection::receive).
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum WsReceive {
@@ -12,7 +12,7 @@ pub enum WsReceive {
     Message(Bytes),
     /// Everything is read: the next bytes cause an event.
     Empty,
-    /// This connection had its share: call `on_ready` and `receive` again after the others, without an event.
+    /// The connection has used its read budget: call `on_ready` and `receive` again after the others, without an event.
     More,
 }
 

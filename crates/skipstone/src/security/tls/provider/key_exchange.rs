@@ -16,7 +16,7 @@ pub(super) struct Group {
     algorithm: &'static Algorithm,
 }
 
-/// A key pair that serves once.
+/// A key pair that is used once.
 struct Exchange {
     group: Group,
     private: EphemeralPrivateKey,
@@ -63,7 +63,8 @@ impl ActiveKeyExchange for Exchange {
 }
 
 impl Group {
-    /// Whether a public key has the one form that TLS 1.3 allows; aws-lc would take further ones (RFC 8446, section 4.2.8.2).
+    /// Whether a public key has the one form that TLS 1.3 allows; aws-lc would accept other forms too (RFC 8446,
+    /// section 4.2.8.2).
     fn takes(&self, public: &[u8]) -> bool {
         const UNCOMPRESSED: u8 = 4;
         match self.name {

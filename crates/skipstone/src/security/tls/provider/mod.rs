@@ -1,8 +1,9 @@
-//! The cryptography that rustls is given: two suites of TLS 1.3, two groups, ECDSA signatures, all by the library that `backend` names.
+//! The cryptography provider for rustls: two suites of TLS 1.3, two groups, and ECDSA signatures, all from the library
+//! that `backend` names.
 //!
-//! It is put together here because each of rustls' own providers is a cargo feature of rustls, and cargo switches a
-//! feature on for the whole program: an application that leaves its choice of a provider to rustls
-//! (`ClientConfig::builder()`) fails when two are switched on. So this library switches on none.
+//! The provider is built here because each of rustls' own providers is a cargo feature of rustls, and cargo enables a
+//! feature for the whole program: an application that leaves its choice of a provider to rustls
+//! (`ClientConfig::builder()`) fails if two are enabled. So this library enables none.
 
 mod key_exchange;
 mod signing;
@@ -16,7 +17,7 @@ use rustls::SignatureScheme;
 use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom, WebPkiSupportedAlgorithms};
 use std::sync::{Arc, OnceLock};
 
-/// The provider of clients and servers. The client's order of suites decides, since a telephone may have no instructions
+/// The provider of clients and servers. The client's order of suites decides, since a phone may have no instructions
 /// for AES.
 pub(super) fn provider() -> &'static Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
@@ -35,7 +36,8 @@ pub(super) fn provider() -> &'static Arc<CryptoProvider> {
     })
 }
 
-/// The signatures that a client takes: a server's own, which is ECDSA as of now, and those of authorities.
+/// The signature algorithms that a client accepts: for a server's own signature, which is ECDSA as of now, and for
+/// those of authorities.
 const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     all: CERTIFICATE_SIGNATURES,
     mapping: &[

@@ -34,8 +34,7 @@ fn a_server_initial_packet_is_sealed_as_in_rfc_9001() {
     assert_eq!(payload, sealed);
 }
 
-/// A packet that is sealed by one of these suites is opened by the same suite of rustls' own provider, and the other way
-/// round.
+/// A packet that one of these suites seals is opened by the same suite of rustls' own provider, and the reverse.
 #[test]
 fn both_ciphers_are_those_that_rustls_has() {
     let suites = [
