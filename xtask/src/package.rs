@@ -1,7 +1,7 @@
 //! What will be published: each crate whose manifest does not say `publish = false`. Each has all that a registry and its
 //! readers ask for, and is built from its package alone, with the others of this workspace as if they were published.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::files::{self, File};
@@ -19,29 +19,39 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
         return Verdict::Failed(format!("{} of what a published crate needs is missing", missing.len()));
     }
     let names: Vec<&str> = published.iter().filter_map(|manifest| name(manifest)).collect();
-    forget_unpacked(&names);
-    process::run(packaging(&names, tree)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+    // Apart from the workspace's own artifacts, which have the same names.
+    let target = process::target_dir(tree).join("packages");
+    forget_earlier_runs(&target);
+    process::run(packaging(&names, tree, &target)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Cargo unpacks a packaged crate once for each version and would build the others against the sources of an earlier run.
-fn forget_unpacked(names: &[&str]) {
+/// Cargo takes a published version for unchangeable: it would build a crate against what an earlier run unpacked and compiled of
+/// the others.
+fn forget_earlier_runs(target: &Path) {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    let Some(registries) = home.and_then(|home| std::fs::read_dir(home.join("registry/src")).ok()) else { return };
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();
     // The registry of packages under test has no host, so its name begins with the dash before the hash.
-    let ours = registries.flatten().filter(|registry| registry.file_name().to_string_lossy().starts_with('-'));
-    for unpacked in ours.filter_map(|registry| std::fs::read_dir(registry.path()).ok()).flatten().flatten() {
-        if names.iter().any(|name| unpacked.file_name().to_string_lossy().starts_with(&format!("{name}-0"))) {
-            // What cannot be removed shows in the build that follows.
-            let _ = std::fs::remove_dir_all(unpacked.path());
-        }
+    let registries = entries(&home.join("registry/src")).filter(|registry| begins(registry, "-"));
+    let unpacked = registries.flat_map(|registry| entries(&registry));
+    let compiled = entries(&target.join("debug/.fingerprint"));
+    for stale in unpacked.chain(compiled).filter(|path| begins(path, "skipstone")) {
+        // A folder that cannot be removed shows in the build that follows.
+        let _ = std::fs::remove_dir_all(stale);
     }
 }
 
-fn packaging(names: &[&str], tree: &Tree) -> Command {
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn begins(path: &Path, with: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(with))
+}
+
+fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     let mut cargo = process::cargo(tree);
     // What is packaged is what lies there, committed or not.
-    cargo.args(["package", "--allow-dirty", "--quiet"]);
+    cargo.args(["package", "--allow-dirty", "--quiet", "--target-dir"]).arg(target);
     cargo.args(names.iter().flat_map(|name| ["--package", name]));
     cargo
 }
