@@ -2,8 +2,9 @@
 
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
+use crate::wire::entries::{self, Entries};
 use crate::wire::settings::{
-    DATAGRAM_BYTES, Entries, ID_DATAGRAM_BYTES_MAX, ID_MESSAGE_BYTES_MAX, ID_WINDOW_BYTES, Settings, window_cost,
+    DATAGRAM_BYTES, ID_DATAGRAM_BYTES_MAX, ID_MESSAGE_BYTES_MAX, ID_WINDOW_BYTES, Settings, window_cost,
 };
 
 /// Limits on what one side accepts. The other side never sends more, whatever the server's settings say.
@@ -63,24 +64,19 @@ impl Limits {
     /// An entry is cut short, out of order or out of range.
     pub fn decode(encoded: &[u8]) -> Result<Limits, Malformed> {
         let mut limits = Limits::NONE;
-        let mut reader = Reader::new(encoded);
-        let mut id_min = 0;
-        while !reader.is_empty() {
-            let id = reader.varint()?;
-            if id < id_min {
-                return Err(Malformed);
-            }
-            id_min = id + 1;
-            let mut value = Reader::new(reader.prefixed(usize::MAX)?);
-            match id {
-                ID_MESSAGE_BYTES_MAX => limits.message_bytes_max = value.varint_u32()?,
-                ID_WINDOW_BYTES => limits.window_bytes = value.varint_u32()?,
-                ID_DATAGRAM_BYTES_MAX => limits.datagram_bytes_max = value.varint_u16()?,
-                _ => continue,
-            }
-            value.end()?;
-        }
+        entries::each(encoded, |id, value| limits.decode_entry(id, value))?;
         if limits.is_valid() { Ok(limits) } else { Err(Malformed) }
+    }
+
+    fn decode_entry(&mut self, id: u64, value: &[u8]) -> Result<(), Malformed> {
+        let mut value = Reader::new(value);
+        match id {
+            ID_MESSAGE_BYTES_MAX => self.message_bytes_max = value.varint_u32()?,
+            ID_WINDOW_BYTES => self.window_bytes = value.varint_u32()?,
+            ID_DATAGRAM_BYTES_MAX => self.datagram_bytes_max = value.varint_u16()?,
+            _ => return Ok(()),
+        }
+        value.end()
     }
 }
 

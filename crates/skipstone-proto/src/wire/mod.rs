@@ -5,6 +5,7 @@
 pub mod ack;
 pub mod cursor;
 pub mod datagram;
+mod entries;
 pub mod frame;
 pub mod grease;
 pub mod limits;

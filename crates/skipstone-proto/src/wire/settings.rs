@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
+use crate::wire::entries::{self, Entries};
 use crate::wire::redundancy::{MODE_BYTES_MAX, Redundancy, RedundancyMode};
 use crate::wire::varint;
 pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
@@ -132,16 +133,7 @@ impl Settings {
     /// ([`Settings::is_valid`]).
     pub fn decode(encoded: &[u8]) -> Result<Settings, Malformed> {
         let mut settings = Settings::default();
-        let mut reader = Reader::new(encoded);
-        let mut id_min = 0;
-        while !reader.is_empty() {
-            let id = reader.varint()?;
-            if id < id_min {
-                return Err(Malformed);
-            }
-            id_min = id + 1;
-            settings.decode_entry(id, reader.prefixed(usize::MAX)?)?;
-        }
+        entries::each(encoded, |id, value| settings.decode_entry(id, value))?;
         if settings.is_valid() { Ok(settings) } else { Err(Malformed) }
     }
 
@@ -189,30 +181,6 @@ impl Merging {
             varint::MAX => Merging::Flush,
             micros => Merging::After(Duration::from_micros(micros)),
         }
-    }
-}
-
-/// Encoded settings, to which entries are added with rising ids.
-#[derive(Default)]
-pub(super) struct Entries {
-    pub(super) encoded: Vec<u8>,
-}
-
-impl Entries {
-    pub(super) fn number(&mut self, id: u64, value: u64) {
-        let mut buffer = [0; 8];
-        let mut writer = Writer::new(&mut buffer);
-        writer.varint(value);
-        self.bytes(id, writer.written());
-    }
-
-    fn bytes(&mut self, id: u64, value: &[u8]) {
-        let mut buffer = [0; 16];
-        let mut writer = Writer::new(&mut buffer);
-        writer.varint(id);
-        writer.varint(value.len() as u64);
-        self.encoded.extend_from_slice(writer.written());
-        self.encoded.extend_from_slice(value);
     }
 }
 

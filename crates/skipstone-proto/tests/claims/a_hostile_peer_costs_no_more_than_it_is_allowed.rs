@@ -1,28 +1,22 @@
 //! A client that is let in and then says whatever it likes: the server neither panics nor keeps more than its settings
 //! allow.
 
+use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, ms, seed_bytes};
-use skipstone_proto::Path;
-use skipstone_proto::Plain;
 use skipstone_proto::wire::ack::encode_ack;
-use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open, SUITE_PLAIN};
-use skipstone_proto::wire::frame::{self, Frame, Frames};
+use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::frame;
 use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
-use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, PeerId, code};
+use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, code};
 use skipstone_proto::{Duration, Time};
 
 /// A server, and a client made by hand.
 struct Hostile {
     now: Time,
     server: Endpoint,
-    peer: PeerId,
-    path: Path,
-    to: u32,
-    plain: Plain,
-    number: u64,
+    client: Stranger,
     buffer: Vec<u8>,
 }
 
@@ -30,57 +24,18 @@ impl Hostile {
     fn new(settings: Settings) -> Self {
         let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
         let (now, path) = (Time::from_micros(1_000_000), World::pair(1, link(1)).path_to_client(0));
-        let mut buffer = vec![0; 1 << 16];
-        let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
-        let mut hello = vec![0; datagram::hello_len(&offer)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), 7, 8, &offer);
-        server.handle_datagram(now, path, &mut hello);
-        let length = server.poll_transmit(now, &mut buffer).expect("a challenge").bytes;
-        let Ok(Datagram::Challenge(challenge)) = datagram::decode(&buffer[..length]) else { panic!("a challenge") };
-        let plain = Plain::new(challenge.cookie);
-        let mut open = vec![0; 200];
-        let mut writer = Writer::new(&mut open);
-        let offer = Offer::decode(&offer).expect("it is one");
-        let header = Open { source: 7, nonce: 8, version: 1, suite: SUITE_PLAIN, cookie: challenge.cookie, offer };
-        datagram::encode_open_header(&mut writer, &header);
-        writer.truncated(Truncated::new(0, 1));
-        frame::encode_connect(&mut writer, b"", b"");
-        let end = writer.len();
-        let end = plain.seal(&mut open, header.header_bytes()..end, 0);
-        let end = datagram::append_check(&mut open, end);
-        server.handle_datagram(now, path, &mut open[..end]);
-        let peer = server.poll_event(now).expect("it asks").peer();
-        assert!(server.accept(now, peer));
-        let length = server.poll_transmit(now, &mut buffer).expect("the acceptance").bytes;
-        let plaintext = plain.open(&buffer[..length], HEADER_BYTES, 0).expect("it is for us");
-        let mut reader = Reader::new(&buffer[plaintext]);
-        reader.truncated().expect("a number");
-        let to = Frames::new(reader.rest()).flatten().find_map(|frame| match frame {
-            Frame::Accept { source, .. } => Some(source),
-            _ => None,
-        });
-        Hostile { now, server, peer, path, to: to.expect("an id"), plain, number: 1, buffer }
+        let client = Stranger::join(&mut server, now, path);
+        Hostile { now, server, client, buffer: vec![0; 1 << 16] }
     }
 
     /// Sends a packet of this number.
     fn packet(&mut self, number: u64, write: impl FnOnce(&mut Writer<'_>)) {
-        self.number = number + 1;
-        let mut packet = vec![0; 1_500];
-        let mut writer = Writer::new(&mut packet);
-        datagram::encode_packet_header(&mut writer, self.to);
-        writer.truncated(Truncated::new(number, 1 << 27));
-        write(&mut writer);
-        let end = writer.len();
-        let end = self.plain.seal(&mut packet, HEADER_BYTES..end, number);
-        self.server.handle_datagram(self.now, self.path, &mut packet[..end]);
+        self.client.number = number;
+        self.client.packet(&mut self.server, self.now, write);
     }
 
     fn message(&mut self, channel: u16, sequence: u32, fragment: Option<FragmentHeader>, payload: &[u8]) {
-        self.packet(self.number, |writer| {
-            let sequence = Some((sequence, Truncated { value: sequence, bits: 32 }));
-            MessageEncoder::default().encode_header(writer, channel, sequence, fragment, payload.len());
-            writer.bytes(payload);
-        });
+        self.client.message(&mut self.server, self.now, (channel, sequence), fragment, payload);
     }
 
     fn transmit(&mut self) -> usize {
@@ -123,7 +78,7 @@ fn gaps_as_wide_as_they_like_leave_room_for_what_else_must_be_said() {
                 if closes {
                     hostile.packet(60 * step, |writer| frame::encode_close(writer, 5, "bye"));
                 } else {
-                    hostile.server.close(hostile.now, hostile.peer, 5, &"x".repeat(500), Duration::ZERO);
+                    hostile.server.close(hostile.now, hostile.client.peer, 5, &"x".repeat(500), Duration::ZERO);
                 }
                 assert!(hostile.transmit() > 0);
             }
@@ -141,7 +96,7 @@ fn crumbs_of_messages_cost_what_they_take() {
         }
         hostile.now += ms(1);
         hostile.transmit();
-        let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
+        let held = hostile.server.overview(hostile.client.peer).expect("it is there").depth.held_bytes;
         assert!(held <= 3 * 20_000 + 200, "{held}");
     }
     // 140,000 crumbs were sent. Each that was kept takes 64 bytes besides its own.
@@ -157,7 +112,7 @@ fn gaps_between_unordered_messages_cost_too() {
         while hostile.server.poll_event(hostile.now).is_some() {}
         hostile.transmit();
     }
-    let held = hostile.server.overview(hostile.peer).expect("it is there").depth.held_bytes;
+    let held = hostile.server.overview(hostile.client.peer).expect("it is there").depth.held_bytes;
     assert!(held <= 3 * 20_000 + 200, "{held}");
     let refused = hostile.server.totals().drops.of(DropReason::WindowExceeded);
     assert!(refused > 9_000, "{refused}");
@@ -184,7 +139,7 @@ fn whoever_acknowledges_nothing_is_thrown_out() {
 fn frames_of_the_extension_range_are_passed_over_and_those_of_no_range_drop_the_packet() {
     let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
     let received = |hostile: &mut Hostile, kind: u8, sequence: u32| {
-        hostile.packet(hostile.number, |writer| {
+        hostile.packet(hostile.client.number, |writer| {
             writer.bytes(&[kind, 3, 9, 9, 9]);
             let sequence = Some((sequence, Truncated { value: sequence, bits: 32 }));
             MessageEncoder::default().encode_header(writer, 0, sequence, None, 4);

@@ -14,7 +14,8 @@ pub(crate) struct Stranger {
     pub(crate) peer: PeerId,
     to: u32,
     plain: Plain,
-    number: u64,
+    /// Number of the next packet.
+    pub(crate) number: u64,
 }
 
 impl Stranger {
