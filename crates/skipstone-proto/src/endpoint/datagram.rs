@@ -11,7 +11,7 @@ use crate::path::Path;
 use crate::security::cookie::{Claim, CookieKey};
 use crate::security::{Plain, Security};
 use crate::time::Time;
-use crate::wire::datagram::{self, Challenge, Datagram, Hello, Open};
+use crate::wire::datagram::{self, Challenge, Datagram, Hello, OPEN_HEADER_BYTES_MAX, Open};
 use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
 
 impl Endpoint {
@@ -47,8 +47,10 @@ impl Endpoint {
             Datagram::Reset { id } => return self.handle_reset(now, path, id),
             Datagram::Open(open) => {
                 // The packet is opened in place, behind the header.
-                let header = bytes[..open.header_bytes()].to_vec();
-                let open = datagram::decode_open(&header).map_err(|_| DropReason::Malformed)?;
+                let mut header = [0; OPEN_HEADER_BYTES_MAX];
+                let header = &mut header[..open.header_bytes()];
+                header.copy_from_slice(&bytes[..header.len()]);
+                let open = datagram::decode_open(header).map_err(|_| DropReason::Malformed)?;
                 return self.handle_open(now, path, &open, bytes);
             }
             _ => {}
@@ -174,28 +176,9 @@ impl Endpoint {
         // This check comes first: a new challenge would make the client change the key of a connection that it already
         // has.
         if let Some(opened) = self.directory.opened.get(&(path.remote, open.source)).copied() {
-            // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its
-            // name.
-            if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(&claim, open.cookie) {
-                return Err(DropReason::BadCookie);
-            }
-            let slot = self.slots.at(opened.index);
-            let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
-            let id = local.ok_or(DropReason::UnknownConnection)?;
-            return self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?;
+            return self.repeat_open(now, path, open, &claim, opened, bytes);
         }
-        let is_good = self.secrets.cookie_key.is_good(now, &claim, open.cookie);
-        if is_good && self.directory.spent.holds(open.cookie) {
-            return Err(DropReason::BadCookie);
-        }
-        if !is_good || !CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
-            // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for
-            // an offer that was changed on its way.
-            if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
-                self.challenge(now, path, bytes.len(), &Claim { suite, ..claim });
-            }
-            return Err(DropReason::BadCookie);
-        }
+        self.check_cookie(now, path, open, &claim, bytes.len())?;
         if self.is_taken(&path) {
             return Err(DropReason::BadFrame);
         }
@@ -203,23 +186,72 @@ impl Endpoint {
         if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
         }
-        if self.is_behind() {
-            self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is behind");
-            return Err(DropReason::Full);
-        }
-        if self.is_full() && !self.displace(now) {
-            // Pending handshakes may fail: a client that waits repeats its OPEN.
-            if self.pending_handshakes.victim().is_some() {
-                return Err(DropReason::TooManyHandshakes);
-            }
-            self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::FULL, "the server is full");
-            return Err(DropReason::Full);
-        }
+        self.make_room(now, path, open, bytes.len())?;
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }
         self.handshake_budget.on_begun(&path.remote);
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
+    }
+
+    /// An OPEN that made a connection before comes again.
+    fn repeat_open(
+        &mut self,
+        now: Time,
+        path: Path,
+        open: &Open<'_>,
+        claim: &Claim<'_>,
+        opened: Opened,
+        bytes: &mut [u8],
+    ) -> Result<(), DropReason> {
+        // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its name.
+        if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(claim, open.cookie) {
+            return Err(DropReason::BadCookie);
+        }
+        let slot = self.slots.at(opened.index);
+        let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
+        let id = local.ok_or(DropReason::UnknownConnection)?;
+        self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?
+    }
+
+    /// Whether the cookie is good and unused; a client whose cookie is not good gets a new challenge.
+    fn check_cookie(
+        &mut self,
+        now: Time,
+        path: Path,
+        open: &Open<'_>,
+        claim: &Claim<'_>,
+        length: usize,
+    ) -> Result<(), DropReason> {
+        let is_good = self.secrets.cookie_key.is_good(now, claim, open.cookie);
+        if is_good && self.directory.spent.holds(open.cookie) {
+            return Err(DropReason::BadCookie);
+        }
+        if is_good && CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
+            return Ok(());
+        }
+        // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for an
+        // offer that was changed on its way.
+        if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
+            self.challenge(now, path, length, &Claim { suite, ..*claim });
+        }
+        Err(DropReason::BadCookie)
+    }
+
+    /// Whether the server has room for another connection, after it gave up a pending handshake if it must.
+    fn make_room(&mut self, now: Time, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
+        let reason = if self.is_behind() {
+            "the server is behind"
+        } else if !self.is_full() || self.displace(now) {
+            return Ok(());
+        } else if self.pending_handshakes.victim().is_some() {
+            // Pending handshakes may fail: a client that waits repeats its OPEN.
+            return Err(DropReason::TooManyHandshakes);
+        } else {
+            "the server is full"
+        };
+        self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, reason);
+        Err(DropReason::Full)
     }
 
     /// Whether an encrypted handshake may begin, if necessary in place of another.

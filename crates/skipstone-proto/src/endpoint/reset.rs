@@ -20,6 +20,10 @@ impl Endpoint {
 
     /// Handles a RESET: a server, or an attacker in its place, does not know one of our connections.
     pub(super) fn handle_reset(&mut self, now: Time, path: Path, id: u32) -> Result<(), DropReason> {
+        // A server never gets one, and looking for its connection would cost it the more the more clients it has.
+        if self.config.is_server {
+            return Err(DropReason::BadFrame);
+        }
         let ours = self.slots.find_by(|connection| {
             connection.side() == Side::Client && connection.ids().remote == id && connection.is_on(&path)
         });

@@ -313,6 +313,8 @@ pub const RESET_BYTES: usize = HEADER_BYTES + CHECK_BYTES;
 pub const CHALLENGE_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 2 + 1 + COOKIE_BYTES + CHECK_BYTES;
 /// Bytes of an OPEN before its offer.
 const OPEN_FIXED_BYTES: usize = HEADER_BYTES + 3 + NONCE_BYTES + 2 + 1 + COOKIE_BYTES;
+/// Bytes of an OPEN before its sealed rest, at most.
+pub const OPEN_HEADER_BYTES_MAX: usize = OPEN_FIXED_BYTES + 1 + u8::MAX as usize;
 /// Bytes of a CRYPTO before its handshake bytes.
 pub const CRYPTO_HEADER_BYTES: usize = HEADER_BYTES + 3;
 /// Bytes of the reason in a REFUSE, at most.

@@ -3,7 +3,7 @@
 use crate::simulation::{World, encrypted, link, ms, seed_bytes};
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::datagram::{self, RESET_BYTES};
-use skipstone_proto::{Config, Endpoint, code};
+use skipstone_proto::{Config, DropReason, Endpoint, code};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -89,5 +89,7 @@ fn strangers_get_one_short_answer_for_each_packet_and_streams_and_servers_none()
     answers(&mut world, &packet(1));
     assert_eq!(answers(&mut world, &packet(2)), 1);
     assert_eq!(answers(&mut world, &packet(2)[..7]), 0, "shorter than an answer");
+    let before = world.server.drops(DropReason::BadFrame);
     assert_eq!(answers(&mut world, &reset(9)), 0, "no answer to an answer");
+    assert_eq!(world.server.drops(DropReason::BadFrame), before + 1);
 }
