@@ -29,15 +29,15 @@ impl AllowedOrigins {
     /// The error in a configured origin, with its remedy; `None` if the origin is valid.
     pub(crate) fn complaint(origin: &str) -> Option<&'static str> {
         let Some((scheme, host)) = origin.split_once("://") else {
-            return Some("no origin: it begins with a scheme, as in https://game.example");
+            return Some("an origin that begins with its scheme, as in https://game.example");
         };
         let is_host = |letter: char| letter.is_ascii_graphic() && !"/?#@\\".contains(letter);
         if scheme.is_empty() || host.is_empty() || !host.chars().all(is_host) {
-            return Some("no origin: it has a host and maybe a port, and no path, as in https://game.example:8443");
+            return Some("an origin of a host and maybe a port, without a path, as in https://game.example:8443");
         }
         let default_port =
             [("http", ":80"), ("https", ":443")].iter().any(|(of, port)| scheme == *of && host.ends_with(port));
-        default_port.then_some("an origin that no browser sends: leave out the port, which is its scheme's own")
+        default_port.then_some("an origin without the port, which is its scheme's own: browsers leave it out")
     }
 }
 
