@@ -18,6 +18,6 @@ fn by_dtls_1_2() {
     let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert!(said.contains("CONNECTION ESTABLISHED") && said.contains("DTLSv1.2"), "{said}");
     assert!(said.contains("ECDSA"), "{said}");
-    let counts = || (server.driver_stats().half_open.begun, server.driver_stats().half_open.established);
+    let counts = || (server.driver_stats().dtls.begun, server.driver_stats().dtls.established);
     assert!(crate::eventually(|| counts() == (1, 1)), "{:?}", counts());
 }
