@@ -31,6 +31,7 @@ pub(super) struct DtlsGuests {
     places: Places,
     next_number: u32,
     outgoing: VecDeque<Outgoing>,
+    outgoing_bytes: usize,
     stats: DtlsStats,
 }
 
@@ -77,6 +78,8 @@ const STRANGER_LIFE: Duration = Duration::from_secs(2);
 const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 /// For an established session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
+/// Bytes that wait to be sent: all that a round of a server's sockets can cause, in answers of a flight each.
+const OUTGOING_BYTES_MAX: usize = 4 << 20;
 /// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core.
 const BEGUN_PER_SECOND_MAX: u32 = 1_000;
 
@@ -109,6 +112,7 @@ impl DtlsGuests {
             places: Places::default(),
             next_number: NUMBER_FIRST,
             outgoing: VecDeque::new(),
+            outgoing_bytes: 0,
             stats: DtlsStats::default(),
         }
     }
@@ -178,7 +182,9 @@ impl DtlsGuests {
             self.remove(oldest);
         }
         let number = self.next_number;
-        self.next_number = number.checked_add(1).unwrap_or(NUMBER_FIRST);
+        while self.guests.contains_key(&self.next_number) || self.next_number == number {
+            self.next_number = self.next_number.checked_add(1).unwrap_or(NUMBER_FIRST);
+        }
         let guest = Guest {
             socket,
             remote,
@@ -200,7 +206,9 @@ impl DtlsGuests {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         while let Some(bytes) = guest.session.poll_datagram() {
             guest.has_spoken = true;
-            if guest.affords(bytes.len()) {
+            let has_room = self.outgoing_bytes + bytes.len() <= OUTGOING_BYTES_MAX;
+            if has_room && guest.affords(bytes.len()) {
+                self.outgoing_bytes += bytes.len();
                 self.outgoing.push_back((guest.socket, guest.remote, bytes));
             } else {
                 self.stats.dropped += 1;
@@ -288,7 +296,9 @@ impl DtlsGuests {
 
     /// The next datagram to send.
     pub(super) fn poll_transmit(&mut self) -> Option<Outgoing> {
-        self.outgoing.pop_front()
+        let next = self.outgoing.pop_front()?;
+        self.outgoing_bytes -= next.2.len();
+        Some(next)
     }
 
     pub(super) fn stats(&self) -> DtlsStats {
