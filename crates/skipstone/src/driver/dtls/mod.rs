@@ -62,6 +62,8 @@ struct Guest {
     credit: usize,
     /// Something was answered.
     has_spoken: bool,
+    /// Datagrams that a stranger has said.
+    hellos: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +76,9 @@ enum Stage {
 
 /// Sockets of paths that are DTLS sessions have numbers from here on; those of a driver's sockets are below.
 const NUMBER_FIRST: u32 = 1 << 31;
+/// Datagrams of a stranger, who may say a hello in pieces, and each piece again. dimpl keeps each until the address is
+/// proven.
+const HELLOS_MAX: u32 = 8;
 const STRANGER_LIFE: Duration = Duration::from_secs(2);
 const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 /// For an established session without a connection.
@@ -160,6 +165,10 @@ impl DtlsGuests {
         deliver: Deliver<'_>,
     ) -> bool {
         let Some(guest) = self.guests.get_mut(&number) else { return false };
+        if guest.stage == Stage::Stranger && guest.hellos >= HELLOS_MAX {
+            return false;
+        }
+        guest.hellos += 1;
         // A hello with the cookie begins what costs.
         let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
         if is_costly && !endpoint.admits_handshake(now, &guest.remote) {
@@ -194,6 +203,7 @@ impl DtlsGuests {
             due: Time::NEVER,
             credit: 0,
             has_spoken: false,
+            hellos: 0,
         };
         self.guests.insert(number, guest);
         self.by_remote.entry((socket, remote)).or_default().coming = Some(number);

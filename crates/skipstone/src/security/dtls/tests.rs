@@ -20,6 +20,12 @@ fn pair_by(version: DtlsVersion, trust: impl FnOnce(&Identity) -> Trust) -> (Dtl
     (client, DtlsServer(Arc::new(identity)).session(START))
 }
 
+/// A client that trusts anybody.
+fn trusting(version: DtlsVersion) -> DtlsTrust {
+    let verifier = Verifier::new(&Trust::DangerouslyAnything, "localhost").expect("nothing can be wrong");
+    DtlsTrust { verifier: Arc::new(verifier), version }
+}
+
 fn pair(version: DtlsVersion) -> (DtlsSession, DtlsSession) {
     pair_by(version, |identity| Trust::Pinned(identity.fingerprint()))
 }
@@ -185,8 +191,7 @@ fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most
     let pem = pem + &key.serialize_pem();
     for version in VERSIONS {
         let identity = Identity::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
-        let verifier = Verifier::new(&Trust::DangerouslyAnything, "localhost").expect("nothing can be wrong");
-        let mut client = DtlsTrust { verifier: Arc::new(verifier), version }.session(START);
+        let mut client = trusting(version).session(START);
         let mut server = DtlsServer(Arc::new(identity)).session(START);
         talk(START, &mut client, &mut server);
         talk(START, &mut server, &mut client);
@@ -261,8 +266,7 @@ fn what_a_dtls_session_holds() {
     for version in VERSIONS {
         let identity = Arc::new(Identity::self_signed().expect("it is made"));
         let make = |rounds: usize| {
-            let verifier = Verifier::new(&Trust::DangerouslyAnything, "localhost").expect("nothing can be wrong");
-            let mut client = DtlsTrust { verifier: Arc::new(verifier), version }.session(START);
+            let mut client = trusting(version).session(START);
             let mut server = DtlsServer(identity.clone()).session(START);
             for _ in 0..rounds {
                 talk(START, &mut client, &mut server);
@@ -270,7 +274,17 @@ fn what_a_dtls_session_holds() {
             }
             server
         };
-        for (name, rounds) in [("stranger", 1), ("proven", 2), ("established", 4)] {
+        let make = |rounds: usize| match rounds {
+            0 => {
+                let mut server = make(1);
+                let hello = said(&mut trusting(version).session(START)).remove(0);
+                (0..7).for_each(|_| assert!(server.handle_datagram(START, &hello, &mut |_| ())));
+                said(&mut server);
+                server
+            }
+            rounds => make(rounds),
+        };
+        for (name, rounds) in [("stranger", 1), ("hostile stranger", 0), ("proven", 2), ("established", 4)] {
             let warm = make(rounds);
             let before = resident_kb();
             let sessions: Vec<_> = (0..1_000).map(|_| make(rounds)).collect();
