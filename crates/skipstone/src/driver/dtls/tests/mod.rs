@@ -20,7 +20,7 @@ fn address(number: u32) -> SocketAddr {
     (number.to_be_bytes(), 4_000).into()
 }
 
-/// A server: its sessions, and its endpoint, which encrypts and takes nobody in clear.
+/// A server: its sessions, and its endpoint, which encrypts and takes nobody in clear unless it was made so.
 struct Host {
     guests: DtlsGuests,
     endpoint: Endpoint,
@@ -32,8 +32,12 @@ struct Host {
 
 impl Host {
     fn new(config: Config) -> Host {
+        Host::made(config, false)
+    }
+
+    fn made(config: Config, allows_plain: bool) -> Host {
         let security = Security::self_signed().expect("it is made");
-        let config = config.encrypted(security.suites().expect("it encrypts"));
+        let config = Config { suites: security.suites(), allows_plain, ..config };
         let endpoint = Endpoint::new(config, [5; 32]).expect("it is good");
         let guests = DtlsGuests::new(security.dtls().expect("it has an identity"));
         Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16] }

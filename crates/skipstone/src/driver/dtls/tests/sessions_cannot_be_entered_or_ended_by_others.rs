@@ -37,7 +37,7 @@ fn records_in_clear_after_the_handshake_change_nothing() {
 }
 
 #[test]
-fn a_bare_datagram_does_not_enter_a_session_and_a_record_no_bare_connection() {
+fn a_session_is_entered_neither_by_bare_datagrams_nor_through_another_session() {
     for version in VERSIONS {
         let mut world = connected(version);
         let dropped = |world: &mut World| world.host.endpoint.totals().drops.of(DropReason::WrongPath);
@@ -120,5 +120,42 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
         world.host.step(now);
         assert_eq!(world.host.closes.len(), 1);
         assert_eq!(world.host.guests.stats().open, 1);
+    }
+}
+
+#[test]
+fn a_bare_connection_is_not_entered_through_a_session() {
+    for version in VERSIONS {
+        // A server that lets clients in clear in, too, and one of those.
+        let mut host = Host::made(Config::server(Default::default()), true);
+        let mut bare = Endpoint::new(Config::client(), [9; 32]).expect("it is good");
+        let (path, from) = (Path { carrier: Carrier::UDP, ..server_path() }, address(1));
+        let peer = bare.connect(START, path, b"").expect("it may");
+        let (mut buffer, mut now) = (vec![0; 2_000], START);
+        for _ in 0..20 {
+            now += MILLISECOND;
+            while let Some(transmit) = bare.poll_transmit(now, &mut buffer) {
+                host.take(now, from, &mut buffer[..transmit.bytes]);
+            }
+            host.step(now).iter_mut().for_each(|(_, answer)| bare.handle_datagram(now, path, answer));
+        }
+        assert!(host.peer.is_some(), "it is in");
+        bare.send(now, peer, 0, Bytes::from_static(b"bare"), MessageId(0)).expect("room");
+        let transmit = bare.poll_transmit(now, &mut buffer).expect("a packet");
+        // From its own address and from another one, in a record.
+        for from in [from, address(2)] {
+            let mut other = session(version, now);
+            shake_hands(&mut host, now, from, &mut other, 4);
+            assert!(other.is_established(), "{version:?}");
+            let before = host.endpoint.totals().drops.of(DropReason::WrongPath);
+            other.send(now, &buffer[..transmit.bytes]);
+            shake_hands(&mut host, now, from, &mut other, 1);
+            assert_eq!(host.endpoint.totals().drops.of(DropReason::WrongPath), before + 1, "{version:?}");
+        }
+        host.step(now);
+        assert_eq!((host.got.len(), host.endpoint.totals().paths_changed), (0, 0));
+        host.take(now, from, &mut buffer[..transmit.bytes]);
+        host.step(now);
+        assert_eq!(host.got.len(), 1, "bare it counts");
     }
 }
