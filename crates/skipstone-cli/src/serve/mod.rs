@@ -201,6 +201,7 @@ impl Serving {
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
         text += &format!("  native     {}\n", self.game.url());
+        text += &format!("  by DTLS    {}\n", self.game.url().replacen("skip://", "skip+dtls://", 1));
         if arguments.protection.allow_plain {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
         }
