@@ -2,6 +2,7 @@
 
 /// Counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flow {
     /// Datagrams.
     pub datagrams: u64,
@@ -35,6 +36,7 @@ impl Flow {
 
 /// Counters of a connection, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Packets and bytes sent.
     pub sent: Flow,
@@ -94,6 +96,7 @@ impl Stats {
 
 /// Redundancy: its cost, and the packets that it recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,
