@@ -80,6 +80,7 @@
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod client;
+mod deadline;
 mod driver;
 mod driver_stats;
 mod gate;

@@ -17,6 +17,8 @@ use crate::wire::settings::{
 const BANDWIDTH_MIN: u64 = 1_000;
 /// Header, number, acknowledgement and seal beside an ACCEPT, at most.
 const PACKET_BYTES_BESIDE: usize = 128;
+/// Half of the connection ids, so that a free one is soon found.
+const CONNECTIONS_MAX: u32 = 1 << 23;
 const HANDSHAKE_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Config {
@@ -32,8 +34,8 @@ impl Config {
         if !(TIME_MIN..=HANDSHAKE_TIMEOUT_MAX).contains(&self.handshake_timeout) {
             return Err(ConfigError::out_of_range("handshake_timeout", self.handshake_timeout, "1 ms to 1 hour"));
         }
-        if self.connections_max == 0 {
-            return Err(ConfigError::out_of_range("connections_max", 0, "1 or more"));
+        if !(1..=CONNECTIONS_MAX).contains(&self.connections_max) {
+            return Err(ConfigError::out_of_range("connections_max", self.connections_max, "1 to 8,388,608"));
         }
         for (field, cap) in
             [("bandwidth_max_per_peer", self.bandwidth_max_per_peer), ("bandwidth_max", self.bandwidth_max)]
@@ -308,9 +310,12 @@ mod tests {
                 value: "0",
                 inside: vec![
                     with(|config| config.connections_max = 1),
-                    with(|config| config.connections_max = u32::MAX),
+                    with(|config| config.connections_max = 8_388_608),
                 ],
-                outside: vec![with(|config| config.connections_max = 0)],
+                outside: vec![
+                    with(|config| config.connections_max = 0),
+                    with(|config| config.connections_max = 8_388_609),
+                ],
             },
             Case {
                 field: "bandwidth_max_per_peer",
