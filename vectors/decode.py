@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Decodes the golden datagrams; written from WIRE.md alone. With --check, compares with what is expected of them."""
+"""Decodes the golden datagrams; written from WIRE.md alone. With --check, compares with what is expected of them, and
+opens the handshakes of tls.txt."""
 
 import json
 import pathlib
 import sys
 import zlib
+
+import tls
 
 
 class Malformed(Exception):
@@ -491,6 +494,8 @@ def main():
             print("  " + json.dumps(vector["expect"], ensure_ascii=False))
     verdict = f", {len(vectors) - wrong} as expected, {wrong} not" if check else ""
     print(f"{len(vectors)} datagrams decoded{verdict}")
+    if check:
+        wrong += tls.check()
     sys.exit(1 if wrong else 0)
 
 

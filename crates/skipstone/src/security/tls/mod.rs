@@ -19,4 +19,6 @@ pub(super) use config::{client_config, server_config};
 pub(super) use session::TlsSession;
 
 #[cfg(all(test, feature = "self-signed"))]
+mod golden;
+#[cfg(all(test, feature = "self-signed"))]
 mod tests;
