@@ -117,8 +117,9 @@ impl Connection {
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
     fn ack_delay(&self, is_quiet: bool) -> Duration {
-        match self.path.current.carrier.is_reliable {
-            true if self.receiving.received.unacked() >= RELIABLE_UNACKED_MAX => Duration::ZERO,
+        let carrier = &self.path.current.carrier;
+        match carrier.is_reliable {
+            true if self.receiving.received.unacked() >= self.terms.unacked_max(carrier) => Duration::ZERO,
             true => RELIABLE_ACK_DELAY,
             false if is_quiet => self.terms.settings.ack_delay.max(QUIET_ACK_DELAY),
             false => self.terms.settings.ack_delay,
@@ -517,5 +518,3 @@ const AGE_MS_MAX: u64 = 60_000;
 /// Longest delay of an acknowledgement on a reliable carrier: with a longer delay, queues and windows, which count
 /// content that is not acknowledged, would be full of content that has long arrived.
 const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(100);
-/// So many packets of a reliable carrier wait for their acknowledgement, before the next asks for it at once.
-const RELIABLE_UNACKED_MAX: u32 = 31;

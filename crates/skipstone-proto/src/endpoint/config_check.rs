@@ -308,14 +308,14 @@ mod tests {
             Case {
                 field: "connections_max",
                 value: "0",
-                inside: vec![
-                    with(|config| config.connections_max = 1),
-                    with(|config| config.connections_max = 8_388_608),
-                ],
-                outside: vec![
-                    with(|config| config.connections_max = 0),
-                    with(|config| config.connections_max = 8_388_609),
-                ],
+                inside: vec![with(|config| config.connections_max = 1)],
+                outside: vec![with(|config| config.connections_max = 0)],
+            },
+            Case {
+                field: "connections_max",
+                value: "8388609",
+                inside: vec![with(|config| config.connections_max = 8_388_608)],
+                outside: vec![with(|config| config.connections_max = 8_388_609)],
             },
             Case {
                 field: "bandwidth_max_per_peer",

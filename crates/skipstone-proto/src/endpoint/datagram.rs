@@ -111,8 +111,11 @@ impl Endpoint {
             return Err(DropReason::NoCommonVersion);
         };
         let Some(suite) = best_of(hello.offer.suites & self.suites_on(&path)) else {
-            let reason =
-                if self.config.allows_plain { "this server does not encrypt" } else { "encrypted clients only" };
+            let reason = match &self.config.suites {
+                None => "this server does not encrypt",
+                Some(_) if hello.offer.suites & !SUITE_PLAIN == 0 => "encrypted clients only",
+                Some(_) => "the server has none of the suites on offer",
+            };
             self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
             return Err(DropReason::WrongSuite);
         };
