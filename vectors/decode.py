@@ -106,7 +106,7 @@ def siphash(key, data):
 
 # 2. Datagrams
 
-SUITES = {1: "plain", 2: "DTLS 1.2", 4: "DTLS 1.3", 8: "TLS 1.3"}
+SUITES = {1: "plain", 8: "TLS 1.3"}
 
 
 def text(data):

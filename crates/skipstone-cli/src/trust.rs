@@ -1,6 +1,6 @@
-//! Which servers a client trusts, and by which suite, as flags say it.
+//! Which servers a client trusts, as flags say it.
 
-use skipstone::{Suite, Trust};
+use skipstone::Trust;
 use std::path::PathBuf;
 
 /// Flags of whoever connects. A fingerprint in the URL goes before both.
@@ -23,35 +23,11 @@ impl TrustFlags {
             Some(file) => match std::fs::read_to_string(file) {
                 Ok(pem) => {
                     let trust = Trust::Ca(pem);
-                    let checked = trust.suites("localhost", None).map(drop);
+                    let checked = trust.suites("localhost").map(drop);
                     checked.map(|()| trust).map_err(|error| format!("--ca {}: {error}", file.display()))
                 }
                 Err(error) => Err(format!("cannot read --ca {}: {error}", file.display())),
             },
-        }
-    }
-}
-
-/// An encrypted suite, as it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Dtls {
-    /// None: TLS 1.3, which comes first without this flag
-    #[value(name = "tls")]
-    No,
-    /// DTLS 1.3
-    #[value(name = "1.3")]
-    V1_3,
-    /// DTLS 1.2
-    #[value(name = "1.2")]
-    V1_2,
-}
-
-impl From<Dtls> for Suite {
-    fn from(dtls: Dtls) -> Self {
-        match dtls {
-            Dtls::No => Suite::Tls13,
-            Dtls::V1_3 => Suite::Dtls13,
-            Dtls::V1_2 => Suite::Dtls12,
         }
     }
 }

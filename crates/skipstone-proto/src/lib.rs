@@ -143,7 +143,7 @@ pub use time::{Duration, Time};
 
 /// Encryption is plugged in: its suites, their sessions, and the suites of this crate itself.
 pub use security::{Plain, Protection, Session, Suites};
-pub use wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
+pub use wire::datagram::{SUITE_PLAIN, SUITE_TLS_1_3};
 
 /// Kinds of datagrams, for embedders that sort them before an endpoint sees them.
 pub use wire::datagram::{KIND_OPEN, KIND_PACKET};

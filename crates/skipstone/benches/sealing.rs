@@ -1,5 +1,4 @@
-//! What sealing, opening and shaking hands cost, in clear, by TLS and, with the feature `dtls`, by both of its versions; by
-//! the provider that the build has: `cargo bench -p skipstone --bench sealing`, and with `--no-default-features --features
+//! What sealing, opening and shaking hands cost, in clear and by TLS, by the provider that the build has: `cargo bench -p skipstone --bench sealing`, and with `--no-default-features --features
 //! aws-lc,self-signed`.
 
 use skipstone::{Security, Trust};
@@ -7,8 +6,6 @@ use skipstone_proto::Plain;
 use skipstone_proto::SUITE_TLS_1_3;
 use skipstone_proto::Time;
 use skipstone_proto::security::Security as Seal;
-#[cfg(feature = "dtls")]
-use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::time::Instant;
 
 const NOW: Time = Time::from_micros(1_000_000);
@@ -25,11 +22,7 @@ fn main() {
     let columns = LENGTHS.map(|length| format!("{:>23}", format!("seal + open {length} B")));
     println!("ns, medians{}{:>12}{:>26}", columns.concat(), "overhead B", "handshake us, both sides");
     report("plain", plain);
-    report("TLS 1.3", || shake_hands(SUITE_TLS_1_3));
-    #[cfg(feature = "dtls")]
-    report("DTLS 1.3", || shake_hands(SUITE_DTLS_1_3));
-    #[cfg(feature = "dtls")]
-    report("DTLS 1.2", || shake_hands(SUITE_DTLS_1_2));
+    report("TLS 1.3", shake_hands);
 }
 
 fn report(name: &str, mut pair: impl FnMut() -> Pair) {
@@ -72,14 +65,14 @@ fn median(mut times: Vec<u64>) -> u64 {
     times[times.len() / 2]
 }
 
-fn shake_hands(suite: u8) -> Pair {
+fn shake_hands() -> Pair {
     thread_local! {
         static SECURITY: Security = Security::self_signed().expect("it is made");
     }
     let security = SECURITY.with(Clone::clone);
     let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, suite, b"transcript");
-    let server = security.suites().expect("it encrypts").server(NOW, suite, b"transcript");
+    let client = pin.suites("localhost").expect("it is a pin").client(NOW, SUITE_TLS_1_3, b"transcript");
+    let server = security.suites().expect("it encrypts").server(NOW, SUITE_TLS_1_3, b"transcript");
     let (mut client, mut server) = (client.expect("it is offered"), server.expect("it is offered"));
     let mut buffer = [0; 2_000];
     while !(client.is_established() && server.is_established()) {

@@ -7,7 +7,7 @@ use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS};
 use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
-use crate::security::{Suite, Trust};
+use crate::security::Trust;
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
 use crate::start_error::StartError;
@@ -47,8 +47,6 @@ pub struct ClientConfig {
     pub limits: Limits,
     /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
-    /// The one suite to offer; `None` for all.
-    pub suite: Option<Suite>,
     /// Bytes of messages that may wait in each of the two queues between the application and the driver's thread: those that
     /// were sent, and events that were not polled. At least 1 MiB.
     pub queue_bytes_max: u64,
@@ -71,7 +69,6 @@ impl Default for ClientConfig {
             bandwidth_max: None,
             limits: Config::client().limits,
             trust: Trust::default(),
-            suite: None,
             queue_bytes_max: QUEUE_BYTES_MAX,
             follows_server_time: true,
             transfer_bytes_min: None,
@@ -97,7 +94,7 @@ impl ClientConfig {
 const QUEUE_BYTES_MAX: u64 = 16 << 20;
 
 /// Packet protection that the URL asks for. A fingerprint in the URL takes precedence over `trust`.
-pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -> Result<Protection, StartError> {
+pub(crate) fn protection(target: &Target, trust: &Trust) -> Result<Protection, StartError> {
     if target.scheme != Scheme::Encrypted {
         // A URL with a fingerprint demands one certain server, and only `skip://` can verify it: any other scheme is
         // refused.
@@ -105,7 +102,7 @@ pub(crate) fn protection(target: &Target, trust: &Trust, suite: Option<Suite>) -
         return pinned.map_or(Ok(Protection::Plain), Err);
     }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
-    trust.suites(&target.host, suite).map(Protection::Encrypted).map_err(StartError::Trust)
+    trust.suites(&target.host).map(Protection::Encrypted).map_err(StartError::Trust)
 }
 
 /// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]
@@ -185,7 +182,7 @@ impl Client {
         }
         // Its one socket, and the application.
         let mut driver = Driver::of_clients(config.endpoint(), 2)?;
-        let protection = protection(&target, &config.trust, config.suite)?;
+        let protection = protection(&target, &config.trust)?;
         let remote = Arc::new(OnceLock::new());
         let connected = match target.address() {
             Some(address) => {
@@ -415,7 +412,7 @@ mod tests {
     fn a_fingerprint_on_what_is_in_clear_is_an_error() {
         for scheme in [Scheme::Plain, Scheme::WebSocket] {
             let target = Target::new(scheme, "localhost", 1).pinned([7; 32]);
-            let error = protection(&target, &Trust::System, None).expect_err("nothing can check it").to_string();
+            let error = protection(&target, &Trust::System).expect_err("nothing can check it").to_string();
             assert!(error.contains("skip://") && error.contains(&target.url), "{error}");
         }
     }

@@ -119,7 +119,7 @@ pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 #[cfg(feature = "__tls")]
 pub use security::Identity;
-pub use security::{Fingerprint, IdentityError, Security, Suite, Trust, TrustError};
+pub use security::{Fingerprint, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server, ServerConfig};
 pub use server_time::ServerTime;

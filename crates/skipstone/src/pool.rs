@@ -6,7 +6,7 @@ use crate::driver::impair::Impairment;
 use crate::driver_stats::DriverStats;
 use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
-use crate::security::{Fingerprint, Suite, Trust};
+use crate::security::{Fingerprint, Trust};
 use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
 use crate::statistics::Overview;
@@ -38,8 +38,6 @@ pub struct PoolConfig {
     pub bandwidth_max: Option<u64>,
     /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
     pub trust: Trust,
-    /// The one suite to offer; `None` for all.
-    pub suite: Option<Suite>,
     /// Clients whose sockets one [`Pool::drive`] reads at most, 1 to 65,536. With a few dozen, received data is processed
     /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
     /// follow.
@@ -55,7 +53,6 @@ impl Default for PoolConfig {
             bandwidth_max_per_client: None,
             bandwidth_max: None,
             trust: Trust::default(),
-            suite: None,
             sockets_at_once: 1_024,
         }
     }
@@ -69,7 +66,6 @@ pub struct Pool {
     failure: Option<String>,
     next_id: u64,
     trust: Trust,
-    suite: Option<Suite>,
     /// Packet protection per scheme, host and fingerprint, made on first use. `trust` is the same for all.
     protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protection>,
 }
@@ -95,8 +91,7 @@ impl Pool {
             ..Config::client()
         };
         let driver = Driver::of_clients(clients, config.sockets_at_once)?;
-        let (trust, suite) = (config.trust, config.suite);
-        Ok(Pool { driver, failure: None, next_id: 0, trust, suite, protections: BTreeMap::new() })
+        Ok(Pool { driver, failure: None, next_id: 0, trust: config.trust, protections: BTreeMap::new() })
     }
 
     /// Adds a client and begins to connect it. The caller has resolved the target's address, once for all clients.
@@ -123,7 +118,7 @@ impl Pool {
         let protection = match self.protections.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let new = protection(target, &self.trust, self.suite)?;
+                let new = protection(target, &self.trust)?;
                 self.protections.insert(key, new.clone());
                 new
             }

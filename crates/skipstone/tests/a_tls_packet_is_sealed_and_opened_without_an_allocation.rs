@@ -5,7 +5,7 @@
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 
 use allocation_counter::measure;
-use skipstone::{Security, Suite, Trust};
+use skipstone::{Security, Trust};
 use skipstone_proto::SUITE_TLS_1_3;
 use skipstone_proto::Session;
 use skipstone_proto::Time;
@@ -21,9 +21,9 @@ fn talk(from: &mut dyn Session, to: &mut dyn Session) {
 
 #[test]
 fn in_both_directions() {
-    let security = Security::self_signed().expect("it is made").only(Suite::Tls13);
+    let security = Security::self_signed().expect("it is made");
     let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-    let client = pin.suites("localhost", None).expect("it is a pin").client(NOW, SUITE_TLS_1_3, b"transcript");
+    let client = pin.suites("localhost").expect("it is a pin").client(NOW, SUITE_TLS_1_3, b"transcript");
     let server = security.suites().expect("it encrypts").server(NOW, SUITE_TLS_1_3, b"transcript");
     let (mut client, mut server) = (client.expect("it is offered"), server.expect("it is offered"));
     for _ in 0..2 {

@@ -68,7 +68,4 @@ pub(crate) struct Protection {
     /// Native clients without encryption, for comparison; the run's own server lets them in
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Offer this version of DTLS only, or none of it: tls
-    #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
-    pub(crate) dtls: Option<trust::Dtls>,
 }

@@ -98,13 +98,12 @@ impl<'p> Generator<'p> {
     ///
     /// `own` is the URL of the run's own server, if it has one.
     pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
-        let (merging, trust, suite) = (plan.merging, plan.trust.clone(), plan.suite);
+        let (merging, trust) = (plan.merging, plan.trust.clone());
         let congestion = plan.resilience.congestion();
         let pool = Pool::new(PoolConfig {
             merging,
             congestion,
             trust,
-            suite,
             sockets_at_once: SOCKETS_AT_ONCE,
             ..PoolConfig::default()
         });

@@ -3,7 +3,7 @@
 use super::child::ServerFigures;
 use super::generator::{Client, ClientState, Generator};
 use super::plan::Plan;
-use skipstone::{Scheme, Stats, Suite};
+use skipstone::{Scheme, Stats};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
@@ -35,12 +35,8 @@ pub(crate) struct Measured {
 pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
     let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
     let mut result = StressResult::blank(&carriers);
-    if result.transport == StressTransport::UdpTls {
-        result.transport = match plan.suite {
-            _ if plan.native == Scheme::Plain => StressTransport::UdpPlain,
-            None | Some(Suite::Tls13) => StressTransport::UdpTls,
-            Some(Suite::Dtls13 | Suite::Dtls12) => StressTransport::UdpDtls,
-        };
+    if result.transport == StressTransport::UdpTls && plan.native == Scheme::Plain {
+        result.transport = StressTransport::UdpPlain;
     }
     let all = findings(generator, measured, None);
     result.seed = plan.seed;

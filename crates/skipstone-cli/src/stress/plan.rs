@@ -3,7 +3,7 @@
 use super::arguments::StressArguments;
 use super::impairment::Impairments;
 use crate::sharing::SharingFlags;
-use skipstone::{Merging, Scheme, Suite, Target, Trust};
+use skipstone::{Merging, Scheme, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::Sink;
@@ -20,7 +20,6 @@ pub(crate) struct Plan {
     /// How native clients connect: encrypted or in clear.
     pub(crate) native: Scheme,
     pub(crate) trust: Trust,
-    pub(crate) suite: Option<Suite>,
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
@@ -83,7 +82,6 @@ impl Plan {
             target,
             native,
             trust,
-            suite: arguments.protection.dtls.map(Into::into),
             mix,
             clients,
             rate: arguments.rate,

@@ -42,11 +42,9 @@ fn capture(native: &str, flags: &[&str]) -> Found {
 
 #[test]
 fn encrypted_it_shows_no_eight_bytes_of_any_sentence() {
-    for flags in [&["--dtls", "1.3"][..], &["--dtls", "1.2"]] {
-        let found = capture("skip", flags);
-        assert!(found.of > 1_000, "only {} pieces were looked for", found.of);
-        assert_eq!((found.pieces, found.token), (0, false), "{flags:?}");
-    }
+    let found = capture("skip", &[]);
+    assert!(found.of > 1_000, "only {} pieces were looked for", found.of);
+    assert_eq!((found.pieces, found.token), (0, false));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::security::cookie::{Claim, CookieKey};
 use crate::security::{Plain, Security};
 use crate::time::Time;
 use crate::wire::datagram::{self, Challenge, Datagram, Hello, OPEN_HEADER_BYTES_MAX, Open};
-use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_PLAIN, SUITE_TLS_1_3};
+use crate::wire::datagram::{SUITE_PLAIN, SUITE_TLS_1_3};
 
 impl Endpoint {
     /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
@@ -113,7 +113,7 @@ impl Endpoint {
         let Some(suite) = best_of(hello.offer.suites & self.suites_on(&path)) else {
             let reason = match &self.config.suites {
                 None => "this server does not encrypt",
-                Some(_) if hello.offer.suites & !SUITE_PLAIN == 0 => "encrypted clients only",
+                Some(_) if hello.offer.suites & SUITE_TLS_1_3 == 0 => "encrypted clients only",
                 Some(_) => "the server has none of the suites on offer",
             };
             self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
@@ -337,5 +337,5 @@ const HANDSHAKE_BYTES_MAX: usize = 1_500;
 
 /// The best of these suites.
 fn best_of(suites: u8) -> Option<u8> {
-    [SUITE_TLS_1_3, SUITE_DTLS_1_3, SUITE_DTLS_1_2, SUITE_PLAIN].into_iter().find(|suite| suites & suite != 0)
+    [SUITE_TLS_1_3, SUITE_PLAIN].into_iter().find(|suite| suites & suite != 0)
 }

@@ -1,14 +1,14 @@
-//! Simulated encrypted suites for simulated runs: seeded, with the record and flight sizes of the real ones.
+//! A simulated TLS 1.3 for simulated runs: seeded, with the packet and flight sizes of the real one.
 //!
 //! IT PROTECTS NOTHING: its key follows from cleartext bytes. Real suites draw entropy and clocks of their own, which a
 //! simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of the real
 //! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
-//! records, flights that are sent again after 250 ms, then at doubled intervals.
+//! records, flights that are sent again after 200 ms, then at doubled intervals up to 2 s.
 
 use super::session::{Session, Suites};
 use crate::rng::Rng;
 use crate::time::{Duration, Time};
-use crate::wire::datagram::{SUITE_DTLS_1_2, SUITE_DTLS_1_3, SUITE_TLS_1_3};
+use crate::wire::datagram::SUITE_TLS_1_3;
 use core::ops::Range;
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::collections::VecDeque;
@@ -18,27 +18,22 @@ use std::hash::Hasher;
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedSuites {
     seed: u64,
-    offered: u8,
 }
 
 impl SimulatedSuites {
-    /// Both versions of DTLS, from this seed.
+    /// A simulated TLS 1.3, from this seed.
     pub fn new(seed: u64) -> Self {
-        SimulatedSuites { seed, offered: SUITE_DTLS_1_2 | SUITE_DTLS_1_3 }
-    }
-
-    /// Only these suites.
-    pub fn only(self, offered: u8) -> Self {
-        SimulatedSuites { offered, ..self }
+        SimulatedSuites { seed }
     }
 
     fn session(&self, now: Time, suite: u8, transcript: &[u8], role: Role) -> Option<Box<dyn Session>> {
-        let sizes = sizes_of(suite & self.offered)?;
+        if suite != SUITE_TLS_1_3 {
+            return None;
+        }
         let covered = SipHasher13::new_with_keys(0, 0).hash(transcript).h1;
         let mut rng = Rng::new(self.seed ^ covered.rotate_left(17) ^ role as u64);
         let share = rng.next_u64();
         let mut session = SimulatedSession {
-            sizes,
             role,
             share,
             covered,
@@ -60,7 +55,7 @@ impl SimulatedSuites {
 
 impl Suites for SimulatedSuites {
     fn offered(&self) -> u8 {
-        self.offered
+        SUITE_TLS_1_3
     }
 
     fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
@@ -83,30 +78,12 @@ pub struct Sizes {
     pub finish: usize,
     /// The server's last word.
     pub confirm: usize,
-    /// Bytes by which a record is longer than its plaintext.
+    /// Bytes by which a packet is longer than its plaintext.
     pub record_overhead: usize,
-    /// Whether a client may send once it has sent its last flight, before it has the server's last word.
-    pub is_early: bool,
 }
 
-/// DTLS 1.2 with ChaCha20-Poly1305.
-pub const DTLS_1_2: Sizes =
-    Sizes { hello: 112, answer: &[611], finish: 125, confirm: 67, record_overhead: 29, is_early: false };
-/// DTLS 1.3 with ChaCha20-Poly1305; the record has no length field (WIRE.md section 3).
-pub const DTLS_1_3: Sizes =
-    Sizes { hello: 800, answer: &[708], finish: 66, confirm: 40, record_overhead: 20, is_early: true };
 /// TLS 1.3 with packets of this protocol's own; in reality they have counters of 32 bits, and a window of 128.
-pub const TLS_1_3: Sizes =
-    Sizes { hello: 800, answer: &[657], finish: 60, confirm: 24, record_overhead: 20, is_early: true };
-
-fn sizes_of(suite: u8) -> Option<&'static Sizes> {
-    match suite {
-        SUITE_DTLS_1_2 => Some(&DTLS_1_2),
-        SUITE_DTLS_1_3 => Some(&DTLS_1_3),
-        SUITE_TLS_1_3 => Some(&TLS_1_3),
-        _ => None,
-    }
-}
+pub const TLS_1_3: Sizes = Sizes { hello: 800, answer: &[657], finish: 60, confirm: 24, record_overhead: 20 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
@@ -135,7 +112,6 @@ enum HandshakeFlight {
 
 #[derive(Debug)]
 struct SimulatedSession {
-    sizes: &'static Sizes,
     role: Role,
     /// This side's contribution to the key.
     share: u64,
@@ -153,7 +129,8 @@ struct SimulatedSession {
     rng: Rng,
 }
 
-const RESEND_FIRST: Duration = Duration::from_millis(250);
+const RESEND_FIRST: Duration = Duration::from_millis(200);
+const RESEND_MAX: Duration = Duration::from_secs(2);
 /// Kind, number within the flight, share.
 const FLIGHT_HEADER_BYTES: usize = 10;
 const TAG_BYTES: usize = 16;
@@ -162,10 +139,10 @@ impl SimulatedSession {
     /// Queues a flight; all but the last word are sent again until they are answered.
     fn say(&mut self, now: Time, flight: HandshakeFlight) {
         let sizes: &[usize] = match flight {
-            HandshakeFlight::Hello => &[self.sizes.hello],
-            HandshakeFlight::Answer => self.sizes.answer,
-            HandshakeFlight::Finish => &[self.sizes.finish],
-            HandshakeFlight::Confirm => &[self.sizes.confirm],
+            HandshakeFlight::Hello => &[TLS_1_3.hello],
+            HandshakeFlight::Answer => TLS_1_3.answer,
+            HandshakeFlight::Finish => &[TLS_1_3.finish],
+            HandshakeFlight::Confirm => &[TLS_1_3.confirm],
         };
         for (number, size) in sizes.iter().enumerate() {
             let mut bytes = vec![flight as u8, number as u8];
@@ -189,9 +166,9 @@ impl SimulatedSession {
                 self.stage = Stage::Done;
                 self.say(now, HandshakeFlight::Confirm);
             }
-            (Role::Client, 2) if stage == Stage::Waiting && usize::from(number) < self.sizes.answer.len() => {
+            (Role::Client, 2) if stage == Stage::Waiting && usize::from(number) < TLS_1_3.answer.len() => {
                 self.came |= 1 << number;
-                if self.came.count_ones() as usize == self.sizes.answer.len() {
+                if self.came.count_ones() as usize == TLS_1_3.answer.len() {
                     self.key = share ^ self.share ^ self.covered;
                     self.stage = Stage::Answered;
                     self.say(now, HandshakeFlight::Finish);
@@ -230,8 +207,9 @@ impl SimulatedSession {
 impl Session for SimulatedSession {
     fn is_established(&self) -> bool {
         match self.role {
-            Role::Client if self.sizes.is_early => self.stage != Stage::Waiting,
-            _ => self.stage == Stage::Done,
+            // A client may send packets behind its last flight, before it has the server's last word.
+            Role::Client => self.stage != Stage::Waiting,
+            Role::Server => self.stage == Stage::Done,
         }
     }
 
@@ -250,7 +228,8 @@ impl Session for SimulatedSession {
             && at <= now
         {
             self.say(now, flight);
-            self.resend = Some((flight, now + interval * 2, interval * 2));
+            let next = (interval * 2).min(RESEND_MAX);
+            self.resend = Some((flight, now + next, next));
         }
     }
 
@@ -265,7 +244,7 @@ impl Session for SimulatedSession {
     }
 
     fn overhead(&self) -> usize {
-        self.sizes.record_overhead
+        TLS_1_3.record_overhead
     }
 
     fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
@@ -276,7 +255,7 @@ impl Session for SimulatedSession {
         datagram.copy_within(plaintext, body.start);
         datagram[start..body.start].copy_from_slice(&(sequence as u16).to_be_bytes());
         self.mask(sequence, &mut datagram[body.clone()]);
-        let end = body.end - 2 + self.sizes.record_overhead;
+        let end = body.end - 2 + TLS_1_3.record_overhead;
         datagram[body.end..end].fill(0);
         let tag = self.tag(&datagram[..start], sequence, &datagram[body.start..end - TAG_BYTES]);
         datagram[end - TAG_BYTES..end].copy_from_slice(&tag);
@@ -284,7 +263,7 @@ impl Session for SimulatedSession {
     }
 
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
-        let end = datagram.len().checked_sub(self.sizes.record_overhead - 2)?;
+        let end = datagram.len().checked_sub(TLS_1_3.record_overhead - 2)?;
         let short = u16::from_be_bytes(datagram.get(header..header + 2)?.try_into().ok()?);
         let body = header + 2..end;
         if body.end < body.start {
@@ -341,10 +320,10 @@ impl ReplayWindow {
 mod tests {
     use super::*;
 
-    fn pair(suite: u8) -> (Box<dyn Session>, Box<dyn Session>) {
+    fn pair() -> (Box<dyn Session>, Box<dyn Session>) {
         let suites = SimulatedSuites::new(3);
-        let mut client = suites.client(Time::ZERO, suite, b"transcript").expect("it is offered");
-        let mut server = suites.server(Time::ZERO, suite, b"transcript").expect("it is offered");
+        let mut client = suites.client(Time::ZERO, SUITE_TLS_1_3, b"transcript").expect("it is offered");
+        let mut server = suites.server(Time::ZERO, SUITE_TLS_1_3, b"transcript").expect("it is offered");
         let mut buffer = [0; 2_000];
         for _ in 0..4 {
             while let Some(length) = client.poll_handshake(&mut buffer) {
@@ -360,31 +339,29 @@ mod tests {
 
     #[test]
     fn what_was_sealed_is_opened_once_and_damage_is_noticed() {
-        for suite in [SUITE_DTLS_1_2, SUITE_DTLS_1_3] {
-            let (mut client, mut server) = pair(suite);
-            let overhead = client.overhead();
-            let mut datagram = [0; 100];
-            datagram[4..12].copy_from_slice(b"in clear");
-            let length = client.seal(&mut datagram, 4..12);
-            assert_eq!(length, 12 + overhead);
-            let sealed = datagram[..length].to_vec();
-            assert!(!sealed.windows(8).any(|window| window == b"in clear"));
-            for bit in 0..length * 8 {
-                let mut damaged = sealed.clone();
-                damaged[bit / 8] ^= 1 << (bit % 8);
-                assert!(server.open(&mut damaged, 4).is_none(), "bit {bit}");
-            }
-            let mut copy = sealed.clone();
-            let range = server.open(&mut copy, 4).expect("it is genuine");
-            assert_eq!(&copy[range], b"in clear");
-            assert!(server.open(&mut sealed.clone(), 4).is_none(), "a replay");
-            assert!(server.open(&mut sealed[..5].to_vec(), 4).is_none(), "cut short");
+        let (mut client, mut server) = pair();
+        let overhead = client.overhead();
+        let mut datagram = [0; 100];
+        datagram[4..12].copy_from_slice(b"in clear");
+        let length = client.seal(&mut datagram, 4..12);
+        assert_eq!(length, 12 + overhead);
+        let sealed = datagram[..length].to_vec();
+        assert!(!sealed.windows(8).any(|window| window == b"in clear"));
+        for bit in 0..length * 8 {
+            let mut damaged = sealed.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(server.open(&mut damaged, 4).is_none(), "bit {bit}");
         }
+        let mut copy = sealed.clone();
+        let range = server.open(&mut copy, 4).expect("it is genuine");
+        assert_eq!(&copy[range], b"in clear");
+        assert!(server.open(&mut sealed.clone(), 4).is_none(), "a replay");
+        assert!(server.open(&mut sealed[..5].to_vec(), 4).is_none(), "cut short");
     }
 
     #[test]
     fn records_that_64_others_overtook_are_dropped() {
-        let (mut client, mut server) = pair(SUITE_DTLS_1_3);
+        let (mut client, mut server) = pair();
         let mut sealed = Vec::new();
         for _ in 0..70_000 {
             let mut datagram = vec![7; 40];

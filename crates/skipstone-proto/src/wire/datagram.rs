@@ -98,8 +98,7 @@ pub struct Challenge<'a> {
     pub nonce: u64,
     /// The version chosen.
     pub version: u16,
-    /// The suite chosen: one of [`SUITE_PLAIN`], [`SUITE_DTLS_1_2`], [`SUITE_DTLS_1_3`] and
-    /// [`SUITE_TLS_1_3`].
+    /// The suite chosen: [`SUITE_PLAIN`] or [`SUITE_TLS_1_3`].
     pub suite: u8,
     /// Opaque to the client.
     pub cookie: &'a [u8; COOKIE_BYTES],
@@ -262,7 +261,7 @@ fn suite(reader: &mut Reader<'_>) -> Result<u8, Malformed> {
 }
 
 const fn is_suite(suite: u8) -> bool {
-    matches!(suite, SUITE_PLAIN | SUITE_DTLS_1_2 | SUITE_DTLS_1_3 | SUITE_TLS_1_3)
+    matches!(suite, SUITE_PLAIN | SUITE_TLS_1_3)
 }
 
 /// First byte of a PACKET.
@@ -288,10 +287,6 @@ pub const KIND_RESET: u8 = 0x89;
 
 /// The suite without encryption.
 pub const SUITE_PLAIN: u8 = 1;
-/// The suite DTLS 1.2.
-pub const SUITE_DTLS_1_2: u8 = 2;
-/// The suite DTLS 1.3.
-pub const SUITE_DTLS_1_3: u8 = 4;
 /// The suite TLS 1.3, with packets of this protocol's own.
 pub const SUITE_TLS_1_3: u8 = 8;
 

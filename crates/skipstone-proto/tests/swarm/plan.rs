@@ -9,7 +9,6 @@ use skipstone_proto::rng::Rng;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 use skipstone_proto::{Redundancy, RedundancyMode};
-use skipstone_proto::{SUITE_DTLS_1_2, SUITE_DTLS_1_3};
 use std::sync::Arc;
 
 /// Everything that one seed decides before the world begins.
@@ -69,8 +68,7 @@ impl Plan {
         let ends = (0..clients).map(|_| end(&mut rng, steps, is_stream)).collect();
         let mut config = config(&mut rng);
         if Rng::new(seed ^ 0xE5C).chance(0.5) {
-            let suite = if seed.is_multiple_of(8) { SUITE_DTLS_1_2 } else { SUITE_DTLS_1_3 };
-            config = config.encrypted(Arc::new(SimulatedSuites::new(seed).only(suite)));
+            config = config.encrypted(Arc::new(SimulatedSuites::new(seed)));
         }
         let budget = [20_000, 60_000, 250_000][rng.below(3) as usize];
         let limits = [None, Some(1_200), Some(1_280), Some(1_400), Some(1_472)];

@@ -1,8 +1,8 @@
-//! Encryption of native connections: a server's identity, the servers that a client trusts, and TLS and DTLS behind the
+//! Encryption of native connections: a server's identity, the servers that a client trusts, and TLS behind the
 //! protocol's `Session` trait.
 //!
-//! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` chooses between `tls` and
-//! `dtls`, which seal packets; `records` checks DTLS records before dimpl receives them.
+//! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` offers `tls`, which seals
+//! packets; `records` checks DTLS records before dimpl receives them, `dtls` converts times for it.
 
 #[cfg(feature = "__tls")]
 mod backend;
@@ -22,7 +22,6 @@ pub(crate) mod records;
 mod resident;
 #[cfg(all(feature = "self-signed", feature = "__tls"))]
 mod self_signed;
-mod suite;
 #[cfg(feature = "__tls")]
 mod suites;
 #[cfg(feature = "__tls")]
@@ -38,7 +37,6 @@ pub(crate) use fingerprint::to_hex;
 #[cfg(feature = "__tls")]
 pub use identity::Identity;
 pub use identity_error::IdentityError;
-pub use suite::Suite;
 pub use trust::{Trust, TrustError};
 
 use skipstone_proto::Suites;
@@ -48,25 +46,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Security {
     #[cfg(feature = "__tls")]
-    encrypted: Option<Encrypted>,
+    identity: Option<Arc<Identity>>,
     allows_plain: bool,
-}
-
-/// The identity of a server that encrypts, and its suites.
-#[cfg(feature = "__tls")]
-#[derive(Clone, Debug)]
-struct Encrypted {
-    identity: Arc<Identity>,
-    /// The suites on offer.
-    suites: u8,
 }
 
 #[cfg(feature = "__tls")]
 impl Security {
     /// Encrypted, with this certificate.
     pub fn with(identity: Identity) -> Self {
-        let encrypted = Encrypted { identity: identity.into(), suites: suite::ALL };
-        Security { encrypted: Some(encrypted), allows_plain: false }
+        Security { identity: Some(identity.into()), allows_plain: false }
     }
 
     /// Encrypted, with a certificate of its own that lasts as long as the server: clients are told its fingerprint.
@@ -95,17 +83,9 @@ impl Security {
         Identity::from_pem(certificate, key).map(Security::with)
     }
 
-    /// By this suite and no other.
-    pub fn only(mut self, suite: Suite) -> Self {
-        if let Some(encrypted) = &mut self.encrypted {
-            encrypted.suites = suite.bit();
-        }
-        self
-    }
-
     #[cfg(feature = "dtls")]
     pub(crate) fn identity(&self) -> Option<Arc<Identity>> {
-        self.encrypted.as_ref().map(|encrypted| encrypted.identity.clone())
+        self.identity.clone()
     }
 }
 
@@ -114,7 +94,7 @@ impl Security {
     pub fn plain() -> Self {
         Security {
             #[cfg(feature = "__tls")]
-            encrypted: None,
+            identity: None,
             allows_plain: true,
         }
     }
@@ -136,7 +116,7 @@ impl Security {
     /// The fingerprint that clients pin; `None` in clear.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         #[cfg(feature = "__tls")]
-        return self.encrypted.as_ref().map(|encrypted| encrypted.identity.fingerprint());
+        return self.identity.as_ref().map(|identity| identity.fingerprint());
         #[cfg(not(feature = "__tls"))]
         return None;
     }
@@ -148,26 +128,25 @@ impl Security {
     /// The suites for an endpoint without this library's sockets, such as one in a simulated network.
     pub fn suites(&self) -> Option<Arc<dyn Suites>> {
         #[cfg(feature = "__tls")]
-        return self.encrypted.as_ref().map(|encrypted| -> Arc<dyn Suites> {
-            Arc::new(suites::ServerSuites::new(encrypted.identity.clone(), encrypted.suites))
-        });
+        return self
+            .identity
+            .as_ref()
+            .map(|identity| -> Arc<dyn Suites> { Arc::new(suites::ServerSuites::new(identity)) });
         #[cfg(not(feature = "__tls"))]
         return None;
     }
 }
 
 impl Trust {
-    /// The suites of a client that connects to this host with this trust: all suites, of which the server chooses one,
-    /// or only the given one.
+    /// The suites of a client that connects to this host with this trust.
     ///
     /// # Errors
     /// The text with the authorities ([`Trust::Ca`]) cannot be read or holds none, this build cannot ask the system
     /// for its authorities, or no certificate could be made out to this host.
     #[cfg(feature = "__tls")]
-    pub fn suites(&self, host: &str, suite: Option<Suite>) -> Result<Arc<dyn Suites>, TrustError> {
+    pub fn suites(&self, host: &str) -> Result<Arc<dyn Suites>, TrustError> {
         let verifier = verify::Verifier::new(self, host)?;
-        let offered = suite.map_or(suite::ALL, Suite::bit);
-        Ok(Arc::new(suites::ClientSuites::new(verifier.into(), offered)))
+        Ok(Arc::new(suites::ClientSuites::new(verifier)))
     }
 
     /// Returns the error that this program was built without encryption.
@@ -175,7 +154,7 @@ impl Trust {
     /// # Errors
     /// Always: this build has no encryption.
     #[cfg(not(feature = "__tls"))]
-    pub fn suites(&self, _: &str, _: Option<Suite>) -> Result<Arc<dyn Suites>, TrustError> {
+    pub fn suites(&self, _: &str) -> Result<Arc<dyn Suites>, TrustError> {
         Err(TrustError::NoEncryption)
     }
 }

@@ -6,7 +6,6 @@ pub(crate) const HEADER_BYTES: usize = 13;
 const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
 const CLIENT_HELLO: u8 = 1;
-const CLIENT_KEY_EXCHANGE: u8 = 16;
 /// Bytes in front of a handshake message or a fragment of one.
 const MESSAGE_HEADER_BYTES: usize = 12;
 
@@ -83,28 +82,6 @@ pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
         && records.next().is_none()
 }
 
-/// The end of a datagram that consists of sealed records only; the unencrypted records before it are left out.
-pub(crate) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
-    let mut at = 0;
-    for record in Records(bytes) {
-        let record = record.ok()?;
-        if record.is_sealed {
-            let rest = &bytes[at..];
-            return Records(rest).all(|record| record.is_ok_and(|record| record.is_sealed)).then_some(rest);
-        }
-        at += record.bytes.len();
-    }
-    None
-}
-
-/// Whether a datagram looks like the last flight of a client of 1.2: an unencrypted key exchange, and a sealed record
-/// at the end.
-pub(crate) fn is_last_flight_1_2(bytes: &[u8]) -> bool {
-    let first = Records(bytes).next();
-    let is_exchange = matches!(first, Some(Ok(record)) if record.message() == Some(CLIENT_KEY_EXCHANGE));
-    is_exchange && sealed(bytes).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,18 +128,5 @@ mod tests {
         );
         assert!(!is_client_hello(&[message(1, 0), message(1, 0)].concat()));
         assert!(!is_client_hello(&plain(22, &[1, 0, 0])) && !is_client_hello(&sealed_1_2(22, &[1; 20])));
-    }
-
-    #[test]
-    fn what_is_in_clear_in_front_of_sealed_records_is_left_out() {
-        let (clear, record) = (message(16, 1), sealed_1_2(22, &[7; 30]));
-        let both = [clear.clone(), record.clone()].concat();
-        assert_eq!(sealed(&both), Some(&record[..]));
-        assert_eq!(sealed(&record), Some(&record[..]));
-        assert_eq!(sealed(&clear), None);
-        assert_eq!(sealed(&[record.clone(), clear.clone()].concat()), None, "in clear behind a sealed one");
-        assert_eq!(sealed(&[]), None);
-        assert!(is_last_flight_1_2(&both) && !is_last_flight_1_2(&record) && !is_last_flight_1_2(&clear));
-        assert!(!is_last_flight_1_2(&[message(20, 1), record].concat()));
     }
 }

@@ -1,7 +1,5 @@
-//! The session of each suite: TLS 1.3 by `tls`, DTLS by `dtls`.
+//! The one encrypted suite, TLS 1.3, as the protocol asks for it.
 
-#[cfg(feature = "dtls")]
-use super::dtls;
 use super::identity::Identity;
 use super::tls;
 use super::verify::Verifier;
@@ -13,36 +11,30 @@ use std::sync::Arc;
 
 /// A server's suites, with its identity.
 pub(super) struct ServerSuites {
-    identity: Arc<Identity>,
+    /// `None` if no suite can use the identity.
     tls: Option<Arc<rustls::ServerConfig>>,
-    offered: u8,
 }
 
 /// A client's suites, with the check of the server's certificate.
 pub(super) struct ClientSuites {
-    verifier: Arc<Verifier>,
     tls: Arc<rustls::ClientConfig>,
-    offered: u8,
 }
 
 impl ServerSuites {
-    pub(super) fn new(identity: Arc<Identity>, offered: u8) -> Self {
-        let tls = tls::server_config(&identity);
-        let offered = if tls.is_some() { offered } else { offered & !SUITE_TLS_1_3 };
-        ServerSuites { identity, tls, offered }
+    pub(super) fn new(identity: &Identity) -> Self {
+        ServerSuites { tls: tls::server_config(identity) }
     }
 }
 
 impl ClientSuites {
-    pub(super) fn new(verifier: Arc<Verifier>, offered: u8) -> Self {
-        let tls = tls::client_config(verifier.clone());
-        ClientSuites { verifier, tls, offered }
+    pub(super) fn new(verifier: Verifier) -> Self {
+        ClientSuites { tls: tls::client_config(Arc::new(verifier)) }
     }
 }
 
 impl Suites for ServerSuites {
     fn offered(&self) -> u8 {
-        self.offered
+        self.tls.as_ref().map_or(0, |_| SUITE_TLS_1_3)
     }
 
     fn client(&self, _: Time, _: u8, _: &[u8]) -> Option<Box<dyn Session>> {
@@ -50,29 +42,21 @@ impl Suites for ServerSuites {
     }
 
     fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
-        match suite & self.offered {
-            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::server(now, self.tls.clone()?, transcript)?)),
-            #[cfg(feature = "dtls")]
-            suite => dtls::server(now, suite, &self.identity),
-            #[cfg(not(feature = "dtls"))]
-            _ => None,
-        }
+        let tls = self.tls.clone().filter(|_| suite == SUITE_TLS_1_3)?;
+        Some(Box::new(tls::TlsSession::server(now, tls, transcript)?))
     }
 }
 
 impl Suites for ClientSuites {
     fn offered(&self) -> u8 {
-        self.offered
+        SUITE_TLS_1_3
     }
 
     fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
-        match suite & self.offered {
-            SUITE_TLS_1_3 => Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), transcript)?)),
-            #[cfg(feature = "dtls")]
-            suite => dtls::client(now, suite, self.verifier.clone()),
-            #[cfg(not(feature = "dtls"))]
-            _ => None,
+        if suite != SUITE_TLS_1_3 {
+            return None;
         }
+        Some(Box::new(tls::TlsSession::client(now, self.tls.clone(), transcript)?))
     }
 
     fn server(&self, _: Time, _: u8, _: &[u8]) -> Option<Box<dyn Session>> {
@@ -82,14 +66,12 @@ impl Suites for ClientSuites {
 
 impl fmt::Debug for ServerSuites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (identity, offered) = (&self.identity, self.offered);
-        f.debug_struct("ServerSuites").field("identity", identity).field("offered", &offered).finish_non_exhaustive()
+        f.debug_struct("ServerSuites").field("offered", &self.offered()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for ClientSuites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (verifier, offered) = (&self.verifier, self.offered);
-        f.debug_struct("ClientSuites").field("verifier", verifier).field("offered", &offered).finish_non_exhaustive()
+        f.debug_struct("ClientSuites").finish_non_exhaustive()
     }
 }

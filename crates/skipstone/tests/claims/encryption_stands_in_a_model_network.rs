@@ -1,10 +1,9 @@
-//! The real TLS and DTLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
+//! The real TLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
 //! shows. The other simulated runs seal with a stand-in.
 
-use crate::SUITES;
 use bytes::Bytes;
 use skipstone::netsim::{Duplex, LinkConfig, Loss};
-use skipstone::{DropReason, Event, MessageId, PeerId, Security, Suite, Trust};
+use skipstone::{DropReason, Event, MessageId, PeerId, Security, Trust};
 use skipstone_proto::Protection;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{Config, Endpoint};
@@ -32,13 +31,13 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u8, link: LinkConfig, suite: Suite) -> World {
-        World::of(Security::self_signed().expect("it is made"), seed, link, suite)
+    fn new(seed: u8, link: LinkConfig) -> World {
+        World::of(Security::self_signed().expect("it is made"), seed, link)
     }
 
-    fn of(security: Security, seed: u8, link: LinkConfig, suite: Suite) -> World {
+    fn of(security: Security, seed: u8, link: LinkConfig) -> World {
         let pin = Trust::Pinned(security.fingerprint().expect("it has a certificate"));
-        let suites = pin.suites("localhost", Some(suite)).expect("it is a pin");
+        let suites = pin.suites("localhost").expect("it is a pin");
         let server = Config::server(Default::default()).encrypted(security.suites().expect("it encrypts"));
         let end = |config, number: u8| End {
             endpoint: Endpoint::new(config, [seed ^ number; 32]).expect("a good configuration"),
@@ -113,21 +112,19 @@ fn link() -> LinkConfig {
 
 #[test]
 fn everything_arrives_once_in_order_and_nothing_shows() {
-    for suite in SUITES.iter().copied() {
-        for seed in 0..8 {
-            let bad = LinkConfig { loss: Loss::Random(0.08), duplicate: 0.1, reorder: 0.1, ..link() };
-            let mut world = World::new(seed, bad, suite);
-            world.run_for(Duration::from_secs(9));
-            assert!(world.client.endpoint.open_count() == 1 && world.server.peer.is_some(), "{suite:?}, seed {seed}");
-            world.talk(200);
-            for end in [&world.client, &world.server] {
-                let expected = (0..200_u32).map(|number| [WORD, &number.to_be_bytes()].concat());
-                assert!(end.got.iter().eq(expected.collect::<Vec<_>>().iter()), "{suite:?}, seed {seed}");
-                assert!(end.closes.is_empty());
-            }
-            assert_eq!(world.shown, 0);
-            assert!(world.kinds[0x80] > 200 && world.kinds[0x84] >= 2);
+    for seed in 0..8 {
+        let bad = LinkConfig { loss: Loss::Random(0.08), duplicate: 0.1, reorder: 0.1, ..link() };
+        let mut world = World::new(seed, bad);
+        world.run_for(Duration::from_secs(9));
+        assert!(world.client.endpoint.open_count() == 1 && world.server.peer.is_some(), "seed {seed}");
+        world.talk(200);
+        for end in [&world.client, &world.server] {
+            let expected = (0..200_u32).map(|number| [WORD, &number.to_be_bytes()].concat());
+            assert!(end.got.iter().eq(expected.collect::<Vec<_>>().iter()), "seed {seed}");
+            assert!(end.closes.is_empty());
         }
+        assert_eq!(world.shown, 0);
+        assert!(world.kinds[0x80] > 200 && world.kinds[0x84] >= 2);
     }
 }
 
@@ -137,97 +134,87 @@ fn a_certificate_of_many_datagrams_arrives_through_loss_too() {
     let names: Vec<String> = (0..118).map(|number| format!("a-rather-long-name-{number}.example")).collect();
     let params = rcgen::CertificateParams::new(names).expect("good names");
     let pem = params.self_signed(&key).expect("it is made").pem() + &key.serialize_pem();
-    for suite in SUITES.iter().copied() {
-        for seed in 0..8 {
-            let bad = LinkConfig { loss: Loss::Random(0.05), duplicate: 0.1, reorder: 0.2, ..link() };
-            let security = Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
-            let mut world = World::of(security, seed, bad, suite);
-            world.run_for(Duration::from_secs(9));
-            assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "{suite:?}, seed {seed}");
-            assert!(world.kinds[0x84] > 5, "it takes several");
-        }
+    for seed in 0..8 {
+        let bad = LinkConfig { loss: Loss::Random(0.05), duplicate: 0.1, reorder: 0.2, ..link() };
+        let security = Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
+        let mut world = World::of(security, seed, bad);
+        world.run_for(Duration::from_secs(9));
+        assert!(world.server.peer.is_some() && world.client.closes.is_empty(), "seed {seed}");
+        assert!(world.kinds[0x84] > 5, "it takes several");
     }
 }
 
 #[test]
 fn no_handshake_fails_because_of_damage() {
-    for suite in SUITES.iter().copied() {
-        for seed in 0..60 {
-            let bad = LinkConfig { corrupt: 0.1, ..link() };
-            let mut world = World::new(seed, bad, suite);
-            world.run_for(Duration::from_secs(9));
-            let is_in = world.client.endpoint.open_count() == 1 && world.server.peer.is_some();
-            assert!(is_in && world.client.closes.is_empty(), "{suite:?}, seed {seed}: {:?}", world.client.closes);
-        }
+    for seed in 0..60 {
+        let bad = LinkConfig { corrupt: 0.1, ..link() };
+        let mut world = World::new(seed, bad);
+        world.run_for(Duration::from_secs(9));
+        let is_in = world.client.endpoint.open_count() == 1 && world.server.peer.is_some();
+        assert!(is_in && world.client.closes.is_empty(), "seed {seed}: {:?}", world.client.closes);
     }
 }
 
 #[test]
 fn damaged_and_repeated_packets_are_dropped_and_counted() {
-    for suite in SUITES.iter().copied() {
-        let mut world = World::new(3, link(), suite);
-        world.run_for(Duration::from_secs(1));
-        let bad = LinkConfig { corrupt: 0.1, duplicate: 0.2, ..link() };
-        world.link.up.set_config(bad.clone()).expect("a good link");
-        world.link.down.set_config(bad).expect("a good link");
-        world.talk(200);
-        assert_eq!((world.client.got.len(), world.server.got.len()), (200, 200));
-        assert!(world.server.endpoint.totals().drops.of(DropReason::NotAuthentic) > 20);
-    }
+    let mut world = World::new(3, link());
+    world.run_for(Duration::from_secs(1));
+    let bad = LinkConfig { corrupt: 0.1, duplicate: 0.2, ..link() };
+    world.link.up.set_config(bad.clone()).expect("a good link");
+    world.link.down.set_config(bad).expect("a good link");
+    world.talk(200);
+    assert_eq!((world.client.got.len(), world.server.got.len()), (200, 200));
+    assert!(world.server.endpoint.totals().drops.of(DropReason::NotAuthentic) > 20);
 }
 
 #[test]
 fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
-    for suite in SUITES.iter().copied() {
-        let mut world = World::new(1, link(), suite);
-        let suites = Trust::Pinned([7; 32]).suites("localhost", Some(suite)).expect("it is a pin");
-        let path = Path { socket: 1, ..world.client.path };
-        world.client = World::new(9, link(), suite).client;
-        let _ = path;
-        let peer = world.client.peer.expect("it was made");
-        world.client.endpoint.close(world.now, peer, 0, "", Duration::ZERO);
-        while world.client.endpoint.poll_event(world.now).is_some() {}
-        let path = world.client.path;
-        world.client.endpoint.connect_with(world.now, path, b"a token", Protection::Encrypted(suites)).expect("it may");
-        world.run_for(Duration::from_secs(1));
-        assert_eq!(world.client.closes.len(), 1);
-        assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
-        assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
-        assert!(world.server.closes.is_empty() && world.server.peer.is_none());
-        // A client that does not like the certificate goes without a word, and is not waited for.
-        world.run_for(Duration::from_millis(2_500));
-        assert_eq!(world.server.endpoint.connection_count(), 0);
-        assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
-    }
+    let mut world = World::new(1, link());
+    let suites = Trust::Pinned([7; 32]).suites("localhost").expect("it is a pin");
+    let path = Path { socket: 1, ..world.client.path };
+    world.client = World::new(9, link()).client;
+    let _ = path;
+    let peer = world.client.peer.expect("it was made");
+    world.client.endpoint.close(world.now, peer, 0, "", Duration::ZERO);
+    while world.client.endpoint.poll_event(world.now).is_some() {}
+    let path = world.client.path;
+    world.client.endpoint.connect_with(world.now, path, b"a token", Protection::Encrypted(suites)).expect("it may");
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(world.client.closes.len(), 1);
+    assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
+    assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
+    assert!(world.server.closes.is_empty() && world.server.peer.is_none());
+    // A client that does not like the certificate goes without a word, and is not waited for.
+    world.run_for(Duration::from_millis(2_500));
+    assert_eq!(world.server.endpoint.connection_count(), 0);
+    assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");
 }
 
 /// Packet numbers are truncated: an old one looks like one to come when half of 2^14 packets have passed.
 #[test]
 fn a_packet_that_is_repeated_much_later_is_not_taken_for_a_new_one() {
-    for suite in SUITES.iter().copied() {
-        let mut world = World::new(5, link(), suite);
-        world.run_for(Duration::from_secs(1));
-        let peer = world.client.peer.expect("it is in");
-        let (mut buffer, mut old, mut repeats) = (vec![0; 1 << 16], None, 0);
-        for number in 0..10_000 {
-            let message = Bytes::from([WORD, &u32::to_be_bytes(number)].concat());
-            world.client.endpoint.send(world.now, peer, 0, message, MessageId(number.into())).expect("room");
-            if old.is_none() {
-                let sent = world.client.endpoint.poll_transmit(world.now, &mut buffer).expect("a packet");
-                old = Some(buffer[..sent.bytes].to_vec());
-                world.server.endpoint.handle_datagram(world.now, world.server.path, &mut buffer[..sent.bytes]);
-            }
-            world.run_for(Duration::from_millis(1));
-            if let Some(old) = old.as_ref().filter(|_| number % 50 == 0) {
-                repeats += 1;
-                world.server.endpoint.handle_datagram(world.now, world.server.path, &mut old.clone());
-            }
+    let mut world = World::new(5, link());
+    world.run_for(Duration::from_secs(1));
+    let peer = world.client.peer.expect("it is in");
+    let (mut buffer, mut old, mut repeats) = (vec![0; 1 << 16], None, 0);
+    for number in 0..10_000 {
+        let message = Bytes::from([WORD, &u32::to_be_bytes(number)].concat());
+        world.client.endpoint.send(world.now, peer, 0, message, MessageId(number.into())).expect("room");
+        if old.is_none() {
+            let sent = world.client.endpoint.poll_transmit(world.now, &mut buffer).expect("a packet");
+            old = Some(buffer[..sent.bytes].to_vec());
+            world.server.endpoint.handle_datagram(world.now, world.server.path, &mut buffer[..sent.bytes]);
         }
-        world.run_for(Duration::from_secs(1));
-        let stats = world.server.endpoint.totals();
-        assert!(stats.received.datagrams > 9_000, "{suite:?}: one packet a message");
-        let dropped = stats.drops.of(DropReason::NotAuthentic) + stats.drops.of(DropReason::Replay);
-        assert_eq!(dropped, repeats, "{suite:?}");
-        assert_eq!(world.server.got.len(), 10_000);
+        world.run_for(Duration::from_millis(1));
+        if let Some(old) = old.as_ref().filter(|_| number % 50 == 0) {
+            repeats += 1;
+            world.server.endpoint.handle_datagram(world.now, world.server.path, &mut old.clone());
+        }
     }
+    world.run_for(Duration::from_secs(1));
+    let stats = world.server.endpoint.totals();
+    assert!(stats.received.datagrams > 9_000, "one packet a message");
+    let dropped = stats.drops.of(DropReason::NotAuthentic) + stats.drops.of(DropReason::Replay);
+    assert_eq!(dropped, repeats);
+    assert_eq!(world.server.got.len(), 10_000);
 }

@@ -7,7 +7,6 @@
 
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 
-use skipstone::Suite;
 use std::time::{Duration, Instant};
 
 mod a_client_closes_with_a_code_of_its_own;
@@ -61,11 +60,3 @@ fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
-/// Every suite of this build.
-const SUITES: &[Suite] = &[
-    Suite::Tls13,
-    #[cfg(feature = "dtls")]
-    Suite::Dtls13,
-    #[cfg(feature = "dtls")]
-    Suite::Dtls12,
-];

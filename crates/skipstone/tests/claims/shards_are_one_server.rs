@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use skipstone::{
-    DropReason, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError, StartError, Suite,
+    DropReason, Event, Group, PeerId, Pool, PoolConfig, Security, Server, ServerConfig, ShardsError, StartError,
     Target, Threading, code,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,10 +37,9 @@ fn config(shards: u32) -> ServerConfig {
 
 impl Table {
     fn new(config: ServerConfig) -> Table {
-        let pool = PoolConfig { suite: Some(Suite::Tls13), ..PoolConfig::default() };
         Table {
             server: Server::start(config).expect("a port is free"),
-            pool: Pool::new(pool).expect("it is made"),
+            pool: Pool::new(PoolConfig::default()).expect("it is made"),
             guests: BTreeSet::new(),
             heard: Vec::new(),
             moves: 0,

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use skipstone_proto::Redundancy;
-use skipstone_proto::SUITE_DTLS_1_3;
 use skipstone_proto::Time;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
@@ -22,7 +21,7 @@ use crate::peers::HEADER_BYTES;
 /// How packets are sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
-    /// By a stand-in of DTLS 1.3's sizes, which it has of its handshake too.
+    /// By a stand-in of TLS 1.3's sizes, which it has of its handshake too.
     Sealed,
     /// In clear, with a tag against damage.
     Plain,
@@ -39,7 +38,7 @@ pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
     let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
     let mut seed = setup.seed;
     // Both ends have the same stand-in, as both ends of a real connection have the same library.
-    let suites = SimulatedSuites::new(splitmix(&mut seed)).only(SUITE_DTLS_1_3);
+    let suites = SimulatedSuites::new(splitmix(&mut seed));
     let sealed = |config: Config| match suite {
         Suite::Sealed => config.encrypted(Arc::new(suites)),
         Suite::Plain => config,

@@ -35,7 +35,7 @@ fn hello() -> Vec<u8> {
 
 fn challenge() -> Vec<u8> {
     let cookie = &COOKIE;
-    let challenge = Challenge { to: 9, nonce: NONCE, version: 1, suite: SUITE_DTLS_1_3, cookie };
+    let challenge = Challenge { to: 9, nonce: NONCE, version: 1, suite: SUITE_TLS_1_3, cookie };
     written(|w| encode_challenge(w, &challenge))
 }
 
@@ -83,7 +83,7 @@ fn every_kind_round_trips() {
     assert_eq!(decoded.offer.versions.collect::<Vec<_>>(), [1, 0x0203]);
 
     let Ok(Datagram::Challenge(decoded)) = decode(&challenge) else { panic!("no CHALLENGE") };
-    assert_eq!((decoded.to, decoded.version, decoded.suite), (9, 1, 4));
+    assert_eq!((decoded.to, decoded.version, decoded.suite), (9, 1, 8));
     assert_eq!((decoded.nonce, decoded.cookie), (NONCE, &COOKIE));
 
     let Ok(Datagram::Open(decoded)) = decode(&open) else { panic!("not an OPEN") };
