@@ -1,6 +1,7 @@
 //! A handshake in progress: handshake bytes of rustls into pieces, pieces into rustls, and retransmission until the
 //! peer has acknowledged them. WIRE.md section 2.4.
 
+use super::assembly::Heard;
 use super::keys::PacketKeys;
 use super::parameters;
 use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
@@ -40,11 +41,12 @@ struct HandshakeKeys {
 }
 
 impl Side {
-    /// Limit on the peer's bytes of one level: a server's chain is long, a client has no certificate.
+    /// Limit on the peer's bytes of one level: a server's chain is long. A client has no certificate, but a post-quantum
+    /// key share makes its ClientHello 1,800 bytes long, and a HelloRetryRequest asks for two of them.
     fn heard_max(self) -> usize {
         match self {
             Side::Client => 16_384,
-            Side::Server => 2_048,
+            Side::Server => 4_096,
         }
     }
 }
@@ -85,11 +87,6 @@ impl Handshake {
         self.side
     }
 
-    /// Whether this side has any handshake bytes yet.
-    pub(super) fn has_said(&self) -> bool {
-        !self.clear.said.is_empty()
-    }
-
     /// The keys for packets, once the peer has proven everything that is required.
     pub(super) fn take_packets(&mut self) -> Option<PacketKeys> {
         if self.tls.is_some() { None } else { self.packets.take() }
@@ -119,12 +116,17 @@ impl Handshake {
             // there.
             return Ok(self.side == Side::Server && piece.offset == 0);
         }
+        if self.side == Side::Server && piece.offset == 0 && !begins_hello(piece.bytes) {
+            return Ok(false);
+        }
         match self.clear.hear(piece.offset, piece.bytes, self.side.heard_max()) {
-            None | Some([]) => Ok(false),
-            Some(new) => {
+            Heard::Known | Heard::Rejected => Ok(false),
+            heard => {
                 // An answer acknowledges this side's pieces.
                 self.clear.on_answered();
-                self.read(now, new)?;
+                if let Heard::New(new) = heard {
+                    self.read(now, &new)?;
+                }
                 Ok(true)
             }
         }
@@ -139,15 +141,16 @@ impl Handshake {
         self.clear.on_answered();
         self.sealed.on_acknowledged(acknowledged);
         match self.sealed.hear(offset, bytes, self.side.heard_max()) {
-            Some([]) if !bytes.is_empty() => {
+            Heard::Known if !bytes.is_empty() => {
                 // The peer retransmits: it has not received the acknowledgement.
                 self.owes_word = true;
                 self.sealed.repeat();
             }
-            None | Some([]) => {}
-            Some(new) => {
+            Heard::Known | Heard::Rejected => {}
+            Heard::Ahead => self.owes_word = true,
+            Heard::New(new) => {
                 self.owes_word = true;
-                self.read(now, new)?;
+                self.read(now, &new)?;
             }
         }
         Ok(true)
@@ -245,4 +248,11 @@ impl Handshake {
         writer.bytes(tag.as_ref());
         self.owes_word = false;
     }
+}
+
+/// Whether the bytes begin a ClientHello that a server would take: its type, and a length within the limit.
+fn begins_hello(bytes: &[u8]) -> bool {
+    const CLIENT_HELLO: u8 = 1;
+    let [CLIENT_HELLO, a, b, c, ..] = *bytes else { return false };
+    u32::from_be_bytes([0, a, b, c]) as usize + 4 <= Side::Server.heard_max()
 }

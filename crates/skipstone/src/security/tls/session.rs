@@ -116,12 +116,11 @@ impl Session for TlsSession {
         }
         let Some(handshake) = &mut self.handshake else { return self.handle_late(bytes) };
         match handshake.handle(now, bytes) {
-            // A server that has no answer to the first flight has nothing to keep a session for.
-            Ok(true) if handshake.has_said() => {
+            Ok(true) => {
                 self.advance();
                 true
             }
-            Ok(_) => false,
+            Ok(false) => false,
             Err(why) => {
                 self.fail(why);
                 false
