@@ -284,10 +284,6 @@ impl Endpoint {
     /// unknown.
     fn forget_pending_handshake(&mut self, peer: PeerId) {
         self.totals.past.drops.count(DropReason::TooManyHandshakes);
-        let opened = self.slots.connection(peer).map(|connection| (connection.opened_from(), connection.ids().remote));
-        if let Some(opened) = opened.and_then(|from| self.directory.opened.get(&from)) {
-            self.directory.spent.forgive(&opened.cookie);
-        }
         self.remove(peer.index);
     }
 

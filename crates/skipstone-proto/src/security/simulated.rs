@@ -3,7 +3,8 @@
 //! IT PROTECTS NOTHING: its key follows from cleartext bytes. Real suites draw entropy and clocks of their own, which a
 //! simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of the real
 //! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
-//! records, flights that are sent again after 250 ms, then at doubled intervals.
+//! records, flights that are sent again after 250 ms, then at doubled intervals
+//! up to one second.
 
 use super::session::{Session, Suites};
 use crate::rng::Rng;
@@ -154,6 +155,7 @@ struct SimulatedSession {
 }
 
 const RESEND_FIRST: Duration = Duration::from_millis(250);
+const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Kind, number within the flight, share.
 const FLIGHT_HEADER_BYTES: usize = 10;
 const TAG_BYTES: usize = 16;
@@ -250,7 +252,8 @@ impl Session for SimulatedSession {
             && at <= now
         {
             self.say(now, flight);
-            self.resend = Some((flight, now + interval * 2, interval * 2));
+            let next = (interval * 2).min(RESEND_MAX);
+            self.resend = Some((flight, now + next, next));
         }
     }
 

@@ -52,7 +52,8 @@ impl Side {
 }
 
 const RESEND_FIRST: Duration = Duration::from_millis(200);
-const RESEND_MAX: Duration = Duration::from_secs(2);
+/// A server forgets a client that says nothing for three seconds: any two losses in a row still leave a third try.
+const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
 /// Minimum length of a client's unencrypted datagrams, as a limit on amplification (RFC 9000, section 8.1).
@@ -124,6 +125,7 @@ impl Handshake {
             heard => {
                 // An answer acknowledges this side's pieces.
                 self.clear.on_answered();
+                self.on_progress(now);
                 if let Heard::New(new) = heard {
                     self.read(now, &new)?;
                 }
@@ -139,8 +141,12 @@ impl Handshake {
         let Ok(opened) = opened else { return Ok(false) };
         let Some((acknowledged, offset, bytes)) = pieces::decode_inner(opened) else { return Ok(false) };
         self.clear.on_answered();
-        self.sealed.on_acknowledged(acknowledged);
-        match self.sealed.hear(offset, bytes, self.side.heard_max()) {
+        let is_new = self.sealed.on_acknowledged(acknowledged);
+        let heard = self.sealed.hear(offset, bytes, self.side.heard_max());
+        if is_new || matches!(heard, Heard::New(_) | Heard::Ahead) {
+            self.on_progress(now);
+        }
+        match heard {
             Heard::Known if !bytes.is_empty() => {
                 // The peer retransmits: it has not received the acknowledgement.
                 self.owes_word = true;
@@ -154,6 +160,17 @@ impl Handshake {
             }
         }
         Ok(true)
+    }
+
+    /// The handshake goes on: a loss from here on waits the shortest time again.
+    fn on_progress(&mut self, now: Time) {
+        (self.interval, self.resend_at) = (RESEND_FIRST, now + RESEND_FIRST);
+    }
+
+    /// Whether this client waits for more of the server's answer. It asks for it by itself, since the server forgets a
+    /// client that says nothing.
+    fn awaits_answer(&self) -> bool {
+        self.side == Side::Client && self.tls.is_some()
     }
 
     fn read(&mut self, now: Time, bytes: &[u8]) -> Result<(), String> {
@@ -190,18 +207,26 @@ impl Handshake {
         Ok(())
     }
 
-    /// Retransmits bytes that were not acknowledged in time.
+    /// Retransmits bytes that were not acknowledged in time, or says that the peer's answer is not complete.
     pub(super) fn handle_timeout(&mut self, now: Time) {
-        if self.poll_timeout() <= now {
-            self.clear.repeat();
-            self.sealed.repeat();
-            self.interval = (self.interval * 2).min(RESEND_MAX);
-            self.resend_at = now + self.interval;
+        if self.poll_timeout() > now {
+            return;
         }
+        self.clear.repeat();
+        self.sealed.repeat();
+        if self.awaits_answer() {
+            match self.keys {
+                Some(_) => self.owes_word = true,
+                None => self.clear.repeat_all(),
+            }
+        }
+        self.interval = (self.interval * 2).min(RESEND_MAX);
+        self.resend_at = now + self.interval;
     }
 
     pub(super) fn poll_timeout(&self) -> Time {
-        if self.clear.is_waiting() || self.sealed.is_waiting() { self.resend_at } else { Time::NEVER }
+        let is_waiting = self.clear.is_waiting() || self.sealed.is_waiting() || self.awaits_answer();
+        if is_waiting { self.resend_at } else { Time::NEVER }
     }
 
     /// The next datagram, if there is something to send.

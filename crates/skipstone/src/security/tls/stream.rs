@@ -26,13 +26,13 @@ impl Stream {
         self.heard.hear(offset, bytes, bytes_max)
     }
 
-    /// The peer has acknowledged the bytes up to this offset.
-    pub(super) fn on_acknowledged(&mut self, offset: u64) {
-        let heard = usize::try_from(offset).unwrap_or(usize::MAX);
-        if heard <= self.said.len() {
-            self.acknowledged = self.acknowledged.max(heard);
-            self.sent = self.sent.max(self.acknowledged);
-        }
+    /// The peer has acknowledged the bytes up to this offset. True if that is new.
+    pub(super) fn on_acknowledged(&mut self, offset: u64) -> bool {
+        let heard = usize::try_from(offset).ok().filter(|heard| *heard <= self.said.len()).unwrap_or(0);
+        let is_new = heard > self.acknowledged;
+        self.acknowledged = self.acknowledged.max(heard);
+        self.sent = self.sent.max(self.acknowledged);
+        is_new
     }
 
     /// The peer has answered, and so has received everything.
@@ -60,6 +60,11 @@ impl Stream {
         let begin = self.sent;
         self.sent = self.said.len().min(begin + bytes_max);
         &self.said[begin..self.sent]
+    }
+
+    /// Marks all bytes as not sent, for a peer that has heard them and whose answer is missing.
+    pub(super) fn repeat_all(&mut self) {
+        (self.sent, self.acknowledged) = (0, 0);
     }
 
     /// Marks the bytes that were not acknowledged as not sent, so that they are sent again.

@@ -82,8 +82,12 @@ impl Model {
 
     /// The same; `fate` gets the time, whether it leaves towards the server, and the number of each datagram.
     pub(super) fn run_by(&mut self, fate: &mut dyn FnMut(Time, bool, usize) -> Fate) {
-        while self.joined.is_none() && self.closes.is_empty() {
+        loop {
             self.settle(fate);
+            self.poll_events();
+            if self.joined.is_some() || !self.closes.is_empty() {
+                return;
+            }
             let arrival = self.on_the_way.iter().map(|(at, ..)| *at).min().unwrap_or(Time::NEVER);
             let next = arrival.min(self.client.poll_timeout()).min(self.server.poll_timeout());
             assert!(next < BEGINNING + Duration::from_secs(60), "nothing happens any more: {:?}", self.sent);
@@ -98,17 +102,11 @@ impl Model {
             let (to, from) = if is_up { (&mut self.server, CLIENT) } else { (&mut self.client, SERVER) };
             to.handle_datagram(now, from, &mut bytes);
         }
+        self.client.handle_timeout(now);
+        self.server.handle_timeout(now);
+        self.poll_events();
         let mut buffer = vec![0; 1 << 16];
         for (is_up, end) in [(true, &mut self.client), (false, &mut self.server)] {
-            end.handle_timeout(now);
-            while let Some(event) = end.poll_event(now) {
-                match event {
-                    Event::Requested { peer, .. } => drop(end.accept(now, peer)),
-                    Event::Connected { .. } if is_up => self.joined = Some(now),
-                    Event::Closed { close, .. } => self.closes.push(close.reason_text().into_owned()),
-                    _ => {}
-                }
-            }
             while let Some(transmit) = end.poll_transmit(now, &mut buffer) {
                 for datagram in buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                     let late = match fate(now, is_up, self.sent.len()) {
@@ -121,5 +119,24 @@ impl Model {
                 }
             }
         }
+    }
+
+    fn poll_events(&mut self) {
+        let now = self.now;
+        for (is_client, end) in [(true, &mut self.client), (false, &mut self.server)] {
+            while let Some(event) = end.poll_event(now) {
+                match event {
+                    Event::Requested { peer, .. } => drop(end.accept(now, peer)),
+                    Event::Connected { .. } if is_client => self.joined = Some(now),
+                    Event::Closed { close, .. } => self.closes.push(close.reason_text().into_owned()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// How long the client took to be connected.
+    pub(super) fn took(&self) -> Option<Duration> {
+        self.joined.map(|at| at.since(BEGINNING))
     }
 }
