@@ -241,6 +241,10 @@ impl Session for SimulatedSession {
         None
     }
 
+    fn progress(&self) -> u64 {
+        u64::from(self.came.count_ones()) + self.stage as u64
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         let Some((header, _)) = bytes.split_first_chunk::<FLIGHT_HEADER_BYTES>() else { return false };
         let [kind, number, share @ ..] = *header;

@@ -88,6 +88,11 @@ impl Handshake {
         self.side
     }
 
+    /// Bytes of the peer's that came under the handshake's keys.
+    pub(super) fn heard_sealed(&self) -> usize {
+        self.sealed.heard()
+    }
+
     /// The keys for packets, once the peer has proven everything that is required.
     pub(super) fn take_packets(&mut self) -> Option<PacketKeys> {
         if self.tls.is_some() { None } else { self.packets.take() }

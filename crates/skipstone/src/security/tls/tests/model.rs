@@ -45,6 +45,7 @@ pub(super) struct Model {
     pub(super) sent: Vec<(bool, u8, usize)>,
     pub(super) joined: Option<Time>,
     pub(super) closes: Vec<String>,
+    pub(super) codes: Vec<u64>,
 }
 
 pub(super) const BEGINNING: Time = Time::from_micros(1_000_000);
@@ -72,6 +73,7 @@ impl Model {
             sent: Vec::new(),
             joined: None,
             closes: Vec::new(),
+            codes: Vec::new(),
         }
     }
 
@@ -128,7 +130,10 @@ impl Model {
                 match event {
                     Event::Requested { peer, .. } => drop(end.accept(now, peer)),
                     Event::Connected { .. } if is_client => self.joined = Some(now),
-                    Event::Closed { close, .. } => self.closes.push(close.reason_text().into_owned()),
+                    Event::Closed { close, .. } => {
+                        self.closes.push(close.reason_text().into_owned());
+                        self.codes.push(close.code);
+                    }
                     _ => {}
                 }
             }
