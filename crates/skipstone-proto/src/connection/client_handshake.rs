@@ -43,6 +43,18 @@ pub(super) struct ClientHandshake {
     pub(super) interval: Duration,
     /// Challenges that arrive before this time are late copies of the one that was answered.
     pub(super) challenge_from: Time,
+    /// A REFUSE that has come, until the server answers otherwise.
+    pub(super) refusal: Option<Refusal>,
+}
+
+/// A REFUSE that ends the handshake, unless the server shows in time that it goes on.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) due: Time,
+    pub(super) code: u64,
+    pub(super) reason: Bytes,
+    /// What the server had proven when the REFUSE came.
+    pub(super) progress: u64,
 }
 
 /// Time that an OPEN must be unanswered before another challenge counts: an earlier one answers a repeated HELLO, and
@@ -52,8 +64,8 @@ pub(super) const RESEND_FIRST: Duration = Duration::from_millis(250);
 pub(super) const RESEND_MAX: Duration = Duration::from_secs(2);
 
 impl ClientHandshake {
-    pub(super) fn resend_at(&self) -> Time {
-        self.resend_at
+    pub(super) fn due(&self) -> Time {
+        self.refusal.as_ref().map_or(self.resend_at, |refusal| refusal.due.min(self.resend_at))
     }
 
     pub(super) fn token(&self) -> &[u8] {

@@ -51,6 +51,7 @@ impl Connection {
             resend_at: now,
             interval: RESEND_FIRST,
             challenge_from: now,
+            refusal: None,
         }));
         client
     }
@@ -169,19 +170,6 @@ impl Connection {
         if let Some(handshake) = &mut self.handshake {
             handshake.resend_at = now;
         }
-    }
-
-    /// Handles a REFUSE: the server does not accept the client.
-    pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
-        let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
-        // Once a suite is agreed upon, the answer to a damaged HELLO does not count, and the server may have accepted
-        // us.
-        let is_over = code == code::NO_COMMON_SUITE && self.state != ConnectionState::Hello;
-        if is_ours && !is_over {
-            self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
-            self.die();
-        }
-        is_ours
     }
 
     /// The server speaks none of our versions.

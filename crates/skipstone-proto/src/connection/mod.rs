@@ -32,6 +32,7 @@ mod receive;
 mod receive_window;
 mod receiving;
 mod redundancy;
+mod refused;
 mod roaming;
 mod send_error;
 mod sending;

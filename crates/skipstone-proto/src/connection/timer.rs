@@ -18,8 +18,8 @@ impl Connection {
                 self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.path.roaming.due())
             }
             ConnectionState::Hello | ConnectionState::Opening => {
-                let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
-                resend.min(self.timers.handshake_due).min(self.session_due())
+                let handshake = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.due());
+                handshake.min(self.timers.handshake_due).min(self.session_due())
             }
             ConnectionState::Requested => {
                 self.timers.handshake_due.min(self.receiving.received.ack_due()).min(self.session_due())
@@ -99,7 +99,8 @@ impl Connection {
             ConnectionState::Dead => {}
             ConnectionState::Closing | ConnectionState::Drained => self.handle_ending_timeout(cx),
             ConnectionState::Hello | ConnectionState::Opening | ConnectionState::Requested => {
-                if self.timers.handshake_due <= cx.now {
+                self.handle_refusal_timeout(cx);
+                if self.timers.handshake_due <= cx.now && !self.is_dead() {
                     self.on_handshake_timeout(cx);
                 }
             }

@@ -31,7 +31,7 @@ struct QueryReply {
     payload: Bytes,
 }
 
-pub(crate) const REPLY_BYTES_MAX: usize = 96;
+pub(crate) const REPLY_BYTES_MAX: usize = 160;
 const REPLIES_MAX: usize = 1_024;
 /// Greatest number of answers to queries that wait, apart from the others: a flood of queries cannot stop handshakes.
 const QUERY_REPLIES_MAX: usize = 256;

@@ -157,14 +157,18 @@ impl Endpoint {
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
         self.totals.past.add(connection.stats_mut());
-        if connection.side() == Side::Server && !connection.is_requested() {
+        let is_failed = connection.side() == Side::Server && !connection.is_requested();
+        if is_failed {
             self.handshake_budget.on_failed(&connection.path().remote);
         }
         let (path, ids) = (*connection.path(), connection.ids());
         self.directory.ids.release(ids.local);
-        let opened = (connection.opened_from(), ids.remote);
-        if self.directory.opened.get(&opened).is_some_and(|opened| opened.index == index) {
-            self.directory.opened.remove(&opened);
+        let from = (connection.opened_from(), ids.remote);
+        if let Some(opened) = self.directory.opened.get(&from).copied().filter(|opened| opened.index == index) {
+            self.directory.opened.remove(&from);
+            if is_failed {
+                self.directory.spent.forgive(&opened.cookie);
+            }
         }
         if path.carrier.is_reliable && self.directory.by_socket.get(&path.socket) == Some(&index) {
             self.directory.by_socket.remove(&path.socket);

@@ -30,6 +30,11 @@ pub trait Session: Send {
     /// or the peer gave up.
     fn failure(&self) -> Option<&str>;
 
+    /// A count that grows with each part of the handshake by which the peer has proven that it has the handshake's keys.
+    fn progress(&self) -> u64 {
+        u64::from(self.is_established())
+    }
+
     /// Handles the peer's handshake bytes from one datagram. Returns `false` if they are invalid; the connection then
     /// goes on waiting.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;

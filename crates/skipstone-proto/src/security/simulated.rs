@@ -3,7 +3,7 @@
 //! IT PROTECTS NOTHING: its key follows from cleartext bytes. Real suites draw entropy and clocks of their own, which a
 //! simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of the real
 //! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
-//! records, flights that are sent again after 200 ms, then at doubled intervals up to 2 s.
+//! records, flights that are sent again after 200 ms, then at doubled intervals up to 1 s.
 
 use super::session::{Session, Suites};
 use crate::rng::Rng;
@@ -130,7 +130,7 @@ struct SimulatedSession {
 }
 
 const RESEND_FIRST: Duration = Duration::from_millis(200);
-const RESEND_MAX: Duration = Duration::from_secs(2);
+const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Kind, number within the flight, share.
 const FLIGHT_HEADER_BYTES: usize = 10;
 const TAG_BYTES: usize = 16;
@@ -215,6 +215,10 @@ impl Session for SimulatedSession {
 
     fn failure(&self) -> Option<&str> {
         None
+    }
+
+    fn progress(&self) -> u64 {
+        u64::from(self.came.count_ones()) + self.stage as u64
     }
 
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
