@@ -46,6 +46,7 @@ pub use samples::{AckSample, LossSample};
 
 /// Which controller a connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Congestion {
     /// Keeps the queue short, yields to others as they yield, and holds its own beside TCP.
     #[default]

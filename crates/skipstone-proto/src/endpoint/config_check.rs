@@ -10,7 +10,7 @@ use crate::wire::frame;
 use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
 use crate::wire::redundancy::{BLOCK_MAX, BURSTS_MAX, RedundancyMode};
 use crate::wire::settings::{
-    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, Settings, TIME_MAX, TIME_MIN, window_cost,
+    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, SILENCE_MIN, Settings, TIME_MAX, window_cost,
 };
 
 /// Less than one datagram in a second would look like a dead path.
@@ -19,6 +19,7 @@ const BANDWIDTH_MIN: u64 = 1_000;
 const PACKET_BYTES_BESIDE: usize = 128;
 /// Half of the connection ids, so that a free one is soon found.
 const CONNECTIONS_MAX: u32 = 1 << 23;
+const HANDSHAKE_TIMEOUT_MIN: Duration = Duration::from_millis(1);
 const HANDSHAKE_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Config {
@@ -31,7 +32,7 @@ impl Config {
         if let Some(merging) = self.merging {
             check_merging("merging", merging)?;
         }
-        if !(TIME_MIN..=HANDSHAKE_TIMEOUT_MAX).contains(&self.handshake_timeout) {
+        if !(HANDSHAKE_TIMEOUT_MIN..=HANDSHAKE_TIMEOUT_MAX).contains(&self.handshake_timeout) {
             return Err(ConfigError::out_of_range("handshake_timeout", self.handshake_timeout, "1 ms to 1 hour"));
         }
         if !(1..=CONNECTIONS_MAX).contains(&self.connections_max) {
@@ -73,8 +74,8 @@ fn check_memory(memory: &MemoryBudget) -> Result<(), ConfigError> {
 fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     for (field, value) in [("settings.idle_timeout", settings.idle_timeout), ("settings.keepalive", settings.keepalive)]
     {
-        if !(TIME_MIN..=TIME_MAX).contains(&value) {
-            return Err(ConfigError::out_of_range(field, value, "1 ms to 24 h"));
+        if !(SILENCE_MIN..=TIME_MAX).contains(&value) {
+            return Err(ConfigError::out_of_range(field, value, "100 ms to 24 h"));
         }
     }
     if settings.ack_delay > TIME_MAX {
@@ -279,10 +280,12 @@ mod tests {
         let fixed = |sources, repairs| RedundancyMode::Fixed { sources, repairs };
         let repeat = |bursts| RedundancyMode::Repeat { bursts };
         vec![
-            times("settings.idle_timeout", "86400.000000001s", TIME_MIN, |config, time| {
+            times("settings.idle_timeout", "86400.000000001s", SILENCE_MIN, |config, time| {
                 config.settings.idle_timeout = time
             }),
-            times("settings.keepalive", "86400.000000001s", TIME_MIN, |config, time| config.settings.keepalive = time),
+            times("settings.keepalive", "86400.000000001s", SILENCE_MIN, |config, time| {
+                config.settings.keepalive = time
+            }),
             times("settings.ack_delay", "86400.000000001s", Duration::ZERO, |config, time| {
                 config.settings.ack_delay = time
             }),
@@ -296,12 +299,12 @@ mod tests {
                 field: "handshake_timeout",
                 value: "3600.000000001s",
                 inside: vec![
-                    with(|config| config.handshake_timeout = TIME_MIN),
+                    with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MIN),
                     with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MAX),
                 ],
                 outside: vec![
                     with(|config| config.handshake_timeout = Duration::ZERO),
-                    with(|config| config.handshake_timeout = TIME_MIN - STEP),
+                    with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MIN - STEP),
                     with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MAX + STEP),
                 ],
             },

@@ -16,9 +16,9 @@ use rules::{decode_table, encode_table};
 /// The settings of a connection. The default is that of section 5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The idle timeout, 1 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
+    /// The idle timeout, 100 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
     pub idle_timeout: Duration,
-    /// A client that received nothing for this long sends a PING: 1 ms to a day, in whole ms.
+    /// A client that received nothing for this long sends a PING: 100 ms to a day, in whole ms.
     pub keepalive: Duration,
     /// How long an acknowledgement may be held back: a day at most, in whole µs. On a stream it is 100 ms.
     pub ack_delay: Duration,
@@ -74,8 +74,8 @@ impl Settings {
             Merging::After(delay) => delay <= TIME_MAX,
             Merging::Immediate | Merging::Flush => true,
         };
-        (TIME_MIN..=TIME_MAX).contains(&self.idle_timeout)
-            && (TIME_MIN..=TIME_MAX).contains(&self.keepalive)
+        (SILENCE_MIN..=TIME_MAX).contains(&self.idle_timeout)
+            && (SILENCE_MIN..=TIME_MAX).contains(&self.keepalive)
             && self.ack_delay <= TIME_MAX
             && merging_is_valid
             && u64::from(self.window_bytes) >= window_cost(self.message_bytes_max as usize)
@@ -194,8 +194,8 @@ const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;
 
-/// Timeouts last at least so long.
-pub const TIME_MIN: Duration = Duration::from_millis(1);
+/// Idle timeout and keepalive are at least so long: no server's settings make its clients ping more often than that.
+pub const SILENCE_MIN: Duration = Duration::from_millis(100);
 /// Times of the settings are at most so long.
 pub const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of a datagram, at least and at most.

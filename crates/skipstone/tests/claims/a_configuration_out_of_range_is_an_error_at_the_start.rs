@@ -30,7 +30,7 @@ fn a_server_names_the_field_its_value_and_its_range() {
     let error = refused(|config| config.queue_bytes_max = (1 << 20) - 1);
     assert_eq!(error, "queue_bytes_max is 1048575: set it to 1,048,576 bytes (1 MiB) or more");
     let error = refused(|config| config.settings.keepalive = Duration::ZERO);
-    assert_eq!(error, "settings.keepalive is 0ns: set it to 1 ms to 24 h");
+    assert_eq!(error, "settings.keepalive is 0ns: set it to 100 ms to 24 h");
     let error = refused(|config| config.settings.channels.clear());
     assert!(error.contains("settings.channels is empty"), "{error}");
     let rules = [0..=9, 9..=20].map(|channels| ChannelRule::new(channels, DeliveryMode::ReliableOrdered));
