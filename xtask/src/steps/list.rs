@@ -121,7 +121,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "vectors",
-        about: "the golden datagrams mean what the independent decoder reads",
+        about: "the golden datagrams mean what the independent decoder and the independent client read",
         is_fast: true,
         run: |tree, _| vectors::check(tree),
     },
