@@ -243,6 +243,8 @@ def frames(r, number, references):
             found.append({"frame": "TIME_REQUEST", "sent_us": r.varint()})
         elif kind == 0x0E:
             found.append({"frame": "TIME_RESPONSE", "sent_us": r.varint(), "server_us": r.varint(), "held_us": r.varint()})
+        elif kind == 0x0F:
+            found.append({"frame": "NEW_ID", "sequence": r.varint(), "id": own_id(r)})
         elif 0x40 <= kind < 0x80:
             found.append({"frame": "EXTENSION", "type": kind, "body": r.prefixed().hex()})
         else:

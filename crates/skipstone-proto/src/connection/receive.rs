@@ -289,6 +289,7 @@ impl Connection {
             }
             Frame::PathChallenge { token } => self.path.roaming.on_challenge(token),
             Frame::PathResponse { token } => self.path.roaming.on_response(token),
+            Frame::NewId { sequence, id } => self.identity.spare.on_given(sequence, id),
             Frame::TimeRequest { sent_us } => self.on_time_request(cx.now, sent_us),
             Frame::TimeResponse { sent_us, server_us, held_us } => {
                 self.on_time_response(cx.now, sent_us, server_us, held_us);
@@ -459,7 +460,7 @@ impl Connection {
                     self.timers.is_confirmed = true;
                     self.sending.pending.accept = false;
                 }
-                Record::Control(Control::Connect) => {}
+                Record::Control(Control::Connect | Control::NewId(_)) => {}
                 _ => self.channels.on_acked(resolved, &mut cx.scratch.receipts),
             }
         }
@@ -494,6 +495,7 @@ impl Connection {
                     is_window_news_lost |= self.receiving.window.news_from.is_some()
                 }
                 Record::Control(Control::Connect) => {}
+                Record::Control(Control::NewId(sequence)) => self.on_new_id_lost(sequence),
                 _ => {
                     let class = self.channels.class_of(resolved.record);
                     take(&mut self.channels, resolved, &mut cx.scratch.receipts);

@@ -115,7 +115,7 @@ impl Endpoint {
     ) -> Result<(), DropReason> {
         let index = self.find_on_path(&path, id)?;
         let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
-        let opened_by = (connection.opened_from(), connection.ids().remote);
+        let opened_by = connection.opened_by();
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let result = act(connection, cx);
         if let Some(why) = connection.refusal().map(shorten)

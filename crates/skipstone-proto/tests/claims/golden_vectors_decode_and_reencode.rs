@@ -216,6 +216,7 @@ impl Context {
             Frame::Closed => json!({"frame": "CLOSED"}),
             Frame::PathChallenge { token } => json!({"frame": "PATH_CHALLENGE", "token": format!("{token:016x}")}),
             Frame::PathResponse { token } => json!({"frame": "PATH_RESPONSE", "token": format!("{token:016x}")}),
+            Frame::NewId { sequence, id: new } => json!({"frame": "NEW_ID", "sequence": sequence, "id": id(new)}),
             Frame::TimeRequest { sent_us } => json!({"frame": "TIME_REQUEST", "sent_us": sent_us}),
             Frame::TimeResponse { sent_us, server_us, held_us } => {
                 json!({"frame": "TIME_RESPONSE", "sent_us": sent_us, "server_us": server_us, "held_us": held_us})
@@ -336,6 +337,7 @@ impl Context {
                 Frame::Closed => frame::encode_closed(w),
                 Frame::PathChallenge { token } => frame::encode_path_challenge(w, token),
                 Frame::PathResponse { token } => frame::encode_path_response(w, token),
+                Frame::NewId { sequence, id } => frame::encode_new_id(w, sequence, id),
                 Frame::TimeRequest { sent_us } => frame::encode_time_request(w, sent_us),
                 Frame::TimeResponse { sent_us, server_us, held_us } => {
                     frame::encode_time_response(w, sent_us, server_us, held_us);
