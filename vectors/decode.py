@@ -372,6 +372,7 @@ NUMBERS = {
     1: ("idle_timeout_ms", 1, DAY_MS, 30_000),
     2: ("keepalive_ms", 1, DAY_MS, 25_000),
     3: ("ack_delay_us", 0, DAY_MS * 1000, 1_000),
+    10: ("ack_delay_max_us", 0, DAY_MS * 1000, 70_000),
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
     6: ("datagram_bytes_max", 256, 65_507, 1_472),

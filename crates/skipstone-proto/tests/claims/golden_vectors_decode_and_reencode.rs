@@ -394,7 +394,7 @@ fn settings_json(settings: &Settings) -> Value {
     let micros = |duration: Duration| duration.as_micros() as u64;
     json!({
         "idle_timeout_ms": millis(settings.idle_timeout), "keepalive_ms": millis(settings.keepalive),
-        "ack_delay_us": micros(settings.ack_delay),
+        "ack_delay_us": micros(settings.ack_delay), "ack_delay_max_us": micros(settings.ack_delay_max),
         "message_bytes_max": settings.message_bytes_max, "window_bytes": settings.window_bytes,
         "datagram_bytes_max": settings.datagram_bytes_max,
         "merging": match settings.merging {
