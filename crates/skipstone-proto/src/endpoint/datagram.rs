@@ -285,21 +285,20 @@ impl Endpoint {
 
     /// Whether an encrypted handshake may begin, if necessary in place of another.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
-        self.prune_handshakes();
-        match self.pending_handshakes.admit(now, &path.remote) {
-            HandshakeAdmission::Welcome => true,
-            HandshakeAdmission::InPlaceOf(peer) => {
-                self.forget_pending_handshake(peer);
-                true
+        loop {
+            self.prune_handshakes();
+            match self.pending_handshakes.admit(now, &path.remote) {
+                HandshakeAdmission::Welcome => return true,
+                HandshakeAdmission::InPlaceOf(peer) => self.forget_pending_handshake(peer),
+                HandshakeAdmission::Refused => return false,
             }
-            HandshakeAdmission::Refused => false,
         }
     }
 
     /// Forgets handshakes that are over.
     fn prune_handshakes(&mut self) {
         let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.peek(peer).is_some_and(Connection::is_unasked));
+        pending_handshakes.prune(|peer| slots.peek(peer).and_then(Connection::pending_bytes));
     }
 
     /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
@@ -345,13 +344,13 @@ impl Endpoint {
             }
             return opened;
         }
-        let is_pending = connection.is_unasked();
+        let pending_bytes = connection.pending_bytes();
         let (nonce, cookie) = (open.nonce, *open.cookie);
         self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce, cookie });
         self.directory.spent.insert(now, &cookie);
         self.insert(connection);
-        if is_pending {
-            self.pending_handshakes.push(now, peer, &path.remote);
+        if let Some(bytes) = pending_bytes {
+            self.pending_handshakes.push(now, peer, &path.remote, bytes);
         }
         Ok(())
     }

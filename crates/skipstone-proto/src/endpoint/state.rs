@@ -58,8 +58,10 @@ impl Endpoint {
     pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
         config.check()?;
         let settings = Arc::new(config.settings.clone());
+        let secrets = Secrets::new(&seed);
         Ok(Endpoint {
-            secrets: Secrets::new(&seed),
+            replies: Replies::new(secrets.queue_key),
+            secrets,
             slots: Slots::default(),
             directory: Directory::new(IdTable::new(config.shard)),
             pending_handshakes: PendingHandshakes::default(),
@@ -69,7 +71,6 @@ impl Endpoint {
             share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
-            replies: Replies::default(),
             events: Events::default(),
             scratch: Scratch::default(),
             totals: Totals::default(),

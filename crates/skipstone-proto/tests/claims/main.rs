@@ -18,6 +18,7 @@ mod a_flood_of_opens_keeps_nobody_out;
 mod a_forged_refusal_only_shortens_the_wait;
 mod a_forgotten_connection_ends_within_three_round_trips;
 mod a_freed_channel_knows_late_copies;
+mod a_host_that_floods_silences_nobody;
 mod a_hostile_peer_costs_no_more_than_it_is_allowed;
 mod a_long_message_tells_how_far_it_has_got;
 mod a_long_path_is_no_silence;
