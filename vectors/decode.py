@@ -246,6 +246,8 @@ def frames(r, number, references):
             found.append({"frame": "TIME_REQUEST", "sent_us": r.varint()})
         elif kind == 0x0E:
             found.append({"frame": "TIME_RESPONSE", "sent_us": r.varint(), "server_us": r.varint(), "held_us": r.varint()})
+        elif kind == 0x0F:
+            found.append({"frame": "NEW_ID", "sequence": r.varint(), "id": own_id(r)})
         elif 0x40 <= kind < 0x80:
             found.append({"frame": "EXTENSION", "type": kind, "body": r.prefixed().hex()})
         else:
@@ -373,6 +375,7 @@ NUMBERS = {
     1: ("idle_timeout_ms", 1, DAY_MS, 30_000),
     2: ("keepalive_ms", 1, DAY_MS, 25_000),
     3: ("ack_delay_us", 0, DAY_MS * 1000, 1_000),
+    10: ("ack_delay_max_us", 0, DAY_MS * 1000, 70_000),
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
     6: ("datagram_bytes_max", 256, 65_507, 1_472),

@@ -74,6 +74,7 @@ def play(args: argparse.Namespace) -> int:
         if args.rebind and standing and isinstance(carrier, carriers.Udp) and now - rebound >= args.rebind:
             rebound = now
             carrier.rebind()
+            connection.on_moved()
         try:
             for data in connection.poll(now):
                 carrier.send(data)

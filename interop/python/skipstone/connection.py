@@ -62,6 +62,8 @@ class Connection:
         self.state, self.began, self.opened = "hello", now, now
         self.again_at, self.again_after = now, 0.25
         self.peer, self.key, self.settings = 0, b"", Settings()
+        self.other = 0, 0
+        """The server's other id, for the next move: its sequence and the id (section 6.3)."""
         self.received, self.recovery, self.decoder = Received(), Recovery(reliable), Decoder()
         self.inbound: dict[int, Inbound] = {}
         self.outbound = Outbound(0)
@@ -88,6 +90,10 @@ class Connection:
         elif self.state == "standing":
             self.close_frame = frames.Close(code, reason)
             self._begin_close(now, "closing", code, reason)
+
+    def on_moved(self) -> None:
+        """This side goes on from another address, and is not known there by the id of before."""
+        self.peer = self.other[1] or self.peer
 
     # What comes.
 
@@ -241,6 +247,8 @@ class Connection:
                 self.outbound.window = frame.settings.window_bytes
                 self.time_at = now
                 self.events.append(Accepted(frame.settings))
+            case frames.NewId() if frame.sequence > self.other[0]:
+                self.other = frame.sequence, frame.id
             case frames.PathChallenge():
                 self.control.append(frames.PathResponse(frame.token))
             case frames.TimeResponse():
@@ -368,7 +376,7 @@ class Connection:
 
     def _peer_delay(self, now: float) -> float:
         own = 0.1 if self.reliable else self.settings.ack_delay_us / 1e6
-        return max(own, 0.07) if self._peer_may_wait(now) else own
+        return max(own, self.settings.ack_delay_max_us / 1e6) if self._peer_may_wait(now) else own
 
     def _keepalive(self) -> float:
         return min(self.settings.keepalive_ms, self.settings.idle_timeout_ms * 5 / 6) / 1000

@@ -56,6 +56,8 @@ class TimeRequest(Simple, type=0x0D):
     sent_us: Varint
 class TimeResponse(Simple, type=0x0E):
     sent_us: Varint; server_us: Varint; held_us: Varint
+class NewId(Simple, type=0x0F):
+    sequence: Varint; id: Id
 # fmt: on
 
 _SIMPLE: dict[int, type[Simple]] = {kind.TYPE: kind for kind in Simple.__subclasses__()}

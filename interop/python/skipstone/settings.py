@@ -61,7 +61,7 @@ class Rule:
 
 @dataclass
 class Settings:
-    """All of them, with their defaults; in the order of their ids, 1 to 9."""
+    """All of them, with their defaults; in the order of their ids, 1 to 10."""
 
     idle_timeout_ms: int = 30_000
     keepalive_ms: int = 25_000
@@ -72,12 +72,13 @@ class Settings:
     channels: list[Rule] = field(default_factory=lambda: [Rule()])
     merging: int = 0
     redundancy: tuple[bytes, int] = (bytes([ADAPTIVE]), 125)
+    ack_delay_max_us: int = 70_000
 
     @staticmethod
     def decode(data: bytes) -> Settings:
         settings = Settings()
         for id, value in entries(data):
-            if 1 <= id <= 9:
+            if id in _NAMES:
                 r = Reader(value)
                 setattr(settings, _NAMES[id], settings._value(id, r))
                 r.done()
@@ -96,7 +97,7 @@ class Settings:
         if id == 9:
             return _redundancy(r), r.varint(65535)
         value = r.varint()
-        least, most = {1: (1, DAY_MS), 2: (1, DAY_MS), 6: (256, 65507)}.get(id, (0, U32 if id in (4, 5) else DAY_MS * 1000))
+        least, most = {1: (100, DAY_MS), 2: (100, DAY_MS), 6: (256, 65507)}.get(id, (0, U32 if id in (4, 5) else DAY_MS * 1000))
         if not least <= value <= most and not (id == 8 and value == AT_FLUSH):
             raise Malformed("setting")
         return value

@@ -56,6 +56,8 @@ def frame(f: frames.Frame):
             return out | {"token": f.token.hex(), "limits": limits(f.limits)}
         case frames.Accept():
             return out | {"source": f"{f.source:06x}", "settings": settings(f.settings)}
+        case frames.NewId():
+            return out | {"sequence": f.sequence, "id": f"{f.id:06x}"}
         case frames.Message():
             given = f.sequence is not None and (number(f.sequence, f.bits) if f.bits else {"next": True, "resolved": f.sequence})
             part = None if f.total is None else {"offset": f.offset, "total": f.total}

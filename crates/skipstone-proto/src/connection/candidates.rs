@@ -30,14 +30,16 @@ pub(super) struct Roaming {
     pub(super) answered: Option<u64>,
     /// This side has a new address, which the peer does not know.
     pub(super) announces: bool,
-    /// Where the peer was when it opened the connection, if it moved since.
-    pub(super) opened_from: Option<Box<SocketAddr>>,
+    /// Where the peer was when it opened the connection, and its id then, if it moved since.
+    pub(super) opened_by: Option<Box<(SocketAddr, u32)>>,
 }
 
 /// An address that authentic packets came from, and that has to prove that it is the peer's.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) path: Path,
+    /// The peer's id in packets to this address.
+    pub(super) id: u32,
     pub(super) token: u64,
     /// Number of the packet that made this address a candidate.
     pub(super) number: u64,
@@ -79,7 +81,7 @@ impl UseBeforeProof {
 /// A packet that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PathFrame {
-    Challenge { path: Path, token: u64 },
+    Challenge { path: Path, id: u32, token: u64 },
     Answer { token: u64 },
     Announce,
 }
@@ -89,6 +91,7 @@ impl Candidate {
     pub(super) fn new(
         now: Time,
         path: Path,
+        id: u32,
         token: u64,
         number: u64,
         overhead: usize,
@@ -96,6 +99,7 @@ impl Candidate {
     ) -> Box<Self> {
         Box::new(Candidate {
             path,
+            id,
             token,
             number,
             credit: 0,
@@ -114,7 +118,7 @@ impl Candidate {
     }
 
     fn path_frame(&self) -> PathFrame {
-        PathFrame::Challenge { path: self.path, token: self.token }
+        PathFrame::Challenge { path: self.path, id: self.id, token: self.token }
     }
 
     /// An authentic datagram of so many bytes came from there.

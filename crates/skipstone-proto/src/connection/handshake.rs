@@ -4,6 +4,7 @@ use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESE
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
+use super::spare_ids::SpareIds;
 use super::stats::DropReason;
 use super::timers::Timers;
 use super::transmit::NUMBER_BITS_MIN;
@@ -33,7 +34,8 @@ impl Connection {
         let offer = offer_of(&protection, Grease::new(nonce));
         let mut hello = vec![0; datagram::hello_len(&offer)];
         datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, &offer);
-        let identity = Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 } };
+        let identity =
+            Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 }, spare: SpareIds::default() };
         // Nothing is sealed before the server's challenge has come.
         let security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
         let timers = Timers::new(now, now + timeout);
@@ -67,7 +69,7 @@ impl Connection {
         settings: Arc<Settings>,
         timeout: Duration,
     ) -> Self {
-        let identity = Identity { peer, side: Side::Server, ids };
+        let identity = Identity { peer, side: Side::Server, ids, spare: SpareIds::default() };
         let timers = Timers::new(now, now + timeout);
         Connection::new(identity, ConnectionState::Requested, path, security, settings, timers)
     }
@@ -80,6 +82,7 @@ impl Connection {
         self.state = ConnectionState::Established;
         self.sending.pending.accept = true;
         self.timers.last_received = cx.now;
+        self.want_spare_id();
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
         true
     }
@@ -216,6 +219,7 @@ impl Connection {
         self.handshake = None;
         self.state = ConnectionState::Established;
         self.time.on_established(cx.now);
+        self.want_spare_id();
         self.timers.is_confirmed = true;
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
     }

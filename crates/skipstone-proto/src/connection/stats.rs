@@ -50,6 +50,9 @@ pub struct Stats {
     pub resent: u64,
     /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     pub probes: u64,
+    /// Acknowledgements that the peer says to have held back for longer than the settings allow: its machine paused, or an
+    /// earlier one with the same news was lost, or it does not keep to them.
+    pub acks_overdue: u64,
     /// Times that the connection moved to a new address.
     pub paths_changed: u64,
     /// New addresses that did not prove to be the peer's.
@@ -86,6 +89,7 @@ impl Stats {
         change(&mut self.packets_spurious, other.packets_spurious);
         change(&mut self.resent, other.resent);
         change(&mut self.probes, other.probes);
+        change(&mut self.acks_overdue, other.acks_overdue);
         change(&mut self.paths_changed, other.paths_changed);
         change(&mut self.paths_refused, other.paths_refused);
         change(&mut self.black_holes, other.black_holes);

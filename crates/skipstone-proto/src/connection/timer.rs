@@ -3,7 +3,7 @@
 use super::event::{ClosedBy, code};
 use super::redundancy::CopyCount;
 use super::stats::DropReason;
-use super::timers::{INCOMPLETE_MAX, QUIET_ACK_DELAY};
+use super::timers::INCOMPLETE_MAX;
 use super::{Connection, ConnectionState, Context, Side};
 use crate::channel::channels::Channels;
 use crate::time::{Duration, Time};
@@ -72,8 +72,8 @@ impl Connection {
         // At the time of the last packet sent: if the path is calm then, it is so when that packet's acknowledgement is
         // due.
         let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
-        let ack_delay =
-            if is_calm { self.terms.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.terms.settings.ack_delay };
+        let settings = &self.terms.settings;
+        let ack_delay = if is_calm { settings.greatest_ack_delay() } else { settings.ack_delay };
         ack_delay + self.repair_grace()
     }
 

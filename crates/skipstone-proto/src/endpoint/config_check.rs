@@ -78,8 +78,12 @@ fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
             return Err(ConfigError::out_of_range(field, value, "100 ms to 24 h"));
         }
     }
-    if settings.ack_delay > TIME_MAX {
-        return Err(ConfigError::out_of_range("settings.ack_delay", settings.ack_delay, "0 to 24 h"));
+    for (field, value) in
+        [("settings.ack_delay", settings.ack_delay), ("settings.ack_delay_max", settings.ack_delay_max)]
+    {
+        if value > TIME_MAX {
+            return Err(ConfigError::out_of_range(field, value, "0 to 24 h"));
+        }
     }
     if !DATAGRAM_BYTES.contains(&settings.datagram_bytes_max) {
         let range = format!("{} to {} bytes", DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
@@ -288,6 +292,9 @@ mod tests {
             }),
             times("settings.ack_delay", "86400.000000001s", Duration::ZERO, |config, time| {
                 config.settings.ack_delay = time
+            }),
+            times("settings.ack_delay_max", "86400.000000001s", Duration::ZERO, |config, time| {
+                config.settings.ack_delay_max = time
             }),
             times("settings.merging", "After(86400.000000001s)", Duration::ZERO, |config, time| {
                 config.settings.merging = Merging::After(time);

@@ -115,7 +115,7 @@ impl Endpoint {
     ) -> Result<(), DropReason> {
         let index = self.find_on_path(&path, id)?;
         let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
-        let opened_by = (connection.opened_from(), connection.ids().remote);
+        let opened_by = connection.opened_by();
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let result = act(connection, cx);
         if let Some(why) = connection.refusal().map(shorten)
@@ -288,21 +288,20 @@ impl Endpoint {
 
     /// Whether an encrypted handshake may begin, if necessary in place of another.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
-        self.prune_handshakes();
-        match self.pending_handshakes.admit(now, &path.remote) {
-            HandshakeAdmission::Welcome => true,
-            HandshakeAdmission::InPlaceOf(peer) => {
-                self.forget_pending_handshake(peer);
-                true
+        loop {
+            self.prune_handshakes();
+            match self.pending_handshakes.admit(now, &path.remote) {
+                HandshakeAdmission::Welcome => return true,
+                HandshakeAdmission::InPlaceOf(peer) => self.forget_pending_handshake(peer),
+                HandshakeAdmission::Refused => return false,
             }
-            HandshakeAdmission::Refused => false,
         }
     }
 
     /// Forgets handshakes that are over.
     fn prune_handshakes(&mut self) {
         let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.peek(peer).is_some_and(Connection::is_unasked));
+        pending_handshakes.prune(|peer| slots.peek(peer).and_then(Connection::pending_bytes));
     }
 
     /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
@@ -348,13 +347,13 @@ impl Endpoint {
             }
             return opened;
         }
-        let is_pending = connection.is_unasked();
+        let pending_bytes = connection.pending_bytes();
         let (nonce, cookie) = (open.nonce, *open.cookie);
         self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce, cookie });
         self.directory.spent.insert(now, &cookie);
         self.insert(connection);
-        if is_pending {
-            self.pending_handshakes.push(now, peer, &path.remote);
+        if let Some(bytes) = pending_bytes {
+            self.pending_handshakes.push(now, peer, &path.remote, bytes);
         }
         Ok(())
     }

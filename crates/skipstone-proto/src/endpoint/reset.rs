@@ -13,8 +13,8 @@ impl Endpoint {
     /// restarted.
     pub(super) fn reset(&mut self, path: Path, id: u32, length: usize) {
         let is_asked = self.config.is_server && !path.carrier.is_reliable && id != 0 && length >= RESET_BYTES;
-        if is_asked && self.replies.has_room_for_reset() {
-            self.reply(path, length, RESET_BYTES, |writer| datagram::encode_reset(writer, id));
+        if is_asked && !self.replies.push_reset(path, |writer| datagram::encode_reset(writer, id)) {
+            self.totals.past.drops.count(DropReason::TooManyReplies);
         }
     }
 

@@ -35,6 +35,11 @@ pub trait Session: Send {
         u64::from(self.is_established())
     }
 
+    /// Bytes that the session holds while its handshake is under way, approximately.
+    fn handshake_bytes(&self) -> usize {
+        16_384
+    }
+
     /// Handles the peer's handshake bytes from one datagram. Returns `false` if they are invalid; the connection then
     /// goes on waiting.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;

@@ -221,6 +221,11 @@ impl Session for SimulatedSession {
         u64::from(self.came.count_ones()) + self.stage as u64
     }
 
+    fn handshake_bytes(&self) -> usize {
+        // As the real one of TLS.
+        8_192
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         let Some((header, _)) = bytes.split_first_chunk::<FLIGHT_HEADER_BYTES>() else { return false };
         let [kind, number, share @ ..] = *header;

@@ -161,6 +161,7 @@ fn config(rng: &mut Rng) -> Config {
         idle_timeout: ms(12_000),
         keepalive: ms(u64::from(2_000 + rng.below(3_000))),
         ack_delay: Duration::from_micros([0, 500, 2_000, 10_000][rng.below(4) as usize]),
+        ack_delay_max: Duration::from_micros([0, 5_000, 70_000, 200_000][rng.below(4) as usize]),
         message_bytes_max,
         window_bytes,
         datagram_bytes_max: if rng.chance(0.3) { 1_200 } else { 256 + rng.below(1_245) as u16 },

@@ -31,6 +31,7 @@ fn unusual() -> Settings {
         idle_timeout: Duration::from_millis(5_001),
         keepalive: Duration::from_millis(100),
         ack_delay: Duration::from_micros(0),
+        ack_delay_max: Duration::from_micros(25_000),
         message_bytes_max: 0,
         window_bytes: u32::MAX,
         datagram_bytes_max: 65_507,

@@ -36,6 +36,11 @@ impl Assembly {
         self.joined
     }
 
+    /// Bytes that it holds in memory.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.ahead.capacity() + self.spans.capacity() * size_of::<Range<usize>>()
+    }
+
     /// Takes a piece at this offset of a stream that may have `bytes_max` bytes.
     pub(super) fn hear<'a>(&mut self, offset: u64, bytes: &'a [u8], bytes_max: usize) -> Heard<'a> {
         let begin = usize::try_from(offset).unwrap_or(usize::MAX);

@@ -51,6 +51,8 @@ impl Side {
     }
 }
 
+/// What rustls holds for a handshake (`what_a_tls_session_holds`).
+const TLS_BYTES: usize = 6_144;
 const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// A server forgets a client that says nothing for three seconds: any two losses in a row still leave a third try.
 const RESEND_MAX: Duration = Duration::from_secs(1);
@@ -86,6 +88,12 @@ impl Handshake {
 
     pub(super) fn side(&self) -> Side {
         self.side
+    }
+
+    /// Bytes that the handshake holds, approximately: those of rustls were measured.
+    pub(super) fn held_bytes(&self) -> usize {
+        let tls = if self.tls.is_some() { TLS_BYTES } else { 0 };
+        size_of::<Self>() + tls + self.clear.held_bytes() + self.sealed.held_bytes()
     }
 
     /// Bytes of the peer's that came under the handshake's keys.

@@ -116,6 +116,10 @@ impl Session for TlsSession {
         if self.is_established() { u64::MAX } else { heard as u64 }
     }
 
+    fn handshake_bytes(&self) -> usize {
+        size_of::<Self>() + self.handshake.as_ref().map_or(0, |handshake| handshake.held_bytes())
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         if self.failure.is_some() || bytes.len() > HANDSHAKE_BYTES_MAX {
             return false;

@@ -16,6 +16,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Bytes that the stream holds in memory.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.said.capacity() + self.heard.held_bytes()
+    }
+
     /// Bytes received from the peer without a gap.
     pub(super) fn heard(&self) -> usize {
         self.heard.joined()
