@@ -1,6 +1,6 @@
 //! Which servers a client trusts, as flags say it.
 
-use skipstone::Trust;
+use skipstone::{DtlsVersion, Trust};
 use std::path::PathBuf;
 
 /// Flags of whoever connects. A fingerprint in the URL goes before both.
@@ -28,6 +28,26 @@ impl TrustFlags {
                 }
                 Err(error) => Err(format!("cannot read --ca {}: {error}", file.display())),
             },
+        }
+    }
+}
+
+/// A version of DTLS, as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Dtls {
+    /// DTLS 1.3
+    #[value(name = "1.3")]
+    V1_3,
+    /// DTLS 1.2
+    #[value(name = "1.2")]
+    V1_2,
+}
+
+impl From<Dtls> for DtlsVersion {
+    fn from(dtls: Dtls) -> Self {
+        match dtls {
+            Dtls::V1_3 => DtlsVersion::V1_3,
+            Dtls::V1_2 => DtlsVersion::V1_2,
         }
     }
 }

@@ -6,7 +6,8 @@ use core::net::SocketAddr;
 /// One way to reach a peer: a local socket of the embedder's and a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The embedder's own number for the socket or the stream. A stream (WebSocket, TCP) has one of its own.
+    /// The embedder's own number for the socket. What carries one connection alone (WebSocket, a DTLS session) has a
+    /// number of its own.
     pub socket: u32,
     /// The peer's address.
     pub remote: SocketAddr,
@@ -17,17 +18,25 @@ pub struct Path {
 /// Properties and costs of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
-    /// The name of the carrier in statistics: `udp`, `ws`, `local`.
+    /// The name of the carrier in statistics: `udp`, `dtls`, `ws`, `local`.
     pub name: &'static str,
     /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window on our side.
     pub is_reliable: bool,
+    /// Each connection has a session of the carrier to itself, named by [`Path::socket`]: it ends with that session, stays
+    /// at its address, and no datagram from elsewhere enters it.
+    pub is_bound: bool,
+    /// The carrier protects, or what lies beneath it does: its connections use the plain suite and no other, also where
+    /// the server encrypts.
+    pub is_protected: bool,
     /// The largest datagram that the carrier takes; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
     /// The largest packet that is sent on the carrier: smaller than the carrier's limit where urgent data would wait
     /// for a large packet.
     pub packet_bytes_max: u16,
-    /// Bytes that IP and the carrier add to each datagram, for statistics.
+    /// Bytes that IP and the carrier add to each datagram, at most.
     pub overhead_bytes: u16,
+    /// The part of them that lies in UDP's datagram, whose size the settings limit.
+    pub record_bytes: u16,
 }
 
 impl Carrier {
@@ -35,27 +44,54 @@ impl Carrier {
     pub const UDP: Carrier = Carrier {
         name: "udp",
         is_reliable: false,
+        is_bound: false,
+        is_protected: false,
         datagram_bytes_max: 65_507,
         packet_bytes_max: 65_507,
         overhead_bytes: 28,
+        record_bytes: 0,
     };
     /// UDP over IPv6: 48 bytes of headers.
     pub const UDP6: Carrier = Carrier { overhead_bytes: 48, ..Carrier::UDP };
+    /// DTLS over UDP and IPv4: 28 bytes of headers, and at most 37 of a record (DTLS 1.2 with AES-GCM).
+    pub const DTLS: Carrier = Carrier {
+        name: "dtls",
+        is_bound: true,
+        is_protected: true,
+        datagram_bytes_max: Carrier::DTLS_BYTES_MAX,
+        packet_bytes_max: Carrier::DTLS_BYTES_MAX,
+        overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::DTLS_RECORD_BYTES,
+        record_bytes: Carrier::DTLS_RECORD_BYTES,
+        ..Carrier::UDP
+    };
+    /// DTLS over UDP and IPv6.
+    pub const DTLS6: Carrier =
+        Carrier { overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::DTLS_RECORD_BYTES, ..Carrier::DTLS };
+    /// Bytes that a record of DTLS adds, at most: a header of 13, a nonce of 8 and a tag of 16.
+    const DTLS_RECORD_BYTES: u16 = 37;
+    /// The greatest content of a record (RFC 6347, section 4.1).
+    const DTLS_BYTES_MAX: u16 = 16_384;
     /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message
     /// went alone.
     pub const WEBSOCKET: Carrier = Carrier {
         name: "ws",
         is_reliable: true,
+        is_bound: true,
+        is_protected: true,
         datagram_bytes_max: 16_384,
         packet_bytes_max: 4_080,
         overhead_bytes: 56,
+        record_bytes: 0,
     };
     /// Memory of one process: packets are as large as a stream's may be, and nothing is added to them.
     pub const LOCAL: Carrier = Carrier {
         name: "local",
         is_reliable: true,
+        is_bound: true,
+        is_protected: true,
         datagram_bytes_max: 16_384,
         packet_bytes_max: 16_384,
         overhead_bytes: 0,
+        record_bytes: 0,
     };
 }

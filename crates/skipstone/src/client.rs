@@ -3,11 +3,11 @@
 use crate::deadline::deadline_in;
 use crate::driver::impair::Impairment;
 use crate::driver::impairment_error::ImpairmentError;
-use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS};
+use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
-use crate::security::Trust;
+use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
 use crate::start_error::StartError;
@@ -45,8 +45,10 @@ pub struct ClientConfig {
     /// MiB for reliable messages that wait. The server learns them in the handshake, and refuses longer messages to
     /// this client when its application sends them.
     pub limits: Limits,
-    /// Which servers to trust, if the URL begins with `skip://` and has no fingerprint.
+    /// Which servers to trust, if the URL begins with `skip://` or `skip+dtls://` and has no fingerprint.
     pub trust: Trust,
+    /// The version of DTLS that a `skip+dtls://` URL means.
+    pub dtls_version: DtlsVersion,
     /// Bytes of messages that may wait in each of the two queues between the application and the driver's thread: those that
     /// were sent, and events that were not polled. At least 1 MiB.
     pub queue_bytes_max: u64,
@@ -69,6 +71,7 @@ impl Default for ClientConfig {
             bandwidth_max: None,
             limits: Config::client().limits,
             trust: Trust::default(),
+            dtls_version: DtlsVersion::default(),
             queue_bytes_max: QUEUE_BYTES_MAX,
             follows_server_time: true,
             transfer_bytes_min: None,
@@ -93,16 +96,21 @@ impl ClientConfig {
 /// Default limit, in bytes, of each queue between an application and its driver's thread.
 const QUEUE_BYTES_MAX: u64 = 16 << 20;
 
-/// Packet protection that the URL asks for. A fingerprint in the URL takes precedence over `trust`.
-pub(crate) fn protection(target: &Target, trust: &Trust) -> Result<Protection, StartError> {
-    if target.scheme != Scheme::Encrypted {
-        // A URL with a fingerprint demands one certain server, and only `skip://` can verify it: any other scheme is
-        // refused.
+/// Protection that the URL asks for. A fingerprint in the URL takes precedence over `trust`.
+pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -> Result<Protected, StartError> {
+    let plain = Protected { protection: Protection::Plain, dtls: None };
+    if !target.scheme.is_authenticated() {
+        // A URL with a fingerprint demands one certain server: a scheme without certificates is refused.
         let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
-        return pinned.map_or(Ok(Protection::Plain), Err);
+        return pinned.map_or(Ok(plain), Err);
     }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
-    trust.suites(&target.host).map(Protection::Encrypted).map_err(StartError::Trust)
+    if target.scheme == Scheme::Dtls {
+        let dtls = trust.dtls(&target.host, version).map_err(StartError::Trust)?;
+        return Ok(Protected { dtls: Some(dtls), ..plain });
+    }
+    let suites = trust.suites(&target.host).map_err(StartError::Trust)?;
+    Ok(Protected { protection: Protection::Encrypted(suites), ..plain })
 }
 
 /// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]
@@ -182,7 +190,7 @@ impl Client {
         }
         // Its one socket, and the application.
         let mut driver = Driver::of_clients(config.endpoint(), 2)?;
-        let protection = protection(&target, &config.trust)?;
+        let protection = protection(&target, &config.trust, config.dtls_version)?;
         let remote = Arc::new(OnceLock::new());
         let connected = match target.address() {
             Some(address) => {
@@ -412,7 +420,9 @@ mod tests {
     fn a_fingerprint_on_what_is_in_clear_is_an_error() {
         for scheme in [Scheme::Plain, Scheme::WebSocket] {
             let target = Target::new(scheme, "localhost", 1).pinned([7; 32]);
-            let error = protection(&target, &Trust::System).expect_err("nothing can check it").to_string();
+            let error = protection(&target, &Trust::System, DtlsVersion::default())
+                .expect_err("nothing can check it")
+                .to_string();
             assert!(error.contains("skip://") && error.contains(&target.url), "{error}");
         }
     }

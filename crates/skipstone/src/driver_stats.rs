@@ -12,8 +12,8 @@ pub struct DriverStats {
     pub send_errors: u64,
     /// Counters and buffers of the sockets.
     pub sockets: SocketStats,
-    /// DTLS handshakes that other implementations began.
-    pub half_open: HalfOpenStats,
+    /// DTLS sessions of a server.
+    pub dtls: DtlsStats,
     /// Datagrams that came to the wrong shard.
     pub misrouted: MisroutedStats,
 }
@@ -25,7 +25,7 @@ impl DriverStats {
         self.send_calls += other.send_calls;
         self.send_errors += other.send_errors;
         self.sockets.add(&other.sockets);
-        self.half_open.add(&other.half_open);
+        self.dtls.add(&other.dtls);
         self.misrouted.add(&other.misrouted);
     }
 }
@@ -59,21 +59,25 @@ impl SocketStats {
     }
 }
 
-/// Counters of DTLS handshakes that other implementations began.
+/// Counters of a server's DTLS sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HalfOpenStats {
+pub struct DtlsStats {
+    /// Sessions that there are now, handshakes included.
+    pub open: u64,
     /// Sessions that began with a ClientHello.
     pub begun: u64,
     /// Handshakes that were completed.
     pub established: u64,
     /// Sessions that were removed before their time limit, because another session needed the place.
     pub displaced: u64,
-    /// Datagrams that belonged to no session and began none, and answers that would have been too long.
+    /// Datagrams that belonged to no session and began none, or counted for nothing in theirs, and answers that would have been
+    /// too long.
     pub dropped: u64,
 }
 
-impl HalfOpenStats {
-    fn add(&mut self, other: &HalfOpenStats) {
+impl DtlsStats {
+    fn add(&mut self, other: &DtlsStats) {
+        self.open += other.open;
         self.begun += other.begun;
         self.established += other.established;
         self.displaced += other.displaced;

@@ -111,7 +111,7 @@ pub use bytes::Bytes;
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
-pub use driver_stats::{DriverStats, HalfOpenStats, MisroutedStats, SocketStats};
+pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats};
 pub use handle::Threading;
 pub use net::udp::BufferGrants;
 #[cfg(feature = "simulate")]
@@ -119,7 +119,7 @@ pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 #[cfg(feature = "__tls")]
 pub use security::Identity;
-pub use security::{Fingerprint, IdentityError, Security, Trust, TrustError};
+pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server, ServerConfig};
 pub use server_time::ServerTime;

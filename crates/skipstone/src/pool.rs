@@ -1,12 +1,12 @@
 //! Many clients in one thread, each with a socket of its own, as a stress generator needs them.
 
 use crate::client::protection;
-use crate::driver::Driver;
 use crate::driver::impair::Impairment;
+use crate::driver::{Driver, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
-use crate::security::{Fingerprint, Trust};
+use crate::security::{DtlsVersion, Fingerprint, Trust};
 use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
 use crate::statistics::Overview;
@@ -16,7 +16,6 @@ use skipstone_netsim::LinkStats;
 use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
-use skipstone_proto::Protection;
 use skipstone_proto::{Config, ConfigError, Event, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::collections::BTreeMap;
@@ -36,8 +35,10 @@ pub struct PoolConfig {
     pub bandwidth_max_per_client: Option<u64>,
     /// The same for all clients of the pool together.
     pub bandwidth_max: Option<u64>,
-    /// Which servers to trust, if a URL begins with `skip://` and has no fingerprint.
+    /// Which servers to trust, if a URL begins with `skip://` or `skip+dtls://` and has no fingerprint.
     pub trust: Trust,
+    /// The version of DTLS that `skip+dtls://` URLs mean.
+    pub dtls_version: DtlsVersion,
     /// Clients whose sockets one [`Pool::drive`] reads at most, 1 to 65,536. With a few dozen, received data is processed
     /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
     /// follow.
@@ -53,6 +54,7 @@ impl Default for PoolConfig {
             bandwidth_max_per_client: None,
             bandwidth_max: None,
             trust: Trust::default(),
+            dtls_version: DtlsVersion::default(),
             sockets_at_once: 1_024,
         }
     }
@@ -66,8 +68,9 @@ pub struct Pool {
     failure: Option<String>,
     next_id: u64,
     trust: Trust,
+    dtls_version: DtlsVersion,
     /// Packet protection per scheme, host and fingerprint, made on first use. `trust` is the same for all.
-    protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protection>,
+    protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protected>,
 }
 
 impl Pool {
@@ -91,7 +94,14 @@ impl Pool {
             ..Config::client()
         };
         let driver = Driver::of_clients(clients, config.sockets_at_once)?;
-        Ok(Pool { driver, failure: None, next_id: 0, trust: config.trust, protections: BTreeMap::new() })
+        Ok(Pool {
+            driver,
+            failure: None,
+            next_id: 0,
+            trust: config.trust,
+            dtls_version: config.dtls_version,
+            protections: BTreeMap::new(),
+        })
     }
 
     /// Adds a client and begins to connect it. The caller has resolved the target's address, once for all clients.
@@ -118,7 +128,7 @@ impl Pool {
         let protection = match self.protections.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let new = protection(target, &self.trust)?;
+                let new = protection(target, &self.trust, self.dtls_version)?;
                 self.protections.insert(key, new.clone());
                 new
             }

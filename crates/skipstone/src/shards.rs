@@ -73,8 +73,8 @@ pub(crate) fn listen(
             Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, memory, ..config.clone() };
         let mut driver = Driver::born_of(&origin, own)?;
         #[cfg(all(feature = "dtls", feature = "__tls"))]
-        if let Some(identity) = security.identity() {
-            driver.shake_hands_as(identity);
+        if let Some(server) = security.dtls() {
+            driver.accept_dtls(server);
         }
         if let Some(address) = local {
             local = Some(driver.listen(address, websocket, sharing).map_err(refused(address))?);

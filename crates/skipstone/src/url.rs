@@ -1,4 +1,5 @@
-//! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+plain://host:port`, `ws://host:port/path`.
+//! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+dtls://` the same, `skip+plain://host:port`,
+//! `ws://host:port/path`.
 
 use crate::security::{Fingerprint, to_hex};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -26,6 +27,8 @@ pub enum Scheme {
     Encrypted,
     /// `skip+plain`: UDP, in clear.
     Plain,
+    /// `skip+dtls`: DTLS over UDP.
+    Dtls,
     /// `ws`: WebSocket, in clear.
     WebSocket,
 }
@@ -36,7 +39,22 @@ impl Scheme {
         match self {
             Scheme::Encrypted if !cfg!(feature = "__tls") => Some("ring or aws-lc"),
             Scheme::WebSocket if !cfg!(feature = "websocket") => Some("websocket"),
-            Scheme::Encrypted | Scheme::Plain | Scheme::WebSocket => None,
+            Scheme::Dtls if !cfg!(all(feature = "dtls", feature = "__tls")) => Some("dtls, with ring or aws-lc"),
+            Scheme::Encrypted | Scheme::Plain | Scheme::Dtls | Scheme::WebSocket => None,
+        }
+    }
+
+    /// Whether the server shows a certificate, which a client checks.
+    pub(crate) fn is_authenticated(self) -> bool {
+        matches!(self, Scheme::Encrypted | Scheme::Dtls)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Scheme::Encrypted => "skip",
+            Scheme::Plain => "skip+plain",
+            Scheme::Dtls => "skip+dtls",
+            Scheme::WebSocket => "ws",
         }
     }
 }
@@ -78,7 +96,7 @@ impl std::fmt::Display for UrlError {
         match self {
             UrlError::Scheme(url) => write!(
                 f,
-                "'{url}' begins with none of skip:// (encrypted), skip+plain:// and ws:// (example: skip://127.0.0.1:7777)"
+                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain:// and ws:// (example: skip://127.0.0.1:7777)"
             ),
             UrlError::NotBuilt(url, feature) => {
                 write!(
@@ -89,7 +107,7 @@ impl std::fmt::Display for UrlError {
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
                 f,
-                "'{url}': behind # only a skip:// URL has something, the fingerprint that the server prints: #sha256= and \
+                "'{url}': behind # only skip:// and skip+dtls:// URLs have something, the fingerprint that the server prints: #sha256= and \
                  64 hexadecimal digits"
             ),
             UrlError::Local(url) => write!(
@@ -110,6 +128,7 @@ impl std::str::FromStr for Target {
         let (scheme, rest) = match url.split_once("://") {
             Some(("skip", rest)) => (Scheme::Encrypted, rest),
             Some(("skip+plain", rest)) => (Scheme::Plain, rest),
+            Some(("skip+dtls", rest)) => (Scheme::Dtls, rest),
             Some(("ws", rest)) => (Scheme::WebSocket, rest),
             _ if url == "local:" => return Err(UrlError::Local(url.into())),
             _ => return Err(UrlError::Scheme(url.into())),
@@ -119,7 +138,7 @@ impl std::str::FromStr for Target {
         }
         let bad = || UrlError::Address(url.into());
         let (rest, pin) = match rest.split_once('#') {
-            Some((rest, pin)) if scheme == Scheme::Encrypted => {
+            Some((rest, pin)) if scheme.is_authenticated() => {
                 (rest, Some(fingerprint(pin).ok_or_else(|| UrlError::Pin(url.into()))?))
             }
             Some(_) => return Err(UrlError::Pin(url.into())),
@@ -158,17 +177,12 @@ fn fingerprint(pin: &str) -> Option<Fingerprint> {
 impl Target {
     /// A target made from its parts.
     pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
-        let name = match scheme {
-            Scheme::Encrypted => "skip",
-            Scheme::Plain => "skip+plain",
-            Scheme::WebSocket => "ws",
-        };
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.into() };
-        Target { scheme, host: host.into(), port, pin: None, url: format!("{name}://{bracketed}:{port}") }
+        Target { scheme, host: host.into(), port, pin: None, url: format!("{}://{bracketed}:{port}", scheme.name()) }
     }
 
-    /// The same server, whose certificate must have this fingerprint. Only `skip` can check it; a connection by any
-    /// other scheme is then refused.
+    /// The same server, whose certificate must have this fingerprint. Only `skip` and `skip+dtls` can check it;
+    /// a connection by any other scheme is then refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {
         let bare = self.url.split('#').next().unwrap_or_default();
         let url = format!("{bare}#sha256={}", to_hex(&pin));

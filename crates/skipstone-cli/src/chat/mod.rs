@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatArguments {
     /// The server: skip://HOST:PORT#sha256=... as it prints, skip+plain://HOST:PORT in clear if it allows that,
-    /// ws://HOST:PORT over WebSocket
+    /// skip+dtls://HOST:PORT#sha256=... by DTLS, ws://HOST:PORT over WebSocket
     url: String,
     #[command(flatten)]
     trust: crate::trust::TrustFlags,

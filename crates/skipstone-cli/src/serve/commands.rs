@@ -239,12 +239,13 @@ impl Game {
 
 /// The last lines of `stats`: the driver's own counters.
 fn driver(driver: &DriverStats) -> [String; 2] {
-    let half_open = &driver.half_open;
-    let handshakes = named(&[
-        ("begun", half_open.begun),
-        ("established", half_open.established),
-        ("displaced", half_open.displaced),
-        ("datagrams dropped", half_open.dropped),
+    let dtls = &driver.dtls;
+    let sessions = named(&[
+        ("open", dtls.open),
+        ("begun", dtls.begun),
+        ("established", dtls.established),
+        ("displaced", dtls.displaced),
+        ("datagrams dropped", dtls.dropped),
     ]);
     let calls = named(&[
         ("rounds", driver.rounds),
@@ -252,7 +253,7 @@ fn driver(driver: &DriverStats) -> [String; 2] {
         ("send errors", driver.send_errors),
         ("kernel receive drops", driver.sockets.receive_drops),
     ]);
-    [format!("other DTLS handshakes: {handshakes}"), format!("driver {calls}")]
+    [format!("DTLS sessions: {sessions}"), format!("driver {calls}")]
 }
 
 fn named(counts: &[(&str, u64)]) -> String {

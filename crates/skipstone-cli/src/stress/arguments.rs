@@ -68,4 +68,7 @@ pub(crate) struct Protection {
     /// Native clients without encryption, for comparison; the run's own server lets them in
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Native clients inside of DTLS sessions of this version (skip+dtls://), for comparison
+    #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
+    pub(crate) dtls: Option<trust::Dtls>,
 }

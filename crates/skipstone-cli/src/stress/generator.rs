@@ -98,12 +98,13 @@ impl<'p> Generator<'p> {
     ///
     /// `own` is the URL of the run's own server, if it has one.
     pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
-        let (merging, trust) = (plan.merging, plan.trust.clone());
+        let (merging, trust, dtls_version) = (plan.merging, plan.trust.clone(), plan.dtls_version);
         let congestion = plan.resilience.congestion();
         let pool = Pool::new(PoolConfig {
             merging,
             congestion,
             trust,
+            dtls_version,
             sockets_at_once: SOCKETS_AT_ONCE,
             ..PoolConfig::default()
         });
@@ -397,7 +398,13 @@ fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&
     };
     match known {
         Some(known) if known.scheme == scheme => known.clone(),
-        Some(known) => Target::new(scheme, &known.host, known.port),
+        Some(known) => {
+            let other = Target::new(scheme, &known.host, known.port);
+            match known.pin.filter(|_| matches!(scheme, Scheme::Encrypted | Scheme::Dtls)) {
+                Some(pin) => other.pinned(pin),
+                None => other,
+            }
+        }
         None => Target::new(scheme, &address.ip().to_string(), address.port()),
     }
 }

@@ -35,8 +35,12 @@ pub(crate) struct Measured {
 pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured) -> StressResult {
     let carriers: Vec<_> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
     let mut result = StressResult::blank(&carriers);
-    if result.transport == StressTransport::UdpTls && plan.native == Scheme::Plain {
-        result.transport = StressTransport::UdpPlain;
+    if result.transport == StressTransport::UdpTls {
+        result.transport = match plan.native {
+            Scheme::Plain => StressTransport::UdpPlain,
+            Scheme::Dtls => StressTransport::UdpDtls,
+            _ => StressTransport::UdpTls,
+        };
     }
     let all = findings(generator, measured, None);
     result.seed = plan.seed;

@@ -3,7 +3,7 @@
 use super::arguments::StressArguments;
 use super::impairment::Impairments;
 use crate::sharing::SharingFlags;
-use skipstone::{Merging, Scheme, Target, Trust};
+use skipstone::{DtlsVersion, Merging, Scheme, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::Sink;
@@ -17,9 +17,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) target: Option<Target>,
-    /// How native clients connect: encrypted or in clear.
+    /// How native clients connect: encrypted, by DTLS or in clear.
     pub(crate) native: Scheme,
     pub(crate) trust: Trust,
+    pub(crate) dtls_version: DtlsVersion,
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
@@ -52,6 +53,11 @@ impl Plan {
     pub(crate) fn from(arguments: &StressArguments) -> Result<Self, String> {
         let target: Option<Target> = arguments.url.as_ref().map(|url| url.parse()).transpose().map_err(text)?;
         let native = native(arguments, target.as_ref())?;
+        if native == Scheme::Dtls && arguments.roam.is_some() {
+            return Err(
+                "--roam: a DTLS session stays at its address; leave out --dtls, or connect to a skip:// URL".into()
+            );
+        }
         let trust = arguments.protection.trust.trust()?;
         let mix = share_out(arguments, target.as_ref())?;
         let clients: u32 = mix.iter().map(|(_, count)| count).sum();
@@ -82,6 +88,7 @@ impl Plan {
             target,
             native,
             trust,
+            dtls_version: arguments.protection.dtls.map(Into::into).unwrap_or_default(),
             mix,
             clients,
             rate: arguments.rate,
@@ -149,7 +156,15 @@ fn native(arguments: &StressArguments, target: Option<&Target>) -> Result<Scheme
         Some(Scheme::Encrypted) if arguments.protection.plain => {
             Err("--plain contradicts a URL that begins with skip://: write skip+plain://".into())
         }
+        Some(Scheme::Dtls) if arguments.protection.plain => {
+            Err("--plain contradicts a URL that begins with skip+dtls://: write skip+plain://".into())
+        }
+        Some(Scheme::Plain) if arguments.protection.dtls.is_some() => {
+            Err("--dtls contradicts a URL that begins with skip+plain://: write skip+dtls://".into())
+        }
         Some(Scheme::Plain) => Ok(Scheme::Plain),
+        Some(Scheme::Dtls) => Ok(Scheme::Dtls),
+        _ if arguments.protection.dtls.is_some() => Ok(Scheme::Dtls),
         _ if arguments.protection.plain => Ok(Scheme::Plain),
         _ => Ok(Scheme::Encrypted),
     }

@@ -13,6 +13,8 @@ fn transport_of(flags: &[&str]) -> String {
 #[test]
 fn a_run_of_its_own_is_encrypted_unless_it_is_told_otherwise() {
     assert_eq!(transport_of(&[]), "udp-tls");
+    assert_eq!(transport_of(&["--dtls", "1.2"]), "udp-dtls");
+    assert_eq!(transport_of(&["--dtls", "1.3"]), "udp-dtls");
     assert_eq!(transport_of(&["--plain"]), "udp-plain");
 }
 

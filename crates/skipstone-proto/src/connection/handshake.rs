@@ -12,6 +12,7 @@ use super::{Connection, ConnectionState, Context, Side};
 use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
 use crate::channel::packet::Packet;
+use crate::mtu::Mtu;
 use crate::path::Path;
 use crate::recovery::{Control, Record};
 use crate::security::plain::KEY_BYTES;
@@ -99,6 +100,7 @@ impl Connection {
             return false;
         }
         self.path.current = path;
+        self.path.mtu = Mtu::new(path.carrier.overhead_bytes);
         true
     }
 
@@ -265,6 +267,10 @@ impl Connection {
             handshake.interval = (handshake.interval * 2).min(RESEND_MAX);
             self.sending.pending.connect = true;
             return None;
+        }
+        if self.state == ConnectionState::Hello && handshake.interval == RESEND_FIRST {
+            // The carrier may have taken a while to accept it.
+            handshake.asked_at = now;
         }
         let is_repeated_open = self.state == ConnectionState::Opening && handshake.interval > RESEND_FIRST;
         handshake.resend_at = if is_reliable { Time::NEVER } else { now + handshake.interval };

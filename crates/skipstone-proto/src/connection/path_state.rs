@@ -27,7 +27,7 @@ impl PathState {
             current,
             rtt: Rtt::new(),
             congestion: Controller::new(congestion, datagram_bytes_max),
-            mtu: Mtu::default(),
+            mtu: Mtu::new(current.carrier.overhead_bytes),
             roaming: Roaming::default(),
         }
     }

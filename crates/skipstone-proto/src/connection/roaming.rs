@@ -54,8 +54,8 @@ impl Connection {
         );
         self.identity.side == Side::Server
             && is_standing
-            && !self.path.current.carrier.is_reliable
-            && !path.carrier.is_reliable
+            && !self.path.current.carrier.is_bound
+            && !path.carrier.is_bound
     }
 
     /// Takes a datagram that came along the connection's own path.
@@ -223,7 +223,7 @@ impl Connection {
     /// The embedder's own address changed: from now on this client sends along `path`. False if it cannot.
     pub(crate) fn set_path(&mut self, cx: &mut Context<'_>, path: Path) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
-        let is_movable = !self.path.current.carrier.is_reliable && !path.carrier.is_reliable;
+        let is_movable = !self.path.current.carrier.is_bound && !path.carrier.is_bound;
         if self.identity.side != Side::Client || !is_standing || !is_movable {
             return false;
         }

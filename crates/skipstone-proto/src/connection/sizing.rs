@@ -11,8 +11,11 @@ const ACCEPTED_BYTES_MIN: usize = 1_500;
 impl Connection {
     /// Bytes of a packet that settings and carrier allow. The settings mean datagrams, and do not apply to a stream.
     pub(super) fn datagram_bytes_max(&self) -> u16 {
-        let carried = self.path.current.carrier.packet_bytes_max;
-        if self.path.current.carrier.is_reliable { carried } else { carried.min(self.terms.sends.datagram_bytes_max) }
+        let carrier = &self.path.current.carrier;
+        if carrier.is_reliable {
+            return carrier.packet_bytes_max;
+        }
+        carrier.packet_bytes_max.min(self.terms.sends.datagram_bytes_max - carrier.record_bytes)
     }
 
     /// Greatest size of a datagram that the peer may send, in bytes. A longer datagram is not even opened, because a

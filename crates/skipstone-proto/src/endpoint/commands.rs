@@ -51,8 +51,8 @@ impl Endpoint {
         self.connect_with(now, path, token, protection)
     }
 
-    /// As [`Endpoint::connect`], with this protection and no other. A stream is always plain: its carrier decides about
-    /// encryption.
+    /// As [`Endpoint::connect`], with this protection and no other. On a carrier that protects
+    /// it is always plain.
     ///
     /// # Errors
     /// As [`Endpoint::connect`].
@@ -63,7 +63,7 @@ impl Endpoint {
         token: &[u8],
         protection: Protection,
     ) -> Result<PeerId, ConnectError> {
-        let protection = if path.carrier.is_reliable { Protection::Plain } else { protection };
+        let protection = if path.carrier.is_protected { Protection::Plain } else { protection };
         if token.len() > TOKEN_BYTES_MAX {
             return Err(ConnectError::TokenTooLong);
         }

@@ -4,7 +4,8 @@
 use super::config::{Config, MemoryBudget};
 use super::config_error::ConfigError;
 use crate::channel::inbound::{InboundRule, Violation};
-use crate::mtu::BASE_BYTES;
+use crate::mtu::BASE_BYTES_MIN;
+use crate::path::Carrier;
 use crate::time::Duration;
 use crate::wire::frame;
 use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
@@ -212,7 +213,8 @@ fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
 /// Checks that the settings fit into a datagram of a path of which nothing is known yet.
 fn check_size(settings: &Settings) -> Result<(), ConfigError> {
     let bytes = frame::accept_len(&settings.encode());
-    let bytes_max = usize::from(settings.datagram_bytes_max.min(BASE_BYTES)).saturating_sub(PACKET_BYTES_BESIDE);
+    let datagram_bytes = settings.datagram_bytes_max - Carrier::DTLS6.record_bytes;
+    let bytes_max = usize::from(datagram_bytes.min(BASE_BYTES_MIN)).saturating_sub(PACKET_BYTES_BESIDE);
     if bytes > bytes_max {
         return Err(ConfigError::ChannelTableTooLong { bytes, bytes_max });
     }

@@ -155,7 +155,7 @@ impl Endpoint {
 
     /// The suites that a client on this path may choose from.
     fn suites_on(&self, path: &Path) -> u8 {
-        if path.carrier.is_reliable {
+        if path.carrier.is_protected {
             return SUITE_PLAIN;
         }
         let encrypted = self.config.suites.as_ref().map_or(0, |suites| suites.offered() & !SUITE_PLAIN);

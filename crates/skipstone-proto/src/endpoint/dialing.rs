@@ -26,10 +26,13 @@ impl Endpoint {
     pub fn settle_path(&mut self, peer: PeerId, path: Path) -> bool {
         let Some(connection) = self.slots.connection(peer) else { return false };
         let before = *connection.path();
-        if before.carrier.is_reliable != path.carrier.is_reliable || !connection.settle_path(path) {
+        if before.carrier.is_bound != path.carrier.is_bound
+            || before.carrier.is_reliable != path.carrier.is_reliable
+            || !connection.settle_path(path)
+        {
             return false;
         }
-        if path.carrier.is_reliable {
+        if path.carrier.is_bound {
             self.directory.by_socket.remove(&before.socket);
             self.directory.by_socket.insert(path.socket, peer.index);
         }

@@ -13,6 +13,7 @@
 mod accounts;
 mod answer;
 mod broadcast;
+mod carrier_handshakes;
 mod commands;
 mod config;
 mod config_check;

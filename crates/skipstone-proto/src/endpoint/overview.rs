@@ -49,7 +49,7 @@ impl Endpoint {
         self.slots.connection(peer)?.server_time(now)
     }
 
-    /// Whether a stream carries a connection, by its socket.
+    /// Whether a stream, or another session of a carrier, has a connection, by its socket.
     pub fn has_stream(&self, socket: u32) -> bool {
         self.directory.by_socket.contains_key(&socket)
     }

@@ -84,9 +84,9 @@ impl Endpoint {
         self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
     }
 
-    /// Whether the path is a stream that already carries a connection.
+    /// Whether the path is a session that already carries a connection.
     pub(super) fn is_taken(&self, path: &Path) -> bool {
-        path.carrier.is_reliable && self.directory.by_socket.contains_key(&path.socket)
+        path.carrier.is_bound && self.directory.by_socket.contains_key(&path.socket)
     }
 
     /// Inserts a new connection, so that its id and its path find it.
@@ -96,7 +96,7 @@ impl Endpoint {
             connection.set_merging(merging);
         }
         connection.set_bandwidth(self.config.bandwidth_max_per_peer);
-        if path.carrier.is_reliable {
+        if path.carrier.is_bound {
             self.directory.by_socket.insert(path.socket, index);
         }
         self.slots.fill(connection);
@@ -174,10 +174,10 @@ impl Endpoint {
                 self.directory.spent.forgive(&opened.cookie);
             }
         }
-        if path.carrier.is_reliable && self.directory.by_socket.get(&path.socket) == Some(&index) {
+        if path.carrier.is_bound && self.directory.by_socket.get(&path.socket) == Some(&index) {
             self.directory.by_socket.remove(&path.socket);
         }
-        if path.carrier.is_reliable || connection.side() == Side::Client {
+        if path.carrier.is_bound || connection.side() == Side::Client {
             self.ready.released.push_back(path.socket);
         }
         for group in self.slots.take_groups(index) {

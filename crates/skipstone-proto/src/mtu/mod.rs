@@ -4,10 +4,15 @@
 //! No probe is sent before a packet would have been larger than the proven size, and no timer runs: a connection that
 //! is idle or sends little costs nothing. The connection sends the probes and reports acknowledged and lost packets.
 
+use crate::path::Carrier;
 use crate::time::{Duration, Time};
 
 /// Every path that is supported carries datagrams of so many bytes (RFC 9000, section 14).
 pub(crate) const BASE_BYTES: u16 = 1_200;
+/// Every path of IPv6 carries packets of so many bytes (RFC 8200, section 5), headers included.
+const LEAST_IP_BYTES: u16 = 1_280;
+/// The size with which a search begins on the carrier that adds the most bytes to a datagram.
+pub(crate) const BASE_BYTES_MIN: u16 = base_bytes(Carrier::DTLS6.overhead_bytes);
 /// The MTU of most paths, IP header included.
 const LIKELY_IP_BYTES: u16 = 1_500;
 /// The search ends when the largest size that passes and the smallest that does not are this close.
@@ -27,6 +32,8 @@ const APART: Duration = Duration::from_secs(3);
 /// The state of MTU discovery on one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Mtu {
+    /// What the path is taken to carry at first, and after a black hole.
+    base: u16,
     /// The largest datagram that the path is known to carry.
     proven: u16,
     /// The smallest size that it does not carry; `u16::MAX` if none is known.
@@ -70,10 +77,13 @@ impl Vanished {
     const NONE: Vanished = Vanished { count: 0, smallest: u16::MAX, from: 0, at: Time::ZERO };
 }
 
-impl Default for Mtu {
-    fn default() -> Self {
+impl Mtu {
+    /// A path whose carrier, and IP, add so many bytes to a datagram.
+    pub(crate) fn new(overhead: u16) -> Self {
+        let base = base_bytes(overhead);
         Mtu {
-            proven: BASE_BYTES,
+            base,
+            proven: base,
             refused: u16::MAX,
             probe: None,
             tries: 0,
@@ -85,12 +95,10 @@ impl Default for Mtu {
             is_silent: false,
         }
     }
-}
 
-impl Mtu {
     /// Bytes of a datagram, of which the settings and the carrier allow `max`.
     pub(crate) fn current(&self, max: u16) -> u16 {
-        let current = if self.is_silent { BASE_BYTES } else { self.proven };
+        let current = if self.is_silent { self.base } else { self.proven };
         current.min(max)
     }
 
@@ -184,7 +192,7 @@ impl Mtu {
         self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next, at: now };
         let is_black_hole = self.vanished.count >= VANISHED_MAX;
         if is_black_hole {
-            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..Mtu::default() };
+            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.anew() };
         }
         is_black_hole
     }
@@ -196,7 +204,12 @@ impl Mtu {
 
     /// Packets from `next` on leave along another path, of which nothing is known.
     pub(crate) fn on_path_changed(&mut self, next: u64) {
-        *self = Mtu { path_from: next, ..Mtu::default() };
+        *self = Mtu { path_from: next, ..self.anew() };
+    }
+
+    /// A path of the same carrier of which nothing is known.
+    fn anew(&self) -> Self {
+        Mtu { base: self.base, proven: self.base, ..Mtu::new(0) }
     }
 
     fn forget_vanished(&mut self) {
@@ -220,6 +233,12 @@ impl Mtu {
         }
         Some(if is_bounded { self.proven + (most - self.proven).div_ceil(2) } else { most })
     }
+}
+
+/// The size of datagrams with which a search begins.
+const fn base_bytes(overhead: u16) -> u16 {
+    let least = LEAST_IP_BYTES - overhead;
+    if least < BASE_BYTES { least } else { BASE_BYTES }
 }
 
 /// Whether a path that carries `bytes` can be taken to carry `others`: sizes are searched in such steps.
@@ -250,7 +269,7 @@ mod tests {
 
     #[test]
     fn one_probe_finds_the_likely_size() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), None, "nobody wants more");
         assert_eq!(search(&mut mtu, Time::ZERO, 1_472, 1_472), [1_472]);
         assert_eq!(mtu.current(1_472), 1_472);
@@ -261,7 +280,7 @@ mod tests {
     fn any_path_is_found_to_within_a_step_and_never_exceeded() {
         for max in [1_201, 1_472, 9_000, 65_507] {
             for path in (1_200..max.min(20_000)).step_by(7).chain([max]) {
-                let mut mtu = Mtu::default();
+                let mut mtu = Mtu::new(UDP);
                 let probes = search(&mut mtu, Time::ZERO, max, path);
                 let found = mtu.current(max);
                 assert!(found <= path && path - found < STEP_BYTES, "{found} of {path}, {max} allowed");
@@ -272,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_single_lost_probe_proves_nothing() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         mtu.on_full();
         for number in 0..2 {
             assert_eq!(mtu.poll_probe(Time::ZERO, 1_472, UDP), Some(1_472));
@@ -284,7 +303,7 @@ mod tests {
 
     #[test]
     fn it_looks_again_after_ten_minutes_if_somebody_wants_more() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_252);
         assert!(search(&mut mtu, Time::ZERO + Duration::from_secs(599), 1_472, 1_472).is_empty());
         assert_eq!(search(&mut mtu, Time::ZERO + Duration::from_secs(600), 1_472, 1_472), [1_472]);
@@ -292,7 +311,7 @@ mod tests {
 
     #[test]
     fn large_packets_that_vanish_one_after_the_other_prove_a_black_hole() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         let lost =
             |mtu: &mut Mtu, number, next| mtu.on_lost(Time::ZERO, LargeDatagram { number, bytes: 1_472 }, next, PROBE);
@@ -306,7 +325,7 @@ mod tests {
 
     #[test]
     fn losses_among_large_packets_that_arrive_prove_nothing() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
             mtu.on_acked(LargeDatagram { number: number + 1, bytes: 1_472 });
@@ -323,7 +342,7 @@ mod tests {
 
     #[test]
     fn sizes_that_are_nearly_equal_are_equal() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
             mtu.on_acked(LargeDatagram { number: number + 1, bytes: 1_460 });
@@ -333,7 +352,7 @@ mod tests {
 
     #[test]
     fn losses_that_are_far_apart_prove_nothing() {
-        let mut mtu = Mtu::default();
+        let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in 10..100 {
             let now = Time::ZERO + Duration::from_secs(4) * number as u32;

@@ -8,7 +8,7 @@ use skipstone_proto::wire::datagram::{
     Datagram, KIND_CHALLENGE, KIND_CRYPTO, KIND_HELLO, KIND_OPEN, SUITE_PLAIN, SUITE_TLS_1_3, decode, encode_refuse,
     refuse_len,
 };
-use skipstone_proto::{ClosedBy, Config, DropReason, Event, code};
+use skipstone_proto::{Carrier, ClosedBy, Config, DropReason, Event, code};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -159,11 +159,20 @@ fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
 }
 
 #[test]
-fn streams_are_as_their_carrier_is() {
-    let carrier = skipstone_proto::Carrier::WEBSOCKET;
-    let mut world = World::on(carrier, 1, of(1), &[link(5)]);
-    world.connect();
-    assert_eq!(world.server.drops(DropReason::WrongSuite), 0);
+fn what_a_carrier_protects_is_plain_though_the_server_encrypts() {
+    for carrier in [Carrier::WEBSOCKET, Carrier::DTLS, Carrier::DTLS6, Carrier::LOCAL] {
+        assert!(carrier.is_protected);
+        let mut world = World::on(carrier, 1, of(1), &[link(5)]);
+        let chosen = Rc::new(Cell::new(0));
+        let seen = chosen.clone();
+        world.tap = Some(Box::new(move |_, _, is_up, bytes| {
+            if !is_up && bytes[0] == KIND_CHALLENGE {
+                seen.set(bytes[CHALLENGE_SUITE_AT]);
+            }
+        }));
+        world.connect();
+        assert_eq!((chosen.get(), world.server.drops(DropReason::WrongSuite)), (SUITE_PLAIN, 0), "{}", carrier.name);
+    }
 }
 
 #[test]

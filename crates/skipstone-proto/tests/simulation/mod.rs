@@ -184,9 +184,9 @@ impl World {
         is_told
     }
 
-    /// A stream has a socket of its own at the server; datagrams share one.
+    /// What carries one connection alone has a socket of its own at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
-        let socket = if self.carrier.is_reliable { at as u32 } else { 0 };
+        let socket = if self.carrier.is_bound { at as u32 } else { 0 };
         Path { socket, remote: self.address(at), carrier: self.carrier }
     }
 

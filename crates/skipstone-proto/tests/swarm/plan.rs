@@ -59,7 +59,11 @@ impl Plan {
         let mut rng = Rng::new(seed);
         let mut paths = Rng::new(!seed);
         let is_stream = rng.chance(0.2);
-        let carrier = if is_stream { Carrier::WEBSOCKET } else { Carrier::UDP };
+        let carrier = match is_stream {
+            true => Carrier::WEBSOCKET,
+            false if Rng::new(seed ^ 0xD715).chance(0.2) => Carrier::DTLS,
+            false => Carrier::UDP,
+        };
         let clients = 1 + rng.below(4) as usize;
         let delay = ms(u64::from(rng.below(151)));
         let links = (0..clients).map(|_| if is_stream { stream(&mut rng, delay) } else { link(&mut rng, delay) });
@@ -76,7 +80,7 @@ impl Plan {
         let (at_first, at_last) = (limit(), limit());
         links.iter_mut().for_each(|link| link.datagram_bytes_max = at_first);
         Plan {
-            moves: !is_stream && paths.chance(0.4),
+            moves: paths.chance(0.4) && !carrier.is_bound,
             shrinks_at: paths.chance(0.5).then(|| paths.below(steps)),
             // A small window lets little through in a round trip.
             budget: budget.min(config.settings.window_bytes.saturating_mul(40)),

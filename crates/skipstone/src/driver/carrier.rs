@@ -11,6 +11,11 @@ pub(super) fn local_path(socket: u32) -> Path {
     Path { socket, remote: LOCAL_ADDRESS, carrier: Carrier::LOCAL }
 }
 
+/// The carrier of a DTLS session with this address.
+pub(super) fn dtls_carrier(remote: &SocketAddr) -> Carrier {
+    if remote.is_ipv4() { Carrier::DTLS } else { Carrier::DTLS6 }
+}
+
 /// The carrier of datagrams to this address.
 pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
     if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }

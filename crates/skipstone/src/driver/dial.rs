@@ -9,9 +9,10 @@
 //! `dialing` handles the sockets.
 
 use super::impair::Impairment;
+use super::protected::Protected;
+use crate::security::DtlsTrust;
 use crate::url::{Target, UrlError};
 use skipstone_proto::Path;
-use skipstone_proto::Protection;
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, PeerId, code};
 use std::collections::VecDeque;
@@ -28,6 +29,7 @@ pub(super) struct Dial {
     pub(super) placeholder: u32,
     pub(super) target: Target,
     pub(super) impairment: Option<Impairment>,
+    pub(super) dtls: Option<DtlsTrust>,
     /// Receiver of the resolver's result, until the result has arrived.
     resolving: Option<Receiver<Resolved>>,
     /// Reason why the name has no address.
@@ -53,6 +55,7 @@ pub(super) struct Dial {
 pub(super) struct Search {
     pub(super) target: Target,
     pub(super) impairment: Option<Impairment>,
+    pub(super) dtls: Option<DtlsTrust>,
     pub(super) resolving: Receiver<Resolved>,
     pub(super) remote: Arc<OnceLock<SocketAddr>>,
 }
@@ -71,7 +74,7 @@ pub(crate) struct DialConfig<'a> {
     pub(crate) target: Target,
     pub(crate) token: &'a [u8],
     pub(crate) impairment: Option<Impairment>,
-    pub(crate) protection: Protection,
+    pub(crate) protection: Protected,
     pub(crate) handshake_timeout: Duration,
     pub(crate) remote: Arc<OnceLock<SocketAddr>>,
 }
@@ -84,12 +87,13 @@ const ADDRESSES_MAX: usize = 16;
 impl Dial {
     /// Starts a search within this span of time, for a connection with this placeholder path.
     pub(super) fn new(search: Search, peer: PeerId, placeholder: u32, span: Range<Time>) -> Self {
-        let Search { target, impairment, resolving, remote } = search;
+        let Search { target, impairment, dtls, resolving, remote } = search;
         Dial {
             peer,
             placeholder,
             target,
             impairment,
+            dtls,
             resolving: Some(resolving),
             unresolved: None,
             addresses: VecDeque::new(),

@@ -3,6 +3,7 @@
 
 use super::Driver;
 use super::dial::{ATTEMPT_DELAY, Attempt, Dial, DialConfig, Resolved, Search};
+use super::protected::Protected;
 use super::sockets::Socket;
 use crate::url::{Resolve, Scheme, Target};
 use skipstone_proto::PeerId;
@@ -16,16 +17,21 @@ impl Driver {
     /// Starts a connection to a server whose addresses this resolver returns.
     pub(crate) fn dial(&mut self, config: DialConfig<'_>, resolve: Resolve) -> io::Result<PeerId> {
         let DialConfig { target, token, impairment, protection, handshake_timeout, remote } = config;
-        let carrier = if target.scheme == Scheme::WebSocket { Carrier::WEBSOCKET } else { Carrier::UDP };
+        let carrier = match target.scheme {
+            Scheme::Encrypted | Scheme::Plain => Carrier::UDP,
+            Scheme::Dtls => Carrier::DTLS,
+            Scheme::WebSocket => Carrier::WEBSOCKET,
+        };
+        let Protected { protection, dtls } = protection;
         let unknown = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), target.port);
         let placeholder = self.sockets.all.insert(Socket::Dialing) as u32;
         let path = Path { socket: placeholder, remote: unknown, carrier };
         let now = self.clock.now();
         let peer = self.endpoint.connect_with(now, path, token, protection).map_err(io::Error::other)?;
-        // A stream accepts no packets before it is open.
+        // A stream or a session accepts no packets before it is open.
         self.endpoint.set_writable(placeholder, false);
         let resolving = self.resolve(&target, resolve)?;
-        let search = Search { target, impairment, resolving, remote };
+        let search = Search { target, impairment, dtls, resolving, remote };
         self.dial = Some(Box::new(Dial::new(search, peer, placeholder, now..now + handshake_timeout)));
         Ok(peer)
     }
@@ -67,12 +73,14 @@ impl Driver {
     fn begin_attempt(&mut self, now: Time, dial: &mut Dial) {
         let Some(address) = dial.addresses.pop_front() else { return };
         self.release_sockets();
-        let opened = self.sockets.open(self.poll.registry(), &dial.target, address, dial.impairment.as_ref());
+        let dtls = (now, dial.dtls.as_ref());
+        let opened = self.sockets.open(self.poll.registry(), &dial.target, address, dial.impairment.as_ref(), dtls);
         match opened {
             Ok(path) => {
                 dial.next_attempt_at = now + ATTEMPT_DELAY;
                 dial.attempts.push(Attempt { address, socket: path.socket });
                 self.send_hello(now, dial, path.socket);
+                self.after_secured(path.socket);
             }
             Err(error) => dial.failures.push(format!("{address} ({error})")),
         }
@@ -98,7 +106,7 @@ impl Driver {
 
     fn send_hello(&mut self, now: Time, dial: &mut Dial, number: u32) {
         let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { return };
-        if dial.hello.is_empty() {
+        if dial.hello.is_empty() || own.secured.is_some() {
             return;
         }
         let outcome = own.send(now, &dial.hello, dial.hello.len(), &mut self.outgoing);

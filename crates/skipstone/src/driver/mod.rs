@@ -3,16 +3,17 @@
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
 //! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
-//! and `impaired_paths` simulate a bad network, `half_open` has the DTLS handshakes of other implementations,
+//! and `impaired_paths` simulate a bad network, `dtls` has a server's DTLS sessions and `dtls_client` those of clients,
 //! `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
 pub(crate) mod command;
 mod dial;
 mod dialing;
+#[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "dtls/absent.rs")]
+mod dtls;
+mod dtls_client;
 mod gates;
-#[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "half_open/absent.rs")]
-mod half_open;
 #[cfg_attr(not(feature = "simulate"), path = "impair/absent.rs")]
 pub(crate) mod impair;
 mod impaired_paths;
@@ -20,9 +21,11 @@ pub(crate) mod impairment_error;
 mod misrouted;
 mod newcomers;
 pub(crate) mod peer_shards;
+mod protected;
 mod publish;
 mod publisher;
 mod receive;
+mod secured;
 pub(crate) mod sockets;
 pub(crate) mod thread;
 mod transmit;
@@ -32,7 +35,7 @@ use crate::net::local::{LocalListener, LocalStream};
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
-use crate::security::Identity;
+use crate::security::DtlsServer;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
@@ -41,13 +44,14 @@ use bytes::Bytes;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
 pub(crate) use dial::DialConfig;
+use dtls::DtlsGuests;
 use gates::Gates;
-use half_open::HalfOpen;
 use impair::Impairment;
 #[cfg(feature = "simulate")]
 use impair::LinkStats;
 use mio::{Events, Poll, Token, Waker};
 use peer_shards::PeerShards;
+pub(crate) use protected::Protected;
 use publisher::Publisher;
 use skipstone_proto::MessageId;
 use skipstone_proto::Protection;
@@ -87,8 +91,8 @@ pub(crate) struct Driver {
     stats: DriverStats,
     publisher: Publisher,
     gates: Gates,
-    /// DTLS handshakes of other implementations, at a server that encrypts.
-    half_open: Option<Box<HalfOpen>>,
+    /// The DTLS sessions of a server that encrypts.
+    dtls: Option<Box<DtlsGuests>>,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
     /// A client's search for an address of its server.
@@ -200,7 +204,7 @@ impl Driver {
             stats: DriverStats::default(),
             publisher: Publisher::default(),
             gates: Gates::default(),
-            half_open: None,
+            dtls: None,
             peer_shards: None,
             dial: None,
         })
@@ -236,9 +240,10 @@ impl Driver {
         // Called before the endpoint handles the same timeout, because the endpoint knows less about the reason.
         self.go_on_dialing(now);
         self.endpoint.handle_timeout(now);
-        if let Some(half_open) = &mut self.half_open {
-            half_open.handle_timeout(now);
+        if let Some(dtls) = &mut self.dtls {
+            dtls.handle_timeout(now, &mut self.endpoint);
         }
+        self.wake_dtls_clients(now);
         self.publish_population();
         self.transmit();
         self.gates.publish(now, &mut self.endpoint);
@@ -246,10 +251,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Accepts DTLS handshakes of other implementations, with this identity.
+    /// Accepts DTLS sessions.
     #[cfg(all(feature = "dtls", feature = "__tls"))]
-    pub(crate) fn shake_hands_as(&mut self, identity: Arc<Identity>) {
-        self.half_open = Some(Box::new(HalfOpen::new(identity)));
+    pub(crate) fn accept_dtls(&mut self, server: DtlsServer) {
+        self.dtls = Some(Box::new(DtlsGuests::new(server)));
     }
 
     /// Sets the other shards of this server.
@@ -264,20 +269,22 @@ impl Driver {
         address: SocketAddr,
         token: &[u8],
         impairment: Option<&Impairment>,
-        protection: Protection,
+        protection: Protected,
     ) -> Result<PeerId, io::Error> {
         self.release_sockets();
-        let path = self.sockets.open(self.poll.registry(), target, address, impairment)?;
         let now = self.now();
+        let Protected { protection, dtls } = protection;
+        let path = self.sockets.open(self.poll.registry(), target, address, impairment, (now, dtls.as_ref()))?;
         let peer = self.endpoint.connect_with(now, path, token, protection).map_err(|error| match error {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
             error => io::Error::other(error.to_string()),
         })?;
         self.sockets.give(path.socket, peer);
-        if path.carrier.is_reliable {
-            // The stream accepts no packets until its own handshake is done.
+        if path.carrier.is_bound {
+            // A stream and a session accept no packets until their own handshake is done.
             self.endpoint.set_writable(path.socket, false);
         }
+        self.after_secured(path.socket);
         Ok(peer)
     }
 
@@ -385,16 +392,16 @@ impl Driver {
     }
 
     pub(crate) fn stats(&self) -> DriverStats {
-        let half_open = self.half_open.as_ref().map(|half_open| half_open.stats()).unwrap_or_default();
+        let dtls = self.dtls.as_ref().map(|dtls| dtls.stats()).unwrap_or_default();
         let misrouted = self.peer_shards.as_ref().map(|peer_shards| peer_shards.stats()).unwrap_or_default();
-        DriverStats { sockets: self.sockets.stats(), half_open, misrouted, ..self.stats }
+        DriverStats { sockets: self.sockets.stats(), dtls, misrouted, ..self.stats }
     }
 
     /// Time until the next deadline of the driver, [`WAIT_MAX`] at most.
     fn time_left(&self) -> Duration {
         let now = self.now();
-        let strangers = self.half_open.as_ref().map_or(Time::NEVER, |half_open| half_open.poll_timeout());
-        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(strangers).min(self.publish_due());
+        let sessions = self.dtls.as_ref().map_or(Time::NEVER, |dtls| dtls.poll_timeout()).min(self.sockets.dtls_due());
+        let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(sessions).min(self.publish_due());
         let due = self.dial.as_ref().map_or(due, |dial| due.min(dial.due()));
         due.since(now).min(WAIT_MAX)
     }

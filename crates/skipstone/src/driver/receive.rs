@@ -1,8 +1,8 @@
 //! Moves datagrams and messages from the sockets into the endpoint.
 
 use super::carrier::{local_path, udp_carrier};
-use super::dial::Dial;
-use super::half_open::HalfOpen;
+use super::dtls::DtlsGuests;
+use super::dtls_client::take_own;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
@@ -85,23 +85,20 @@ impl Driver {
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
-                let mut server = Serving {
-                    endpoint: &mut self.endpoint,
-                    peer_shards: &mut self.peer_shards,
-                    half_open: &mut self.half_open,
-                };
+                let mut server =
+                    Serving { endpoint: &mut self.endpoint, peer_shards: &mut self.peer_shards, dtls: &mut self.dtls };
                 receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| match &mut shared.paths {
                     Some(paths) => paths.send_up(now, from, bytes),
                     None => server.take(now, number, from, bytes),
                 })
             }
             Some(Socket::Own(own)) => {
-                let (remote, links) = (own.remote, &mut own.links);
+                let (own_path, remote, links) = (own.path(number), own.remote, &mut own.links);
                 let more = receive_datagrams(&mut own.udp, &mut self.incoming, |from, bytes| {
-                    let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
+                    let path = Path { remote: from, ..own_path };
                     match links {
                         Some(links) if from == remote => links.send_down(now, bytes),
-                        _ => take_own(&mut self.endpoint, &mut self.dial, now, path, bytes),
+                        _ => take_own(&mut self.endpoint, &mut self.dial, &mut own.secured, now, path, bytes),
                     }
                 });
                 is_refused = own.udp.take_refusal();
@@ -122,6 +119,7 @@ impl Driver {
             self.on_closed_port(number);
         }
         self.welcome(number);
+        self.after_secured(number);
         self.after_stream(number);
     }
 
@@ -253,10 +251,10 @@ impl Driver {
                 continue;
             }
             let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { continue };
+            let path = own.path(number);
             let Some(links) = &mut own.links else { continue };
-            let path = Path { socket: number, remote: own.remote, carrier: udp_carrier(&own.remote) };
             while links.receive_down(now, &mut self.message) {
-                take_own(&mut self.endpoint, &mut self.dial, now, path, &mut self.message);
+                take_own(&mut self.endpoint, &mut self.dial, &mut own.secured, now, path, &mut self.message);
             }
             while links.receive_up(now, &mut self.message) {
                 self.outgoing.push(&self.message, own.remote, None);
@@ -269,6 +267,7 @@ impl Driver {
                 let outcome = own.udp.send_batch(&mut self.outgoing);
                 self.stats.note(&outcome, &mut self.outgoing);
             }
+            self.after_secured(number);
         }
     }
 
@@ -284,7 +283,7 @@ impl Driver {
                     let mut server = Serving {
                         endpoint: &mut self.endpoint,
                         peer_shards: &mut self.peer_shards,
-                        half_open: &mut self.half_open,
+                        dtls: &mut self.dtls,
                     };
                     server.take(now, number, from, &mut datagram);
                 }
@@ -330,6 +329,9 @@ impl Driver {
     /// Releases the socket of a connection that is over: a client's own socket is closed, a stream first sends a Close
     /// frame.
     fn release(&mut self, number: u32) {
+        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
+            return dtls.close(self.clock.now(), number, &mut self.endpoint);
+        }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Stream(stream)) => {
                 stream.ws.close(1000, "");
@@ -338,26 +340,22 @@ impl Driver {
                     self.sockets.remove(number);
                 }
             }
-            Some(Socket::Own(_) | Socket::Local(_)) => self.sockets.remove(number),
+            Some(Socket::Own(_)) => {
+                self.close_secured(number);
+                self.sockets.remove(number);
+            }
+            Some(Socket::Local(_)) => self.sockets.remove(number),
             Some(Socket::Dialing) => self.abandon_dial(),
             Some(Socket::Shared(_)) | None => {}
         }
     }
 }
 
-/// Handles a client's datagram, which may be the first answer of a server with several addresses.
-fn take_own(endpoint: &mut Endpoint, dial: &mut Option<Box<Dial>>, now: Time, path: Path, bytes: &mut [u8]) {
-    if let Some(dial) = dial {
-        dial.on_datagram(endpoint, path, bytes);
-    }
-    endpoint.handle_datagram(now, path, bytes);
-}
-
 /// Destinations of the datagrams that a server receives.
 struct Serving<'a> {
     endpoint: &'a mut Endpoint,
     peer_shards: &'a mut Option<Box<PeerShards>>,
-    half_open: &'a mut Option<Box<HalfOpen>>,
+    dtls: &'a mut Option<Box<DtlsGuests>>,
 }
 
 impl Serving<'_> {
@@ -366,8 +364,13 @@ impl Serving<'_> {
             return;
         }
         let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
-        match self.half_open {
-            Some(half_open) if HalfOpen::is_dtls(bytes) => half_open.handle(now, number, from, bytes),
+        match self.dtls {
+            Some(dtls) if DtlsGuests::is_dtls(bytes) => {
+                let peer_shards = &mut *self.peer_shards;
+                dtls.handle(now, (number, from), bytes, self.endpoint, &mut |endpoint, path, content| {
+                    deliver(endpoint, peer_shards, now, path, content);
+                });
+            }
             _ => deliver(self.endpoint, self.peer_shards, now, path, bytes),
         }
     }

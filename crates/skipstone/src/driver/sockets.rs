@@ -1,13 +1,15 @@
 //! All sockets of a driver: a server's shared sockets, clients' own sockets, and streams.
 
-use super::carrier::{local_path, udp_carrier};
+use super::carrier::{dtls_carrier, local_path, udp_carrier};
 use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
 use super::newcomers::{Newcomer, Newcomers};
+use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
 use crate::net::websocket::{AllowedOrigins, WsConnection, WsListener, WsOptions};
+use crate::security::DtlsTrust;
 use crate::url::{Scheme, Target};
 use crate::websocket_rules::WebSocketRules;
 use mio::{Registry, Token};
@@ -41,6 +43,8 @@ pub(super) struct Sockets {
     pub(super) newcomers: Newcomers,
     /// Sockets with a simulated network.
     pub(super) impaired: Vec<u32>,
+    /// Clients' sockets whose DTLS session has a timer.
+    pub(super) timed: Vec<u32>,
     /// Time of the next search for streams that are stalled.
     pub(super) stale_check_at: Instant,
     opened: u64,
@@ -84,6 +88,8 @@ pub(super) struct Own {
     pub(super) udp: UdpSocket,
     pub(super) remote: SocketAddr,
     pub(super) links: Option<Links>,
+    /// The DTLS session around the socket, if there is one.
+    pub(super) secured: Option<Box<Secured>>,
 }
 
 #[derive(Debug)]
@@ -110,6 +116,12 @@ pub(super) struct Local {
 pub(super) const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 
 impl Own {
+    /// The path of what this socket carries.
+    pub(super) fn path(&self, number: u32) -> Path {
+        let carrier = if self.secured.is_some() { dtls_carrier(&self.remote) } else { udp_carrier(&self.remote) };
+        Path { socket: number, remote: self.remote, carrier }
+    }
+
     /// Sends the client's datagrams, through its simulated network if there is one. Datagrams that the kernel did not
     /// accept stay in the batch.
     pub(super) fn send(&mut self, now: Time, bytes: &[u8], segment_bytes: usize, batch: &mut SendBatch) -> SendOutcome {
@@ -135,6 +147,7 @@ impl Default for Sockets {
             accept_again_at: None,
             newcomers: Newcomers::default(),
             impaired: Vec::new(),
+            timed: Vec::new(),
             stale_check_at: Instant::now(),
             opened: 0,
             past_links: Default::default(),
@@ -151,6 +164,7 @@ impl Sockets {
         target: &Target,
         remote: SocketAddr,
         impairment: Option<&Impairment>,
+        (now, dtls): (Time, Option<&DtlsTrust>),
     ) -> io::Result<Path> {
         self.opened += 1;
         let links = impairment.map(|impairment| Links::new(impairment, self.opened)).transpose();
@@ -158,14 +172,17 @@ impl Sockets {
         let entry = self.all.vacant_entry();
         let number = entry.key() as u32;
         let carrier = match target.scheme {
-            Scheme::Encrypted | Scheme::Plain => {
+            Scheme::Encrypted | Scheme::Plain | Scheme::Dtls => {
                 let mut udp = bind_own(&remote)?;
                 udp.register(registry, Token(entry.key()))?;
                 if links.is_some() {
                     self.impaired.push(number);
                 }
-                entry.insert(Socket::Own(Box::new(Own { udp, remote, links })));
-                udp_carrier(&remote)
+                let secured = dtls.map(|dtls| Box::new(Secured::new(dtls.session(now))));
+                let own = Own { udp, remote, links, secured };
+                let carrier = own.path(number).carrier;
+                entry.insert(Socket::Own(Box::new(own)));
+                carrier
             }
             Scheme::WebSocket => {
                 let options = WsOptions::default();

@@ -2,6 +2,7 @@
 //! all messages together for a stream.
 
 use super::Driver;
+use super::dtls::DtlsGuests;
 use super::sockets::{Local, Socket, Stream};
 use crate::driver_stats::DriverStats;
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
@@ -21,9 +22,7 @@ impl Driver {
         }
         self.buffer = buffer;
         self.repeat_hello(self.clock.recent());
-        while let Some((socket, to, bytes)) = self.half_open.as_mut().and_then(|half_open| half_open.poll_transmit()) {
-            self.leave_shared(self.clock.recent(), socket, to, &bytes, None);
-        }
+        self.transmit_records(self.clock.recent());
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
@@ -46,6 +45,10 @@ impl Driver {
     fn route(&mut self, now: Time, transmit: &Transmit, bytes: &[u8]) {
         let number = transmit.path.socket;
         let (to, segment) = (transmit.path.remote, Some(transmit.segment_bytes));
+        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
+            dtls.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint);
+            return self.transmit_records(now);
+        }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Shared(shared)) => {
                 let is_taken = shared.paths.is_none() && shared.batch.push(bytes, to, segment);
@@ -53,6 +56,7 @@ impl Driver {
                     self.leave_shared(now, number, to, bytes, segment);
                 }
             }
+            Some(Socket::Own(own)) if own.secured.is_some() => self.send_secured(now, number, bytes, segment),
             Some(Socket::Own(own)) => {
                 let outcome = own.send(now, bytes, transmit.segment_bytes, &mut self.outgoing);
                 self.stats.note(&outcome, &mut self.outgoing);
@@ -77,6 +81,13 @@ impl Driver {
             }
             Some(Socket::Dialing) => self.take_hello(bytes),
             None => self.stats.send_errors += 1,
+        }
+    }
+
+    /// Sends what a server's DTLS sessions have to send.
+    fn transmit_records(&mut self, now: Time) {
+        while let Some((socket, to, bytes)) = self.dtls.as_mut().and_then(|dtls| dtls.poll_transmit()) {
+            self.leave_shared(now, socket, to, &bytes, None);
         }
     }
 

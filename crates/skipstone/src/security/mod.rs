@@ -1,12 +1,11 @@
-//! Encryption of native connections: a server's identity, the servers that a client trusts, and TLS behind the
-//! protocol's `Session` trait.
+//! Encryption of native connections: a server's identity, the servers that a client trusts, TLS behind the protocol's
+//! `Session` trait, and DTLS beneath the protocol.
 //!
 //! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` offers `tls`, which seals
-//! packets; `records` checks DTLS records before dimpl receives them, `dtls` converts times for it.
+//! packets; `dtls` has the sessions of the carrier.
 
 #[cfg(feature = "__tls")]
 mod backend;
-#[cfg(all(feature = "dtls", feature = "__tls"))]
 mod dtls;
 #[cfg(feature = "__tls")]
 mod ecdsa;
@@ -16,8 +15,6 @@ mod identity;
 mod identity_error;
 #[cfg(feature = "__tls")]
 mod key_file;
-#[cfg(all(feature = "dtls", feature = "__tls"))]
-pub(crate) mod records;
 #[cfg(all(test, feature = "self-signed", feature = "__tls"))]
 mod resident;
 #[cfg(all(feature = "self-signed", feature = "__tls"))]
@@ -30,8 +27,10 @@ mod trust;
 #[cfg(feature = "__tls")]
 mod verify;
 
+pub use dtls::DtlsVersion;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
-pub(crate) use dtls::instant;
+pub(crate) use dtls::{DtlsServer, is_client_hello};
+pub(crate) use dtls::{DtlsSession, DtlsTrust};
 pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::to_hex;
 #[cfg(feature = "__tls")]
@@ -83,9 +82,10 @@ impl Security {
         Identity::from_pem(certificate, key).map(Security::with)
     }
 
+    /// What a server needs for DTLS sessions.
     #[cfg(feature = "dtls")]
-    pub(crate) fn identity(&self) -> Option<Arc<Identity>> {
-        self.identity.clone()
+    pub(crate) fn dtls(&self) -> Option<DtlsServer> {
+        self.identity.clone().map(DtlsServer)
     }
 }
 
@@ -147,6 +147,18 @@ impl Trust {
     pub fn suites(&self, host: &str) -> Result<Arc<dyn Suites>, TrustError> {
         let verifier = verify::Verifier::new(self, host)?;
         Ok(Arc::new(suites::ClientSuites::new(verifier)))
+    }
+
+    /// What a client needs for a DTLS session with this host.
+    #[cfg(all(feature = "dtls", feature = "__tls"))]
+    pub(crate) fn dtls(&self, host: &str, version: DtlsVersion) -> Result<DtlsTrust, TrustError> {
+        Ok(DtlsTrust { verifier: Arc::new(verify::Verifier::new(self, host)?), version })
+    }
+
+    /// Returns the error that this build has no DTLS.
+    #[cfg(not(all(feature = "dtls", feature = "__tls")))]
+    pub(crate) fn dtls(&self, _: &str, _: DtlsVersion) -> Result<DtlsTrust, TrustError> {
+        Err(TrustError::NoEncryption)
     }
 
     /// Returns the error that this program was built without encryption.

@@ -107,6 +107,26 @@ fn an_encrypted_server_is_found_behind_a_dead_address_and_an_unreachable_one() {
 }
 
 #[test]
+#[cfg(feature = "dtls")]
+fn a_dtls_server_is_found_behind_a_dead_address() {
+    for threading in MODES {
+        let mut server = server();
+        let ((_socket, dead), pin) = (silent(), server.fingerprint().expect("it encrypts"));
+        let client = ClientConfig { trust: Trust::Pinned(pin), ..config(threading) };
+        let mut client = connect("skip+dtls", &[dead, server.local_addr()], client);
+        assert!(matches!(outcome(&mut client, Some(&mut server)), Event::Connected { .. }));
+        assert_eq!(client.remote_addr(), Some(server.local_addr()));
+        // Another server, and nobody.
+        let client = ClientConfig { trust: Trust::Pinned([7; 32]), ..config(threading) };
+        let close = close_of(&mut connect("skip+dtls", &[server.local_addr()], client));
+        assert!(close.reason_text().contains("fingerprint"), "{}", close.reason_text());
+        let handshake_timeout = Duration::from_millis(500);
+        let client = ClientConfig { trust: Trust::Pinned(pin), handshake_timeout, ..config(threading) };
+        assert_eq!(close_of(&mut connect("skip+dtls", &[dead], client)).code, code::HANDSHAKE_TIMEOUT);
+    }
+}
+
+#[test]
 #[cfg(feature = "simulate")]
 fn a_search_through_a_bad_network_finds_the_server_too() {
     let mut server = server();

@@ -1,17 +1,27 @@
 //! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both hear the end.
 
+#[cfg(feature = "dtls")]
+use skipstone::DtlsVersion;
 use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Threading, code};
 use std::time::{Duration, Instant};
 
 /// Runs a server that sends everything back, until the client has its answer and both know that it is over.
 fn echo(listen: &str, scheme: &str, threading: Threading) {
+    echo_by(listen, scheme, ClientConfig { threading, ..ClientConfig::default() });
+}
+
+fn echo_by(listen: &str, scheme: &str, client: ClientConfig) {
+    let threading = client.threading;
     let security = Security::self_signed().expect("it is made").allowing_plain();
     let listen = listen.parse().expect("an address");
     let config = ServerConfig { threading, security: Some(security), ..ServerConfig::new(listen) };
     let mut server = Server::start(config).expect("a port is free");
-    let url = if scheme == "skip" { server.url() } else { format!("{scheme}://{}", server.local_addr()) };
-    let mut client =
-        Client::connect(&url, b"a token", ClientConfig { threading, ..ClientConfig::default() }).expect(&url);
+    let url = match scheme {
+        "skip" => server.url(),
+        "skip+dtls" => server.url().replace("skip://", "skip+dtls://"),
+        _ => format!("{scheme}://{}", server.local_addr()),
+    };
+    let mut client = Client::connect(&url, b"a token", client).expect(&url);
     let end = Instant::now() + Duration::from_secs(20);
     let (mut is_echoed, mut server_closed, mut peer_at_server) = (false, false, None);
     while !(is_echoed && server_closed) {
@@ -65,6 +75,20 @@ fn encrypted_over_ipv4() {
 #[test]
 fn encrypted_over_ipv6_stepped_by_hand() {
     echo("[::1]:0", "skip", Threading::Stepped);
+}
+
+#[test]
+#[cfg(feature = "dtls")]
+fn dtls_over_ipv4_by_both_versions() {
+    for dtls_version in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
+        echo_by("127.0.0.1:0", "skip+dtls", ClientConfig { dtls_version, ..ClientConfig::default() });
+    }
+}
+
+#[test]
+#[cfg(feature = "dtls")]
+fn dtls_over_ipv6_stepped_by_hand() {
+    echo("[::1]:0", "skip+dtls", Threading::Stepped);
 }
 
 #[test]

@@ -37,7 +37,7 @@ mod idle_streams_keep_nobody_out;
 #[cfg(feature = "simulate")]
 mod long_messages_show_their_progress;
 #[cfg(feature = "dtls")]
-mod openssl_completes_a_handshake;
+mod openssl_is_a_player;
 mod servers_answer_queries;
 #[cfg(feature = "simulate")]
 mod shards_are_one_server;

@@ -54,7 +54,11 @@ impl Table {
     /// A client by this scheme.
     fn seat(&mut self, scheme: &str) -> PeerId {
         let own = format!("{scheme}://{}", self.server.local_addr());
-        let url = if scheme == "skip" { self.server.url() } else { own };
+        let url = match scheme {
+            "skip" => self.server.url(),
+            "skip+dtls" => self.server.url().replace("skip://", "skip+dtls://"),
+            _ => own,
+        };
         let target: Target = url.parse().expect("a URL");
         self.pool.add(&target, self.server.local_addr(), b"", None).expect("a socket")
     }
@@ -111,7 +115,8 @@ fn bytes(number: u32) -> Vec<u8> {
 fn everybody_hears_everybody_whichever_shard_they_came_to() {
     // A number that is no power of two: some ids name shards that there are not.
     let mut table = Table::new(config(3));
-    let schemes = ["skip+plain", "skip+plain", "skip", "ws"];
+    let by_dtls = if cfg!(feature = "dtls") { "skip+dtls" } else { "skip" };
+    let schemes = ["skip+plain", by_dtls, "skip", "ws"];
     let seats: Vec<PeerId> = (0..72).map(|seat| table.seat(schemes[seat % schemes.len()])).collect();
     table.step_until(|table| table.guests.len() == seats.len() && table.connected.len() == seats.len());
     let seen = || table.server.shards().iter().map(|shard| shard.clients).sum::<usize>();

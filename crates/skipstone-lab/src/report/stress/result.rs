@@ -86,7 +86,7 @@ pub enum StressTransport {
     Mixed,
     /// The native protocol alone, encrypted by TLS 1.3 and packets of its own.
     UdpTls,
-    /// The native protocol alone, encrypted by DTLS.
+    /// The native protocol alone, in DTLS sessions.
     UdpDtls,
     /// The native protocol alone, in clear.
     UdpPlain,

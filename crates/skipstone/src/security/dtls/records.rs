@@ -2,10 +2,12 @@
 //! it. RFC 6347 section 4.1, RFC 9147 section 4.
 
 /// Bytes in front of a record of DTLS 1.2, and of one in clear of 1.3.
-pub(crate) const HEADER_BYTES: usize = 13;
+const HEADER_BYTES: usize = 13;
 const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
 const CLIENT_HELLO: u8 = 1;
+const SERVER_HELLO: u8 = 2;
+const CLIENT_KEY_EXCHANGE: u8 = 16;
 /// Bytes in front of a handshake message or a fragment of one.
 const MESSAGE_HEADER_BYTES: usize = 12;
 
@@ -66,7 +68,7 @@ fn sealed_length(flags: u8, bytes: &[u8]) -> Option<usize> {
 
 /// Whether a datagram holds handshake records, `records_max` at most. Unencrypted alerts are refused, because anybody
 /// could have sent them.
-pub(crate) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
+pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
     let is_good =
         |record: Result<Record<'_>, ()>| record.is_ok_and(|record| record.is_sealed || record.bytes[0] != ALERT);
     !bytes.is_empty() && Records(bytes).count() <= records_max && Records(bytes).all(is_good)
@@ -80,6 +82,46 @@ pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
         && record.bytes[HEADER_BYTES + 4] == 0
         && record.bytes[HEADER_BYTES + 5] <= 1
         && records.next().is_none()
+}
+
+/// The end of a datagram that consists of sealed records only; the unencrypted records before it are left out.
+pub(super) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
+    let mut at = 0;
+    for record in Records(bytes) {
+        let record = record.ok()?;
+        if record.is_sealed {
+            let rest = &bytes[at..];
+            return Records(rest).all(|record| record.is_ok_and(|record| record.is_sealed)).then_some(rest);
+        }
+        at += record.bytes.len();
+    }
+    None
+}
+
+/// The records of a datagram, one by one, up to the first that is cut short.
+pub(super) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Records(bytes).map_while(|record| record.ok().map(|record| record.bytes))
+}
+
+/// Whether a server's datagram shows that it took the client's cookie: it begins with a ServerHello that is no
+/// HelloRetryRequest.
+pub(super) fn is_after_cookie(bytes: &[u8]) -> bool {
+    let Some(Ok(record)) = Records(bytes).next() else { return false };
+    let random = record.bytes.get(RANDOM_AT..RANDOM_AT + RETRY_RANDOM.len());
+    record.message() == Some(SERVER_HELLO) && random.is_some_and(|random| random != RETRY_RANDOM)
+}
+
+/// Where the random of a hello lies in its record: behind both headers and the version.
+const RANDOM_AT: usize = HEADER_BYTES + MESSAGE_HEADER_BYTES + 2;
+/// The first bytes of the random of a HelloRetryRequest (RFC 8446, section 4.1.3).
+const RETRY_RANDOM: &[u8] = &[0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11];
+
+/// Whether a datagram looks like the last flight of a client of 1.2: an unencrypted key exchange, and a sealed record
+/// at the end.
+pub(super) fn is_last_flight_1_2(bytes: &[u8]) -> bool {
+    let first = Records(bytes).next();
+    let is_exchange = matches!(first, Some(Ok(record)) if record.message() == Some(CLIENT_KEY_EXCHANGE));
+    is_exchange && sealed(bytes).is_some()
 }
 
 #[cfg(test)]
@@ -128,5 +170,36 @@ mod tests {
         );
         assert!(!is_client_hello(&[message(1, 0), message(1, 0)].concat()));
         assert!(!is_client_hello(&plain(22, &[1, 0, 0])) && !is_client_hello(&sealed_1_2(22, &[1; 20])));
+    }
+
+    #[test]
+    fn what_is_in_clear_in_front_of_sealed_records_is_left_out() {
+        let (clear, record) = (message(16, 1), sealed_1_2(22, &[7; 30]));
+        let both = [clear.clone(), record.clone()].concat();
+        assert_eq!(sealed(&both), Some(&record[..]));
+        assert_eq!(sealed(&record), Some(&record[..]));
+        assert_eq!(sealed(&clear), None);
+        assert_eq!(sealed(&[record.clone(), clear.clone()].concat()), None, "in clear behind a sealed one");
+        assert_eq!(sealed(&[]), None);
+        assert!(is_last_flight_1_2(&both) && !is_last_flight_1_2(&record) && !is_last_flight_1_2(&clear));
+        assert!(!is_last_flight_1_2(&[message(20, 1), record].concat()));
+    }
+
+    #[test]
+    fn a_server_hello_shows_that_the_cookie_was_taken_and_a_retry_does_not() {
+        let hello = |kind: u8, random: &[u8]| {
+            let message = [&[kind, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xFE, 0xFD], random, &[0; 24]].concat();
+            plain(22, &message)
+        };
+        assert!(is_after_cookie(&hello(2, &[7; 8])));
+        assert!(!is_after_cookie(&hello(2, RETRY_RANDOM)) && !is_after_cookie(&hello(3, &[7; 8])));
+        assert!(!is_after_cookie(&hello(2, &[7; 8])[..30]) && !is_after_cookie(&[]));
+    }
+
+    #[test]
+    fn records_are_taken_one_by_one_up_to_one_that_is_cut_short() {
+        let two = [sealed_1_2(23, &[1; 30]), sealed_1_2(23, &[2; 40])].concat();
+        assert_eq!(each(&two).map(<[u8]>::len).collect::<Vec<_>>(), [43, 53]);
+        assert_eq!(each(&two[..60]).count(), 1);
     }
 }

@@ -1,0 +1,23 @@
+//! The budget of encrypted handshakes, for carriers that have a handshake of their own (DTLS): both cost a server the same,
+//! and a host has one account for both.
+
+use super::state::Endpoint;
+use crate::time::Time;
+use core::net::SocketAddr;
+
+impl Endpoint {
+    /// Whether the handshake of a carrier with this host may begin.
+    pub fn admits_handshake(&mut self, now: Time, remote: &SocketAddr) -> bool {
+        self.handshake_budget.admits(now, remote)
+    }
+
+    /// Charges the handshake of a carrier to this host, whose address is proven.
+    pub fn on_handshake_begun(&mut self, remote: &SocketAddr) {
+        self.handshake_budget.on_begun(remote);
+    }
+
+    /// The handshake of a carrier with this host came to nothing.
+    pub fn on_handshake_failed(&mut self, remote: &SocketAddr) {
+        self.handshake_budget.on_failed(remote);
+    }
+}

@@ -1,0 +1,53 @@
+//! A build without the feature `dtls`: servers have no DTLS sessions. Values of this type cannot exist.
+
+use crate::driver_stats::DtlsStats;
+use skipstone_proto::{Endpoint, Path, Time};
+use std::net::SocketAddr;
+
+#[derive(Debug)]
+pub(super) enum DtlsGuests {}
+
+impl DtlsGuests {
+    pub(super) fn is_dtls(_: &[u8]) -> bool {
+        false
+    }
+
+    pub(super) fn is_session(_: u32) -> bool {
+        false
+    }
+
+    pub(super) fn handle(
+        &mut self,
+        _: Time,
+        _: (u32, SocketAddr),
+        _: &[u8],
+        _: &mut Endpoint,
+        _: &mut dyn FnMut(&mut Endpoint, Path, &mut [u8]),
+    ) {
+        match *self {}
+    }
+
+    pub(super) fn send(&mut self, _: Time, _: u32, _: &[u8], _: usize, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn close(&mut self, _: Time, _: u32, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn handle_timeout(&mut self, _: Time, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn poll_timeout(&self) -> Time {
+        match *self {}
+    }
+
+    pub(super) fn poll_transmit(&mut self) -> Option<(u32, SocketAddr, Vec<u8>)> {
+        match *self {}
+    }
+
+    pub(super) fn stats(&self) -> DtlsStats {
+        match *self {}
+    }
+}

@@ -1,0 +1,362 @@
+//! A server's DTLS sessions: whoever begins with a ClientHello, of whichever implementation, speaks the protocol inside of the
+//! session. WIRE.md section 7.1.
+//!
+//! DTLS validates addresses by its own cookie, which costs dimpl a session each, so strangers have a table of their own that
+//! a flood can fill without harm to anybody else. A session ends with its connection, and the connection with its session.
+//!
+//! ```text
+//! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected
+//!    2 s                 6 s                     5 s                 until its connection ends
+//! ```
+
+mod places;
+
+use super::carrier::{dtls_carrier, udp_carrier};
+use crate::driver_stats::DtlsStats;
+use crate::security::{DtlsServer, DtlsSession, is_client_hello};
+use places::Places;
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Endpoint, Network, Path};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+
+/// The sessions of a server's shared sockets.
+#[derive(Debug)]
+pub(super) struct DtlsGuests {
+    server: DtlsServer,
+    guests: BTreeMap<u32, Guest>,
+    by_remote: BTreeMap<(u32, SocketAddr), AtAddress>,
+    /// The next time of each guest, if there is one.
+    due: BTreeSet<(Time, u32)>,
+    places: Places,
+    next_number: u32,
+    outgoing: VecDeque<Outgoing>,
+    outgoing_bytes: usize,
+    stats: DtlsStats,
+}
+
+/// A datagram to send, with its shared socket and its destination.
+pub(super) type Outgoing = (u32, SocketAddr, Vec<u8>);
+/// What takes the content of records: the path is that of the session.
+pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
+
+/// The sessions with one address. A client that was restarted begins another while its old one stands, which anybody could
+/// do in its name: the old one goes when the new one is established.
+#[derive(Clone, Copy, Debug, Default)]
+struct AtAddress {
+    standing: Option<u32>,
+    coming: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Guest {
+    /// The shared UDP socket.
+    socket: u32,
+    remote: SocketAddr,
+    session: DtlsSession,
+    stage: Stage,
+    until: Time,
+    /// The entry in `due`.
+    due: Time,
+    /// Bytes that may be sent before the address is validated, IP and UDP headers included: as many as were received.
+    credit: usize,
+    /// Something was answered.
+    has_spoken: bool,
+    /// Datagrams that a stranger has said.
+    hellos: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Stranger,
+    Proven,
+    Established,
+    Connected,
+}
+
+/// Sockets of paths that are DTLS sessions have numbers from here on; those of a driver's sockets are below.
+const NUMBER_FIRST: u32 = 1 << 31;
+/// Datagrams of a stranger, who may say a hello in pieces, and each piece again. dimpl keeps each until the address is
+/// proven.
+const HELLOS_MAX: u32 = 8;
+const STRANGER_LIFE: Duration = Duration::from_secs(2);
+const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
+/// For an established session without a connection.
+const SILENT_LIFE: Duration = Duration::from_secs(5);
+/// Bytes that wait to be sent: all that a round of a server's sockets can cause, in answers of a flight each.
+const OUTGOING_BYTES_MAX: usize = 4 << 20;
+/// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core.
+const BEGUN_PER_SECOND_MAX: u32 = 1_000;
+
+impl Guest {
+    fn path(&self, number: u32) -> Path {
+        Path { socket: number, remote: self.remote, carrier: dtls_carrier(&self.remote) }
+    }
+
+    /// When something is to be done. A stranger is answered and never told twice.
+    fn next(&self) -> Time {
+        if self.stage == Stage::Stranger { self.until } else { self.until.min(self.session.poll_timeout()) }
+    }
+
+    /// Whether a datagram of this many bytes may go to the address.
+    fn affords(&mut self, bytes: usize) -> bool {
+        let cost = bytes_on_the_wire(&self.remote, bytes);
+        let is_affordable = self.session.is_proven() || cost <= self.credit;
+        self.credit = self.credit.saturating_sub(cost);
+        is_affordable
+    }
+}
+
+impl DtlsGuests {
+    pub(super) fn new(server: DtlsServer) -> Self {
+        DtlsGuests {
+            server,
+            guests: BTreeMap::new(),
+            by_remote: BTreeMap::new(),
+            due: BTreeSet::new(),
+            places: Places::default(),
+            next_number: NUMBER_FIRST,
+            outgoing: VecDeque::new(),
+            outgoing_bytes: 0,
+            stats: DtlsStats::default(),
+        }
+    }
+
+    /// Whether a datagram is DTLS (RFC 9443).
+    pub(super) fn is_dtls(datagram: &[u8]) -> bool {
+        matches!(datagram.first(), Some(20..=63))
+    }
+
+    /// Whether a path's socket is a session of this table.
+    pub(super) fn is_session(socket: u32) -> bool {
+        socket >= NUMBER_FIRST
+    }
+
+    /// Handles a DTLS datagram.
+    pub(super) fn handle(
+        &mut self,
+        now: Time,
+        (socket, remote): (u32, SocketAddr),
+        bytes: &[u8],
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) {
+        let at = self.by_remote.get(&(socket, remote)).copied().unwrap_or_default();
+        let is_hello = is_client_hello(bytes);
+        let mut is_taken = false;
+        for number in [at.coming, at.standing].into_iter().flatten() {
+            is_taken |= self.feed(now, number, bytes, is_hello, endpoint, deliver);
+        }
+        if at.coming.is_none() && is_hello && self.begin(now, socket, remote) {
+            let coming = self.by_remote.get(&(socket, remote)).and_then(|at| at.coming);
+            is_taken = coming.is_some_and(|number| self.feed(now, number, bytes, is_hello, endpoint, deliver));
+        }
+        self.stats.dropped += u64::from(!is_taken);
+    }
+
+    /// Gives a datagram to a session. False if the datagram counts for nothing there.
+    fn feed(
+        &mut self,
+        now: Time,
+        number: u32,
+        bytes: &[u8],
+        is_hello: bool,
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) -> bool {
+        let Some(guest) = self.guests.get_mut(&number) else { return false };
+        if guest.stage == Stage::Stranger && guest.hellos >= HELLOS_MAX {
+            return false;
+        }
+        guest.hellos += 1;
+        // A hello with the cookie begins what costs.
+        let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
+        if is_costly && !endpoint.admits_handshake(now, &guest.remote) {
+            return false;
+        }
+        guest.credit += bytes_on_the_wire(&guest.remote, bytes.len());
+        let path = guest.path(number);
+        let is_taken = guest.session.handle_datagram(now, bytes, &mut |content| deliver(endpoint, path, content));
+        self.settle(now, number, endpoint);
+        is_taken
+    }
+
+    /// Starts a session for an address that sent a ClientHello, if the limits allow.
+    fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> bool {
+        if !self.places.may_begin(now, BEGUN_PER_SECOND_MAX) {
+            return false;
+        }
+        if let Some(oldest) = self.places.begin(self.next_number) {
+            self.stats.displaced += 1;
+            self.remove(oldest);
+        }
+        let number = self.next_number;
+        while self.guests.contains_key(&self.next_number) || self.next_number == number {
+            self.next_number = self.next_number.checked_add(1).unwrap_or(NUMBER_FIRST);
+        }
+        let guest = Guest {
+            socket,
+            remote,
+            session: self.server.session(now),
+            stage: Stage::Stranger,
+            until: now + STRANGER_LIFE,
+            due: Time::NEVER,
+            credit: 0,
+            has_spoken: false,
+            hellos: 0,
+        };
+        self.guests.insert(number, guest);
+        self.by_remote.entry((socket, remote)).or_default().coming = Some(number);
+        self.stats.begun += 1;
+        true
+    }
+
+    /// Takes what a session has to send, and draws the consequences of what happened to it.
+    fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        while let Some(bytes) = guest.session.poll_datagram() {
+            guest.has_spoken = true;
+            let has_room = self.outgoing_bytes + bytes.len() <= OUTGOING_BYTES_MAX;
+            if has_room && guest.affords(bytes.len()) {
+                self.outgoing_bytes += bytes.len();
+                self.outgoing.push_back((guest.socket, guest.remote, bytes));
+            } else {
+                self.stats.dropped += 1;
+            }
+        }
+        if guest.session.failure().is_some() {
+            return self.end(now, number, endpoint);
+        }
+        if guest.stage == Stage::Stranger && guest.session.is_proven() && !self.on_proven(now, number, endpoint) {
+            return;
+        }
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        if guest.stage == Stage::Proven && guest.session.is_established() {
+            self.on_established(now, number, endpoint);
+        }
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        if guest.stage == Stage::Established && endpoint.has_stream(number) {
+            (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
+            self.places.leave(number);
+        }
+        self.schedule(number);
+    }
+
+    /// The client has shown that it is at its address. False if there is no room for it.
+    fn on_proven(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> bool {
+        let Some(guest) = self.guests.get_mut(&number) else { return false };
+        (guest.stage, guest.until) = (Stage::Proven, now + HANDSHAKE_LIFE);
+        endpoint.on_handshake_begun(&guest.remote);
+        if let Some(crowded) = self.places.prove(number, Network::of(&guest.remote)) {
+            self.stats.displaced += 1;
+            self.end(now, crowded, endpoint);
+        }
+        self.guests.contains_key(&number)
+    }
+
+    fn on_established(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        (guest.stage, guest.until) = (Stage::Established, now + SILENT_LIFE);
+        self.stats.established += 1;
+        let at = self.by_remote.entry((guest.socket, guest.remote)).or_default();
+        let before = at.standing.replace(number);
+        at.coming = None;
+        if let Some(before) = before {
+            self.close(now, before, endpoint);
+        }
+    }
+
+    /// Seals datagrams for a session, which [`DtlsGuests::poll_transmit`] then gives.
+    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        for datagram in bytes.chunks(segment_bytes.max(1)) {
+            guest.session.send(now, datagram);
+        }
+        self.settle(now, number, endpoint);
+    }
+
+    /// Ends a session with a close_notify: its connection is over, or another session takes its place.
+    pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        if let Some(guest) = self.guests.get_mut(&number) {
+            guest.session.close(now);
+            self.settle(now, number, endpoint);
+        }
+    }
+
+    /// Handles timeouts: retransmits flights, and ends expired sessions.
+    pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
+        while let Some((_, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            let Some(guest) = self.guests.get_mut(&number) else {
+                self.due.pop_first();
+                continue;
+            };
+            if guest.until <= now {
+                self.close(now, number, endpoint);
+            } else {
+                guest.session.handle_timeout(now);
+                self.settle(now, number, endpoint);
+            }
+        }
+    }
+
+    /// Time at which [`DtlsGuests::handle_timeout`] must be called next.
+    pub(super) fn poll_timeout(&self) -> Time {
+        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
+    }
+
+    /// The next datagram to send.
+    pub(super) fn poll_transmit(&mut self) -> Option<Outgoing> {
+        let next = self.outgoing.pop_front()?;
+        self.outgoing_bytes -= next.2.len();
+        Some(next)
+    }
+
+    pub(super) fn stats(&self) -> DtlsStats {
+        DtlsStats { open: self.guests.len() as u64, ..self.stats }
+    }
+
+    fn schedule(&mut self, number: u32) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        let next = guest.next();
+        let before = core::mem::replace(&mut guest.due, next);
+        if before != next {
+            self.due.remove(&(before, number));
+            if next < Time::NEVER {
+                self.due.insert((next, number));
+            }
+        }
+    }
+
+    /// Ends a session, and its connection if it has one.
+    fn end(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.remove(number) else { return };
+        if matches!(guest.stage, Stage::Proven | Stage::Established) {
+            endpoint.on_handshake_failed(&guest.remote);
+        }
+        let reason = guest.session.failure().map_or("the DTLS session is over", |failure| &failure.reason);
+        endpoint.handle_carrier_lost(now, number, reason);
+    }
+
+    fn remove(&mut self, number: u32) -> Option<Guest> {
+        let guest = self.guests.remove(&number)?;
+        self.due.remove(&(guest.due, number));
+        self.places.leave(number);
+        let key = (guest.socket, guest.remote);
+        if let Some(at) = self.by_remote.get_mut(&key) {
+            at.coming = at.coming.filter(|coming| *coming != number);
+            at.standing = at.standing.filter(|standing| *standing != number);
+            if at.coming.is_none() && at.standing.is_none() {
+                self.by_remote.remove(&key);
+            }
+        }
+        Some(guest)
+    }
+}
+
+/// Bytes of a datagram, IP and UDP headers included.
+fn bytes_on_the_wire(remote: &SocketAddr, bytes: usize) -> usize {
+    bytes + usize::from(udp_carrier(remote).overhead_bytes)
+}
+
+#[cfg(all(test, feature = "simulate"))]
+mod tests;

@@ -1,0 +1,225 @@
+//! Whoever has not proven its address, or has no connection, gets little and not for long.
+
+use super::places::{NETWORK_MAX, STRANGERS_MAX};
+use super::*;
+
+const RECORD_HEADER: usize = 13;
+
+fn host() -> Host {
+    Host::new(Config::server(Default::default()))
+}
+
+/// Handshake messages in clear with a sequence that is far ahead, each in a record of its own.
+fn ahead(sequence: u16, records: usize) -> Vec<u8> {
+    let [high, low] = sequence.to_be_bytes();
+    let header = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 12];
+    [header.as_slice(), &[16, 0, 0, 0, high, low, 0, 0, 0, 0, 0, 0]].concat().repeat(records)
+}
+
+#[test]
+fn strangers_fill_256_places_and_get_no_more_than_they_brought() {
+    for version in VERSIONS {
+        let (mut host, hello) = (host(), spoken(&mut session(version, START)).remove(0));
+        for number in 0..3_000 {
+            let now = START + Duration::from_millis(u64::from(number) * 2);
+            host.guests.handle_timeout(now, &mut host.endpoint);
+            host.take(now, address(number), &mut hello.clone());
+            let bytes: usize = host.said().iter().map(|(_, answer)| answer.len()).sum();
+            assert!((1..=hello.len()).contains(&bytes), "{bytes}");
+            assert!(host.guests.stats().open <= STRANGERS_MAX as u64);
+        }
+        assert_eq!(host.guests.stats().displaced, 3_000 - STRANGERS_MAX as u64);
+        host.guests.handle_timeout(START + Duration::from_secs(20), &mut host.endpoint);
+        assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
+        assert!(host.said().is_empty() && host.guests.by_remote.is_empty(), "they go without a word");
+    }
+}
+
+#[test]
+fn a_flood_begins_a_thousand_sessions_a_second() {
+    let (mut host, hello) = (host(), hello());
+    (0..3_000).for_each(|number| host.take(START, address(number), &mut hello.clone()));
+    assert_eq!(host.guests.stats().begun, u64::from(BEGUN_PER_SECOND_MAX));
+    assert_eq!(host.guests.stats().dropped, 2_000);
+    host.take(START + Duration::from_secs(1), address(9_000), &mut hello.clone());
+    assert_eq!(host.guests.stats().begun, u64::from(BEGUN_PER_SECOND_MAX) + 1);
+}
+
+#[test]
+fn whoever_has_proven_its_address_is_not_displaced_by_strangers() {
+    for version in VERSIONS {
+        let (mut host, hello, mut client) = (host(), hello(), session(version, START));
+        shake_hands(&mut host, START, address(9_999), &mut client, 1);
+        for mut again in spoken(&mut client) {
+            host.take(START, address(9_999), &mut again);
+        }
+        host.said();
+        (0..600).for_each(|number| host.take(START, address(number), &mut hello.clone()));
+        assert!(host.guests.guests.values().any(|guest| guest.remote == address(9_999)), "{version:?}");
+    }
+}
+
+#[test]
+fn one_network_has_64_sessions_without_a_connection() {
+    let mut host = host();
+    let mut clients = Vec::new();
+    for number in 0..100 {
+        // Few in a second, so that the budget of handshakes is not what limits them.
+        let now = START + Duration::from_millis(40) * number;
+        let (from, mut client) = (address(0xC000_0200 + number), session(DtlsVersion::V1_2, now));
+        shake_hands(&mut host, now, from, &mut client, 4);
+        clients.push(client);
+    }
+    let established = clients.iter().filter(|client| client.is_established()).count();
+    assert_eq!(established, NETWORK_MAX as usize);
+    assert_eq!(host.guests.stats().displaced, 100 - u64::from(NETWORK_MAX));
+    // Another network is not concerned.
+    let now = START + Duration::from_secs(4);
+    let mut other = session(DtlsVersion::V1_2, now);
+    shake_hands(&mut host, now, address(0x0A00_0001), &mut other, 4);
+    assert!(other.is_established());
+}
+
+#[test]
+fn handshakes_are_charged_to_their_network() {
+    let mut host = host();
+    let mut established = 0;
+    // One address begins handshakes that come to nothing, as fast as it can.
+    for number in 0..400_u32 {
+        let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
+        let mut client = session(DtlsVersion::V1_2, START);
+        shake_hands(&mut host, START, from, &mut client, 4);
+        established += usize::from(client.is_established());
+        client.close(START);
+        for mut last in spoken(&mut client) {
+            host.take(START, from, &mut last);
+        }
+        host.said();
+    }
+    assert!((8..=16).contains(&established), "{established}");
+}
+
+#[test]
+fn garbage_and_other_records_begin_nothing() {
+    let (mut host, hello) = (host(), hello());
+    for kind in 20..=63 {
+        let mut garbage = hello.clone();
+        garbage[0] = kind;
+        garbage[RECORD_HEADER] = 2;
+        host.take(START, address(1), &mut garbage.clone());
+        host.take(START, address(1), &mut garbage[..5]);
+    }
+    assert_eq!((host.guests.stats().begun, host.guests.stats().dropped), (0, 88));
+}
+
+#[test]
+fn a_hello_that_is_too_long_counts_for_nothing() {
+    let (mut host, mut long) = (host(), hello());
+    long.resize(1_501, 0);
+    let content = (long.len() - RECORD_HEADER) as u16;
+    long[11..13].copy_from_slice(&content.to_be_bytes());
+    host.take(START, address(1), &mut long);
+    assert_eq!(host.guests.stats().dropped, 1);
+    assert!(host.said().is_empty());
+}
+
+#[test]
+fn a_stranger_says_hello_only_and_a_proven_client_little_else() {
+    let (mut host, mut client) = (host(), session(DtlsVersion::V1_2, START));
+    shake_hands(&mut host, START, address(1), &mut client, 1);
+    for sequence in 2..8 {
+        host.take(START, address(1), &mut ahead(sequence, 1));
+    }
+    assert_eq!(host.guests.stats().dropped, 6);
+    for mut again in spoken(&mut client) {
+        host.take(START, address(1), &mut again);
+    }
+    assert!(host.guests.guests.values().all(|guest| guest.stage == Stage::Proven));
+    host.take(START, address(1), &mut ahead(100, 5));
+    assert_eq!(host.guests.stats().dropped, 7);
+    (100..105).for_each(|sequence| host.take(START, address(1), &mut ahead(sequence, 1)));
+    assert_eq!(host.guests.stats().open, 0, "dimpl keeps no fifth datagram");
+}
+
+#[test]
+fn a_stranger_says_hello_eight_times_at_most() {
+    for version in VERSIONS {
+        let (mut host, hello) = (host(), spoken(&mut session(version, START)).remove(0));
+        let answers: usize = (0..100)
+            .map(|_| {
+                host.take(START, address(1), &mut hello.clone());
+                host.said().len()
+            })
+            .sum();
+        assert_eq!(host.guests.stats().dropped, 100 - u64::from(HELLOS_MAX), "{version:?}");
+        assert!((1..=HELLOS_MAX as usize).contains(&answers), "{version:?}: {answers}");
+        assert_eq!(host.guests.stats().open, 1);
+    }
+}
+
+#[test]
+fn a_stranger_is_answered_and_never_told_twice() {
+    for version in VERSIONS {
+        let mut host = host();
+        host.take(START, address(1), &mut spoken(&mut session(version, START)).remove(0));
+        assert_eq!(host.said().len(), 1);
+        for number in 1..20 {
+            host.guests.handle_timeout(START + Duration::from_millis(100 * number), &mut host.endpoint);
+            assert!(host.said().is_empty());
+        }
+    }
+}
+
+#[test]
+fn answers_are_paid_for_with_their_headers() {
+    let (mut host, hello) = (host(), hello());
+    let v6 = SocketAddr::from(([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1], 4_000));
+    host.take(START, v6, &mut hello.clone());
+    let (_, answer) = host.said().remove(0);
+    let credit = host.guests.guests.values().next().expect("it is there").credit;
+    assert_eq!(credit, hello.len() - answer.len(), "48 bytes came and went besides");
+    assert_eq!(bytes_on_the_wire(&v6, 100), 148);
+    assert_eq!(bytes_on_the_wire(&address(1), 100), 128);
+}
+
+#[test]
+fn a_session_without_a_connection_ends_after_five_seconds_with_a_close_notify() {
+    for version in VERSIONS {
+        let (mut host, mut client) = (host(), session(version, START));
+        shake_hands(&mut host, START, address(1), &mut client, 4);
+        assert!(client.is_established());
+        for number in 1..50 {
+            // Whatever it says that is no OPEN.
+            let now = START + Duration::from_millis(100) * number;
+            client.send(now, b"hello?");
+            shake_hands(&mut host, now, address(1), &mut client, 1);
+            host.guests.handle_timeout(now, &mut host.endpoint);
+        }
+        assert_eq!(host.guests.stats().open, 1);
+        let end = START + SILENT_LIFE;
+        host.guests.handle_timeout(end, &mut host.endpoint);
+        for (_, datagram) in host.said() {
+            client.handle_datagram(end, &datagram, &mut |_| ());
+        }
+        assert!(client.failure().is_some_and(|it| it.reason.contains("closed by the peer")), "{version:?}");
+        assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
+    }
+}
+
+#[test]
+fn a_handshake_that_stops_is_forgotten_after_six_seconds() {
+    for version in VERSIONS {
+        let (mut host, mut client) = (host(), session(version, START));
+        shake_hands(&mut host, START, address(1), &mut client, 1);
+        for mut again in spoken(&mut client) {
+            host.take(START, address(1), &mut again);
+        }
+        let mut now = START;
+        while host.guests.poll_timeout() < Time::NEVER {
+            now = host.guests.poll_timeout();
+            host.guests.handle_timeout(now, &mut host.endpoint);
+        }
+        assert_eq!((now, host.guests.stats().open), (START + HANDSHAKE_LIFE, 0), "{version:?}");
+        assert!(host.said().len() < 16);
+    }
+}
