@@ -287,7 +287,7 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
-            Frame::PathChallenge { token } => self.path.roaming.on_challenge(token),
+            Frame::PathChallenge { token } => self.path.roaming.on_challenge(cx.now, token),
             Frame::PathResponse { token } => self.path.roaming.on_response(token),
             Frame::TimeRequest { sent_us } => self.on_time_request(cx.now, sent_us),
             Frame::TimeResponse { sent_us, server_us, held_us } => {
