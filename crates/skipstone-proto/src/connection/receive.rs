@@ -76,7 +76,9 @@ impl Connection {
             return Err(DropReason::TooEarly);
         }
         let reference = self.receiving.received.next();
-        let plaintext = self.security.open(datagram, header, reference).ok_or(DropReason::NotAuthentic)?;
+        let Some(plaintext) = self.security.open(datagram, header, reference) else {
+            return Err(if self.security.was_replay() { DropReason::Replay } else { DropReason::NotAuthentic });
+        };
         let mut reader = Reader::new(&datagram[plaintext]);
         let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(reference);
         if !self.receiving.received.is_new(number) {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use skipstone_proto::Redundancy;
 use skipstone_proto::SUITE_DTLS_1_3;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
@@ -37,8 +36,7 @@ pub(super) enum Ages {
 }
 
 pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -> Ends {
-    let redundancy = Redundancy { mode: mode.0, ..Redundancy::default() };
-    let mut settings = Settings { redundancy, channels: channels(setup), ..Settings::default() };
+    let mut settings = Settings { redundancy: mode.with_budget(), channels: channels(setup), ..Settings::default() };
     // An overloaded link is to be measured, not to end the connection.
     settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);
     if let Some(messages) = setup.condition.waiting_max {
