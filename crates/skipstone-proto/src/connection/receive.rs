@@ -76,7 +76,9 @@ impl Connection {
             return Err(DropReason::TooEarly);
         }
         let reference = self.receiving.received.next();
-        let plaintext = self.security.open(datagram, header, reference).ok_or(DropReason::NotAuthentic)?;
+        let Some(plaintext) = self.security.open(datagram, header, reference) else {
+            return Err(if self.security.was_replay() { DropReason::Replay } else { DropReason::NotAuthentic });
+        };
         let mut reader = Reader::new(&datagram[plaintext]);
         let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(reference);
         if !self.receiving.received.is_new(number) {
@@ -288,7 +290,7 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
-            Frame::PathChallenge { token } => self.path.roaming.on_challenge(token),
+            Frame::PathChallenge { token } => self.path.roaming.on_challenge(cx.now, token),
             Frame::PathResponse { token } => self.path.roaming.on_response(token),
             Frame::NewId { sequence, id } => self.identity.spare.on_given(sequence, id),
             Frame::TimeRequest { sent_us } => self.on_time_request(cx.now, sent_us),

@@ -103,6 +103,7 @@ fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     }
     check_merging("settings.merging", settings.merging)?;
     check_redundancy("settings.redundancy.mode", settings.redundancy.mode)?;
+    check_budget(settings, settings.redundancy.mode)?;
     check_rules(settings)
 }
 
@@ -122,6 +123,16 @@ fn check_redundancy(field: &str, mode: RedundancyMode) -> Result<(), ConfigError
         _ => format!("Fixed with at least 1 source and 1 repair, together at most {BLOCK_MAX}"),
     };
     Err(ConfigError::out_of_range(field, mode, range))
+}
+
+/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would know.
+fn check_budget(settings: &Settings, mode: RedundancyMode) -> Result<(), ConfigError> {
+    let (budget, needed) = (settings.redundancy.budget_percent, mode.budget_percent_min());
+    if budget >= needed {
+        return Ok(());
+    }
+    let range = format!("at least {needed}, which {mode:?} takes");
+    Err(ConfigError::out_of_range("settings.redundancy.budget_percent", budget, range))
 }
 
 fn check_rules(settings: &Settings) -> Result<(), ConfigError> {
@@ -158,6 +169,7 @@ fn check_rule(settings: &Settings, at: usize, rule: &ChannelRule) -> Result<(), 
     }
     if let Some(mode) = rule.redundancy {
         check_redundancy(&field("redundancy"), mode)?;
+        check_budget(settings, mode)?;
     }
     let repeats = matches!(settings.redundancy_of(rule), RedundancyMode::Repeat { .. });
     if repeats && rule.mode == DeliveryMode::ReliableSequenced {
@@ -285,6 +297,8 @@ mod tests {
     fn cases() -> Vec<Case> {
         let fixed = |sources, repairs| RedundancyMode::Fixed { sources, repairs };
         let repeat = |bursts| RedundancyMode::Repeat { bursts };
+        let budget =
+            |mode, budget_percent| with(|config| config.settings.redundancy = Redundancy { mode, budget_percent });
         vec![
             times("settings.idle_timeout", "86400.000000001s", SILENCE_MIN, |config, time| {
                 config.settings.idle_timeout = time
@@ -389,10 +403,23 @@ mod tests {
             Case {
                 field: "settings.channels[0].redundancy",
                 value: "Repeat { bursts: 9 }",
-                inside: vec![rule(|rule| rule.redundancy = Some(fixed(1, 63)))],
+                inside: vec![rule(|rule| rule.redundancy = Some(fixed(61, 3)))],
                 outside: vec![
                     rule(|rule| rule.redundancy = Some(fixed(1, 64))),
                     rule(|rule| rule.redundancy = Some(repeat(9))),
+                ],
+            },
+            Case {
+                field: "settings.redundancy.budget_percent",
+                value: "124",
+                inside: vec![budget(fixed(1, 1), 125), budget(fixed(10, 3), 38), budget(repeat(8), 0)],
+                outside: vec![
+                    budget(fixed(1, 2), 249),
+                    budget(fixed(10, 3), 37),
+                    with(|config| {
+                        config.settings.channels[0].redundancy = Some(fixed(1, 1));
+                        config.settings.redundancy.budget_percent = 124;
+                    }),
                 ],
             },
             Case {

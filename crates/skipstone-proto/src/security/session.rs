@@ -67,4 +67,10 @@ pub trait Session: Send {
     /// Opens a datagram whose header ends at `header`. Returns where the plaintext now lies, or `None` if it was not
     /// sealed by the peer or was damaged.
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>>;
+
+    /// Whether the last datagram that [`Session::open`] refused bears the number of one that it has opened: a duplicate of
+    /// the network's, as a rule. For statistics alone, as nobody has checked who wrote it.
+    fn was_replay(&self) -> bool {
+        false
+    }
 }

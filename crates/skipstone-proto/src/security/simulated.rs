@@ -44,6 +44,7 @@ impl SimulatedSuites {
             resend: None,
             next: 0,
             replay: ReplayWindow::default(),
+            was_replay: false,
             rng,
         };
         if role == Role::Client {
@@ -126,6 +127,7 @@ struct SimulatedSession {
     resend: Option<(HandshakeFlight, Time, Duration)>,
     next: u64,
     replay: ReplayWindow,
+    was_replay: bool,
     rng: Rng,
 }
 
@@ -271,7 +273,12 @@ impl Session for SimulatedSession {
         end
     }
 
+    fn was_replay(&self) -> bool {
+        self.was_replay
+    }
+
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+        self.was_replay = false;
         let end = datagram.len().checked_sub(TLS_1_3.record_overhead - 2)?;
         let short = u16::from_be_bytes(datagram.get(header..header + 2)?.try_into().ok()?);
         let body = header + 2..end;
@@ -280,6 +287,7 @@ impl Session for SimulatedSession {
         }
         let sequence = self.replay.restore(short);
         if !self.replay.is_new(sequence) {
+            self.was_replay = true;
             return None;
         }
         let (covered, tag) = datagram.split_at(datagram.len() - TAG_BYTES);

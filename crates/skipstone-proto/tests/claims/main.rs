@@ -14,6 +14,7 @@ mod a_client_knows_the_servers_time;
 mod a_client_states_what_it_takes;
 mod a_client_that_changes_its_address_keeps_its_connection;
 mod a_client_that_moves_is_not_recognised_by_its_ids;
+mod a_fade_is_no_congestion;
 mod a_flood_of_opens_keeps_nobody_out;
 mod a_forged_refusal_only_shortens_the_wait;
 mod a_forgotten_connection_ends_within_three_round_trips;

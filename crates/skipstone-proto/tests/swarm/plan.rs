@@ -173,6 +173,10 @@ fn config(rng: &mut Rng) -> Config {
         channels: rules(rng),
         redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
     };
+    // A block code needs its budget.
+    let modes = settings.channels.iter().map(|rule| settings.redundancy_of(rule)).chain([settings.redundancy.mode]);
+    let needed = modes.map(RedundancyMode::budget_percent_min).max().unwrap_or(0);
+    settings.redundancy.budget_percent = settings.redundancy.budget_percent.max(needed);
     // Where a newer message replaces an older one, nothing can be repeated.
     let all = settings.redundancy.mode;
     let replacing = settings.channels.iter_mut().filter(|rule| rule.mode == DeliveryMode::ReliableSequenced);

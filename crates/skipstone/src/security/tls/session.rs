@@ -185,6 +185,10 @@ impl Session for TlsSession {
         sealed
     }
 
+    fn was_replay(&self) -> bool {
+        self.packets.as_ref().is_some_and(|packets| packets.was_replay())
+    }
+
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
         if self.failure.is_some() || datagram.len() < header + OVERHEAD {
             return None;
