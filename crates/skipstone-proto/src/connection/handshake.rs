@@ -1,6 +1,8 @@
 //! How a connection begins. WIRE.md section 6.
 
-use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, offer_of};
+use super::client_handshake::{
+    ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, hello_of, offer_of,
+};
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
@@ -33,8 +35,7 @@ impl Connection {
     pub(crate) fn new_client(now: Time, peer: PeerId, path: Path, local: u32, request: Request) -> Self {
         let Request { nonce, token, protection, limits, timeout } = request;
         let offer = offer_of(&protection, Grease::new(nonce));
-        let mut hello = vec![0; datagram::hello_len(&offer)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, &offer);
+        let hello = hello_of(local, nonce, &offer);
         let identity =
             Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 }, spare: SpareIds::default() };
         // Nothing is sealed before the server's challenge has come.
@@ -54,7 +55,7 @@ impl Connection {
             resend_at: now,
             interval: RESEND_FIRST,
             challenge_from: now,
-            refusal: None,
+            hint: None,
         }));
         client
     }

@@ -99,7 +99,7 @@ impl Connection {
             ConnectionState::Dead => {}
             ConnectionState::Closing | ConnectionState::Drained => self.handle_ending_timeout(cx),
             ConnectionState::Hello | ConnectionState::Opening | ConnectionState::Requested => {
-                self.handle_refusal_timeout(cx);
+                self.handle_hint_timeout(cx);
                 if self.timers.handshake_due <= cx.now && !self.is_dead() {
                     self.on_handshake_timeout(cx);
                 }

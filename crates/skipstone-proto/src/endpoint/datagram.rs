@@ -113,7 +113,11 @@ impl Endpoint {
         length: usize,
         act: impl FnOnce(&mut Connection, &mut Context<'_>) -> Result<(), DropReason>,
     ) -> Result<(), DropReason> {
-        let index = self.find_on_path(&path, id)?;
+        let found = self.find_on_path(&path, id);
+        if found == Err(DropReason::UnknownConnection) {
+            self.reset(path, id, length);
+        }
+        let index = found?;
         let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
         let opened_by = connection.opened_by();
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };

@@ -103,4 +103,16 @@ fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
     assert!(took <= Duration::from_millis(5_600), "{took:?}");
 }
 
+/// Its datagrams name a handshake that is gone, and have no way back: it begins with HELLO.
+#[test]
+fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
+    let sessions = sessions();
+    for begin in [10, 12, 14, 16] {
+        for ways in [[true, true], [false, true]] {
+            let took = took_silence(&sessions, BEGINNING + DELAY * begin / 4, Duration::from_millis(4_500), ways);
+            assert!(took <= Duration::from_millis(7_000), "{begin}, {ways:?}: {took:?}");
+        }
+    }
+}
+
 const SILENCE: Duration = Duration::from_secs(2);
