@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Decodes the golden datagrams; written from WIRE.md alone. With --check, compares with what is expected of them."""
+"""Decodes the golden datagrams; written from WIRE.md alone. With --check, compares with what is expected of them, and
+opens the handshakes of tls.txt."""
 
 import json
 import pathlib
 import sys
 import zlib
+
+import tls
 
 
 class Malformed(Exception):
@@ -243,6 +246,8 @@ def frames(r, number, references):
             found.append({"frame": "TIME_REQUEST", "sent_us": r.varint()})
         elif kind == 0x0E:
             found.append({"frame": "TIME_RESPONSE", "sent_us": r.varint(), "server_us": r.varint(), "held_us": r.varint()})
+        elif kind == 0x0F:
+            found.append({"frame": "NEW_ID", "sequence": r.varint(), "id": own_id(r)})
         elif 0x40 <= kind < 0x80:
             found.append({"frame": "EXTENSION", "type": kind, "body": r.prefixed().hex()})
         else:
@@ -370,6 +375,7 @@ NUMBERS = {
     1: ("idle_timeout_ms", 1, DAY_MS, 30_000),
     2: ("keepalive_ms", 1, DAY_MS, 25_000),
     3: ("ack_delay_us", 0, DAY_MS * 1000, 1_000),
+    10: ("ack_delay_max_us", 0, DAY_MS * 1000, 70_000),
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
     6: ("datagram_bytes_max", 256, 65_507, 1_472),
@@ -491,6 +497,8 @@ def main():
             print("  " + json.dumps(vector["expect"], ensure_ascii=False))
     verdict = f", {len(vectors) - wrong} as expected, {wrong} not" if check else ""
     print(f"{len(vectors)} datagrams decoded{verdict}")
+    if check:
+        wrong += tls.check()
     sys.exit(1 if wrong else 0)
 
 

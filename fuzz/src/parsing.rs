@@ -181,6 +181,7 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             Item::Plain(Frame::Closed) => frame::encode_closed(writer),
             Item::Plain(Frame::PathChallenge { token }) => frame::encode_path_challenge(writer, *token),
             Item::Plain(Frame::PathResponse { token }) => frame::encode_path_response(writer, *token),
+            Item::Plain(Frame::NewId { sequence, id }) => frame::encode_new_id(writer, *sequence, *id),
             Item::Plain(Frame::TimeRequest { sent_us }) => frame::encode_time_request(writer, *sent_us),
             Item::Plain(Frame::TimeResponse { sent_us, server_us, held_us }) => {
                 frame::encode_time_response(writer, *sent_us, *server_us, *held_us);

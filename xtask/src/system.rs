@@ -8,7 +8,11 @@ use crate::verdict::Verdict;
 /// The target that proves that the protocol needs no operating system.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Adds the components and the target that are missing, if there is rustup.
+/// The targets of other systems for which the libraries compile, where their standard library is to be had.
+pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
+
+/// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other systems
+/// is well all the same: the step that needs them says so.
 pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     if process::find("rustup").is_none() {
         return Verdict::Skipped(
@@ -20,11 +24,16 @@ pub(crate) fn toolchain(tree: &Tree) -> Verdict {
         .filter(|component| !rustup_lists("component", component, tree))
         .map(|component| ("component", *component))
         .chain((!has_target(WASM, tree)).then_some(("target", WASM)));
-    for (kind, name) in added {
+    let others = OTHER_SYSTEMS.iter().filter(|target| !has_target(target, tree)).map(|target| ("target", *target));
+    for (kind, name) in added.chain(others) {
         println!("the {kind} {name} is missing; adding it");
         let mut rustup = process::command("rustup", tree);
         rustup.args([kind, "add", name]);
         if let Err(why) = process::run(rustup) {
+            if OTHER_SYSTEMS.contains(&name) {
+                println!("{why}");
+                continue;
+            }
             return Verdict::Failed(why);
         }
     }

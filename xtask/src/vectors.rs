@@ -1,4 +1,5 @@
-//! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder that was written from that page alone.
+//! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder and the client that were written from that
+//! page alone.
 
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -27,7 +28,11 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
     let mut python = process::command(program, tree);
     // No `__pycache__` beside the vectors.
     python.args(["-B", DECODER, "--check"]);
-    process::run(python).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+    let decoded = process::run(python);
+    let mut python = process::command(program, tree);
+    python.args(["-B", "-m", "unittest", "discover", "--start-directory", CLIENT, "--top-level-directory", CLIENT]);
+    decoded.and_then(|()| process::run(python)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
 const DECODER: &str = "vectors/decode.py";
+const CLIENT: &str = "interop/python";

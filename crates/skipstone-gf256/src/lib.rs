@@ -38,7 +38,7 @@
 //!
 //! NEON on aarch64 passes all tests in an emulator (QEMU), which says nothing about its speed; WebAssembly has the
 //! portable kernel and is not measured either.
-
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod field;

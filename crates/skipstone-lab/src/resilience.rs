@@ -14,7 +14,7 @@ pub struct ResilienceFlags {
     #[arg(long, value_name = "MODE")]
     pub redundancy: Option<Mode>,
     /// Limit on the bytes of repairs and copies, in percent of the bytes that they protect; never exceeded [default:
-    /// 125%]
+    /// 125%, or more if a fixed mode takes more]
     #[arg(long, value_name = "PERCENT")]
     pub redundancy_budget: Option<Budget>,
     /// How much may be in flight: `default` keeps the queue short and yields to others, `aggressive` is for whoever owns
@@ -38,10 +38,10 @@ pub enum Congestion {
 impl ResilienceFlags {
     /// The server's settings.
     pub fn redundancy(&self) -> Redundancy {
-        let default = Redundancy::default();
+        let of_mode = self.redundancy.map_or(Redundancy::default(), |mode| mode.with_budget());
         Redundancy {
-            mode: self.redundancy.map_or(default.mode, |mode| mode.0),
-            budget_percent: self.redundancy_budget.map_or(default.budget_percent, |budget| budget.0),
+            budget_percent: self.redundancy_budget.map_or(of_mode.budget_percent, |budget| budget.0),
+            ..of_mode
         }
     }
 

@@ -72,6 +72,7 @@
 //!
 //! Buffers are recycled: a link in a steady state does not allocate. The number of datagrams in flight is limited only
 //! by the caller, who sends and receives them; set a [`QueueLimit`] with a rate that the sender may exceed.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![forbid(unsafe_code)]
 
 mod bottleneck;

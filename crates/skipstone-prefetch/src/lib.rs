@@ -1,5 +1,6 @@
 //! Prefetching: begins to load memory into the processor's caches before it is read, while other work is done. A
 //! thousand connections do not fit into the caches; a caller that serves one after the other knows the next one.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![no_std]
 
 /// Begins to fetch a value, at most [`BYTES_MAX`] of it. The function does not wait, reads nothing and changes nothing.

@@ -16,7 +16,7 @@
 //! instructions seal BYTES COUNT        packets of this length, sealed in clear and opened
 //! instructions mul-add KERNEL KB       the erasure code's inner loop, by this kernel of those that the machine has
 //! instructions encode BYTES COUNT      repairs over 20 packets of this length
-//! instructions decode BYTES COUNT      windows of 20 packets, of which 2 are made again from 2 repairs
+//! instructions decode BYTES COUNT      windows of 20 packets, of which 2 are recovered from 2 repairs
 //! ```
 
 use bytes::Bytes;
@@ -357,7 +357,7 @@ fn decode(bytes: usize, count: usize) -> u64 {
             }
             std::iter::from_fn(|| decoder.poll_recovered()).count()
         });
-        assert!(at == 0 || again == 2, "window {at}: {again} packets were made again");
+        assert!(at == 0 || again == 2, "window {at}: {again} packets were recovered");
     }
     count as u64
 }

@@ -56,6 +56,14 @@ impl Rtt {
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
     }
 
+    /// As [`Rtt::on_sample`], for a delay that should be at most `greatest`. What is beyond is subtracted, too, but makes no
+    /// new least: a peer that states delays which it did not have cannot make the path look shorter than it is by more than
+    /// `greatest`.
+    pub fn on_delayed_sample(&mut self, sample: Duration, ack_delay: Duration, greatest: Duration) {
+        let floor = self.min.min(sample.saturating_sub(greatest));
+        self.on_sample(sample, ack_delay.min(sample.saturating_sub(floor)));
+    }
+
     /// Smoothed round-trip time.
     pub fn smoothed(&self) -> Duration {
         self.smoothed
@@ -92,5 +100,35 @@ impl Rtt {
 impl Default for Rtt {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_delay_that_was_had_is_no_part_of_the_estimate_however_long_it_was() {
+        let mut rtt = Rtt::new();
+        rtt.on_delayed_sample(ms(40), ms(0), ms(70));
+        for held in [1, 30, 70, 300, 5_000] {
+            rtt.on_delayed_sample(ms(40 + held), ms(held), ms(70));
+            assert_eq!((rtt.smoothed(), rtt.min()), (ms(40), ms(40)), "{held}");
+        }
+    }
+
+    #[test]
+    fn a_delay_that_was_not_had_shortens_the_estimate_by_the_greatest_at_most() {
+        let mut rtt = Rtt::new();
+        rtt.on_delayed_sample(ms(100), ms(0), ms(30));
+        for _ in 0..100 {
+            rtt.on_delayed_sample(ms(100), ms(5_000), ms(30));
+        }
+        assert_eq!(rtt.min(), ms(70));
+        assert!(rtt.smoothed() >= ms(70));
     }
 }

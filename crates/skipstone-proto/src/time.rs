@@ -32,8 +32,13 @@ impl Time {
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, span: Duration) -> Time {
-        Time(self.0.saturating_add(span.as_micros() as u64))
+        Time(self.0.saturating_add(micros(span)))
     }
+}
+
+/// Whole microseconds of a span, or as many as 64 bits hold.
+const fn micros(span: Duration) -> u64 {
+    span.as_secs().saturating_mul(1_000_000).saturating_add(span.subsec_micros() as u64)
 }
 
 impl AddAssign<Duration> for Time {
@@ -45,7 +50,7 @@ impl AddAssign<Duration> for Time {
 impl Sub<Duration> for Time {
     type Output = Time;
     fn sub(self, span: Duration) -> Time {
-        Time(self.0.saturating_sub(span.as_micros() as u64))
+        Time(self.0.saturating_sub(micros(span)))
     }
 }
 

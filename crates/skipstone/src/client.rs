@@ -1,10 +1,11 @@
 //! A client: one connection to one server.
 
+use crate::deadline::deadline_in;
 use crate::driver::impair::Impairment;
 use crate::driver::impairment_error::ImpairmentError;
 use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS, Protected};
 use crate::driver_stats::DriverStats;
-use crate::handle::{Handle, HandleConfig, Threading, Wake};
+use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
@@ -24,7 +25,6 @@ use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 /// Configuration of a client. The server's settings determine timeouts, limits and channels.
 #[derive(Clone, Debug)]
@@ -183,6 +183,7 @@ impl Client {
     ) -> Result<Self, StartError> {
         StartError::check_token(token)?;
         StartError::check_queue(config.queue_bytes_max)?;
+        StartError::check_bandwidth("bandwidth_max", config.bandwidth_max, 1)?;
         let target: Target = url.parse().map_err(StartError::Url)?;
         if let Some(impairment) = &config.impairment {
             impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
@@ -236,6 +237,7 @@ impl Client {
         }
         StartError::check_token(token)?;
         StartError::check_queue(config.queue_bytes_max)?;
+        StartError::check_bandwidth("bandwidth_max", config.bandwidth_max, 1)?;
         let mut driver = Driver::of_clients(config.endpoint(), 1)?;
         let connected = driver.connect_local(server, token);
         let peer = connected.map_err(|error| StartError::Io("connect locally".into(), io::Error::other(error)))?;
@@ -355,10 +357,17 @@ impl Client {
     /// A NAT that changes the address by itself needs no call: the server follows.
     ///
     /// # Errors
-    /// The system refuses a socket; the old socket stays in use.
+    /// The system refuses a socket, or the driver is gone: the old socket stays in use. Or the driver has not answered for 5 s
+    /// ([`io::ErrorKind::TimedOut`]), and may still migrate.
     pub fn rebind(&mut self) -> io::Result<bool> {
         let peer = self.peer;
-        self.handle.ask(move |driver| driver.rebind(peer)).unwrap_or(Ok(false))
+        self.handle.ask(None, move |driver| driver.rebind(peer)).unwrap_or_else(|reason| match reason {
+            NoAnswer::DriverGone => Err(io::Error::other(PeerError::DriverGone)),
+            NoAnswer::DriverBusy => {
+                let text = "the driver has not answered for 5 s, and may still migrate: is the machine overloaded?";
+                Err(io::Error::new(io::ErrorKind::TimedOut, text))
+            }
+        })
     }
 
     /// State and counters of the connection; `None` before the driver has published a first snapshot. Like all
@@ -391,9 +400,10 @@ impl Client {
 
     /// Ends the connection. The server is told the code (below 1,000 the application's own) and up to 512 bytes of the reason;
     /// the rest is cut off.
-    /// Queued reliable messages have `linger` to arrive first. Returns when the server knows, or soon after `linger`.
+    /// Queued reliable messages have `linger` to arrive first. Returns when the server knows, or soon after `linger`; it
+    /// waits for the driver's thread to end its current turn. A code above 2^62-1 is sent as 2^62-1.
     pub fn close(mut self, code: u64, reason: &str, linger: Duration) {
-        let end = Instant::now() + linger + GOODBYE_MAX;
+        let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
         self.handle.close_all(code, reason, linger);
         self.handle.await_goodbyes(end);
     }

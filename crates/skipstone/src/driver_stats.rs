@@ -2,6 +2,7 @@
 
 /// Counters of a driver.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct DriverStats {
     /// Rounds of the driver's loop.
     pub rounds: u64,
@@ -31,6 +32,7 @@ impl DriverStats {
 
 /// Counters and buffers of a driver's sockets.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct SocketStats {
     /// Datagrams that the kernel dropped because a receive buffer was full.
     pub receive_drops: u64,
@@ -85,6 +87,7 @@ impl DtlsStats {
 
 /// Counters of misrouted datagrams, which arrived at the wrong shard: those of clients that migrated, and forged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MisroutedStats {
     /// Datagrams handed to the shard that their connection id names.
     pub handed_on: u64,

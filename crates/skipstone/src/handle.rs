@@ -1,6 +1,7 @@
 //! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand. Both
 //! answer alike, because [`Roster`] knows what the application has been told.
 
+use crate::deadline::deadline_in;
 use crate::driver::Driver;
 use crate::driver::command::Command;
 use crate::driver::thread::{Shared, run};
@@ -211,6 +212,7 @@ impl Handle {
 
     pub(crate) fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
         self.check_driver()?;
+        PeerError::check_code(code)?;
         self.roster.close(peer)?;
         self.push(Command::Close { peer, code, reason: reason.into(), linger }, Wake::Now);
         Ok(())
@@ -234,6 +236,9 @@ impl Handle {
 
     pub(crate) fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
         self.check_room()?;
+        if matches!(merging, Merging::After(span) if span > MERGING_MAX) {
+            return Err(PeerError::MergingTooLong);
+        }
         self.roster.check(peer)?;
         self.push(Command::Merging(peer, merging), Wake::Now);
         Ok(())
@@ -251,17 +256,20 @@ impl Handle {
         self.push(Command::CloseAll { code, reason: reason.into(), linger }, Wake::Now);
     }
 
-    /// Runs a function on the driver and waits for the answer. `None` if the driver is gone, or does not answer for 5
-    /// s.
+    /// Runs a function on the driver and waits for the answer, for 5 s and until `end` at most.
     pub(crate) fn ask<T: Send + 'static>(
         &mut self,
+        end: Option<Instant>,
         question: impl FnOnce(&mut Driver) -> T + Send + 'static,
-    ) -> Option<T> {
+    ) -> Result<T, NoAnswer> {
+        if self.is_gone() {
+            return Err(NoAnswer::DriverGone);
+        }
         match &mut self.inner {
             Inner::Stepped(stepped) => {
                 let driver = &mut owned(stepped).driver;
                 driver.queue_broadcasts();
-                Some(question(driver))
+                Ok(question(driver))
             }
             Inner::Background(background) => {
                 let (answer, answered) = mpsc::sync_channel(1);
@@ -270,7 +278,7 @@ impl Handle {
                     let _ = answer.send(question(driver));
                 });
                 background.push(Command::Ask(ask), Wake::Now);
-                background.answer(&answered)
+                background.answer(&answered, end)
             }
         }
     }
@@ -323,7 +331,7 @@ impl Handle {
     pub(crate) fn wait(&mut self, span: Duration) {
         match &mut self.inner {
             Inner::Stepped(_) => {
-                let end = Instant::now() + span;
+                let end = deadline_in(span);
                 while !self.has_events() {
                     let left = end.saturating_duration_since(Instant::now());
                     if self.drive(left).is_err() || left.is_zero() {
@@ -338,13 +346,13 @@ impl Handle {
         }
     }
 
-    /// One round of a stepped driver, waiting for `wait_max` at most; no effect with a background thread.
+    /// One round of a stepped driver, waiting for `wait_max` at most; no effect with a background thread, while it runs.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
+        if let Some(failure) = self.failure() {
+            return Err(io::Error::other(failure));
+        }
         let Inner::Stepped(stepped) = &mut self.inner else { return Ok(()) };
         let stepped = owned(stepped);
-        if let Some(failure) = &stepped.failure {
-            return Err(io::Error::other(failure.clone()));
-        }
         let result = stepped.driver.drive(wait_max);
         if let Err(error) = &result {
             stepped.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
@@ -366,9 +374,9 @@ impl Handle {
     /// Waits until no connection is left, until `end` at most.
     pub(crate) fn await_goodbyes(&mut self, end: Instant) {
         while Instant::now() < end {
-            match self.ask(|driver| driver.endpoint.open_count()) {
-                None | Some(0) => return,
-                Some(_) => {}
+            match self.ask(Some(end), |driver| driver.endpoint.open_count()) {
+                Err(_) | Ok(0) => return,
+                Ok(_) => {}
             }
             match &self.inner {
                 Inner::Stepped(_) => {
@@ -435,16 +443,17 @@ impl Background {
     }
 
     /// Waits for an answer as long as the driver lives.
-    fn answer<T>(&self, answered: &mpsc::Receiver<T>) -> Option<T> {
-        let end = Instant::now() + ANSWER_MAX;
+    fn answer<T>(&self, answered: &mpsc::Receiver<T>, end: Option<Instant>) -> Result<T, NoAnswer> {
+        let latest = deadline_in(ANSWER_MAX);
+        let end = end.map_or(latest, |end| end.min(latest));
         while Instant::now() < end {
             match answered.recv_timeout(LOOK_SPAN) {
-                Ok(answer) => return Some(answer),
+                Ok(answer) => return Ok(answer),
                 Err(mpsc::RecvTimeoutError::Timeout) if !self.shared.is_over.load(Ordering::Acquire) => {}
-                Err(_) => break,
+                Err(_) => return answered.try_recv().map_err(|_| NoAnswer::DriverGone),
             }
         }
-        answered.try_recv().ok()
+        answered.try_recv().map_err(|_| NoAnswer::DriverBusy)
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -476,6 +485,17 @@ pub(crate) fn reason_of(error: skipstone_proto::SendError, channel: u16, bytes: 
     }
 }
 
+/// Reason why a question to the driver has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// The driver has ended.
+    DriverGone,
+    /// The driver has not come to the question in time, and may come to it later.
+    DriverBusy,
+}
+
+/// Limit on the span of [`Merging::After`].
+const MERGING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time limit for an answer of the driver; after it the driver is stuck or gone.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// How often a handle that waits for an answer checks whether the driver still runs.

@@ -80,12 +80,17 @@
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod client;
+mod deadline;
 mod driver;
 mod driver_stats;
 mod gate;
 mod handle;
 mod mailbox;
+#[cfg(feature = "unstable")]
 pub mod net;
+#[cfg(not(feature = "unstable"))]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "measuring tools use the rest, by the feature `unstable`")]
+mod net;
 #[cfg(feature = "simulate")]
 mod pool;
 mod query;
@@ -108,6 +113,7 @@ pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
 pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats};
 pub use handle::Threading;
+pub use net::udp::BufferGrants;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};

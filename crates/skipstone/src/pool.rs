@@ -7,7 +7,7 @@ use crate::driver_stats::DriverStats;
 use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
 use crate::security::{DtlsVersion, Fingerprint, Trust};
-use crate::send_error::{PeerError, SendError};
+use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
 use crate::statistics::Overview;
 use crate::url::{Scheme, Target};
@@ -39,7 +39,7 @@ pub struct PoolConfig {
     pub trust: Trust,
     /// The version of DTLS that `skip+dtls://` URLs mean.
     pub dtls_version: DtlsVersion,
-    /// Clients whose sockets one [`Pool::drive`] reads at most, 1 or more. With a few dozen, received data is processed
+    /// Clients whose sockets one [`Pool::drive`] reads at most, 1 to 65,536. With a few dozen, received data is processed
     /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
     /// follow.
     pub sockets_at_once: usize,
@@ -64,6 +64,8 @@ impl Default for PoolConfig {
 #[derive(Debug)]
 pub struct Pool {
     driver: Driver,
+    /// Reason for which driving failed, if it did.
+    failure: Option<String>,
     next_id: u64,
     trust: Trust,
     dtls_version: DtlsVersion,
@@ -78,9 +80,11 @@ impl Pool {
     /// A field of the configuration is out of range, or the system refuses a poll, most often because too many files are
     /// open.
     pub fn new(config: PoolConfig) -> Result<Self, StartError> {
-        if config.sockets_at_once == 0 {
-            return Err(StartError::Config(ConfigError::out_of_range("sockets_at_once", 0, "1 or more")));
+        if !(1..=SOCKETS_AT_ONCE_MAX).contains(&config.sockets_at_once) {
+            let error = ConfigError::out_of_range("sockets_at_once", config.sockets_at_once, "1 to 65,536");
+            return Err(StartError::Config(error));
         }
+        StartError::check_bandwidth("bandwidth_max_per_client", config.bandwidth_max_per_client, 1)?;
         let clients = Config {
             merging: config.merging,
             handshake_timeout: config.handshake_timeout,
@@ -92,6 +96,7 @@ impl Pool {
         let driver = Driver::of_clients(clients, config.sockets_at_once)?;
         Ok(Pool {
             driver,
+            failure: None,
             next_id: 0,
             trust: config.trust,
             dtls_version: config.dtls_version,
@@ -102,8 +107,8 @@ impl Pool {
     /// Adds a client and begins to connect it. The caller has resolved the target's address, once for all clients.
     ///
     /// # Errors
-    /// The system refuses a socket, most often because too many files are open; nobody can be trusted as asked; or the
-    /// target's carrier cannot have an impairment.
+    /// The system refuses a socket, most often because too many files are open; nobody can be trusted as asked; the
+    /// target's carrier cannot have an impairment; the token is too long; or the driver has failed.
     pub fn add(
         &mut self,
         target: &Target,
@@ -111,6 +116,9 @@ impl Pool {
         token: &[u8],
         impairment: Option<&Impairment>,
     ) -> Result<PeerId, StartError> {
+        if let Some(failure) = &self.failure {
+            return Err(StartError::Io("add a client".into(), io::Error::other(failure.clone())));
+        }
         StartError::check_token(token)?;
         if let Some(impairment) = impairment {
             impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
@@ -134,7 +142,19 @@ impl Pool {
     /// # Errors
     /// The system refuses to wait for the sockets; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
-        self.driver.drive(wait_max)
+        if let Some(failure) = &self.failure {
+            return Err(io::Error::other(failure.clone()));
+        }
+        let result = self.driver.drive(wait_max);
+        if let Err(error) = &result {
+            self.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
+        }
+        result
+    }
+
+    /// Reason for which the driver failed, if it did: no further event comes.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
     }
 
     /// The next event, if there is one.
@@ -146,11 +166,14 @@ impl Pool {
     /// [`Client::send`](crate::Client::send).
     ///
     /// # Errors
-    /// No such client or channel, not connected, message too long, or the channel's queue is full. The error returns
-    /// the message with the reason.
+    /// No such client or channel, not connected, message too long, the channel's queue is full, or the driver has failed.
+    /// The error returns the message with the reason.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.next_id += 1;
         let (id, payload) = (MessageId(self.next_id), payload.into());
+        if self.failure.is_some() {
+            return Err(SendError::new(SendRefusal::DriverGone, payload));
+        }
         let message = Submission { payload: payload.clone(), id, age: Duration::ZERO };
         let sent = self.driver.send(peer, channel, message);
         sent.map(|()| id).map_err(|error| SendError::new(reason_of(error, channel, payload.len()), payload))
@@ -174,13 +197,21 @@ impl Pool {
     /// Ends one client's connection. The server is told the code and up to 512 bytes of the reason; the rest is cut off.
     ///
     /// # Errors
-    /// There is no such client, or its connection has ended.
+    /// There is no such client, or its connection has ended; the code is above 2^62-1; or the driver has failed.
     pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
+        if self.failure.is_some() {
+            return Err(PeerError::DriverGone);
+        }
+        PeerError::check_code(code)?;
         let now = self.driver.now();
-        if self.driver.endpoint.close(now, peer, code, reason, linger) { Ok(()) } else { Err(PeerError::Over) }
+        match self.driver.endpoint.close(now, peer, code, reason, linger) {
+            true => Ok(()),
+            false if self.driver.endpoint.knew(peer) => Err(PeerError::Over),
+            false => Err(PeerError::UnknownPeer),
+        }
     }
 
-    /// Ends every connection; their `Closed` events follow.
+    /// Ends every connection; their `Closed` events follow. A code above 2^62-1 is sent as 2^62-1.
     pub fn close_all(&mut self, code: u64, reason: &str, linger: Duration) {
         let now = self.driver.now();
         self.driver.endpoint.close_all(now, code, reason, linger);
@@ -216,6 +247,9 @@ impl Pool {
         self.driver.link_stats()
     }
 }
+
+/// As many as the sockets of one address have ports.
+const SOCKETS_AT_ONCE_MAX: usize = 65_536;
 
 #[cfg(test)]
 mod tests {

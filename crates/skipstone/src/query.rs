@@ -18,9 +18,9 @@ use std::time::Duration;
 /// queried, and the first answer counts.
 ///
 /// # Errors
-/// The name has no address, the system refuses a socket, or nothing came in time.
+/// The name has no address, the timeout is 0, the system refuses a socket, or nothing came in time.
 pub fn query(server: &str, timeout: Duration) -> Result<QueryAnswer, QueryError> {
-    let mut batch = QueryBatch::new(QueryConfig { timeout, ..QueryConfig::default() }).map_err(QueryError::Io)?;
+    let mut batch = QueryBatch::new(QueryConfig { timeout, ..QueryConfig::default() })?;
     resolve(server)?.into_iter().for_each(|address| batch.ask(address));
     let mut last = QueryError::Timeout;
     while !batch.is_done() {

@@ -58,10 +58,21 @@ pub enum PeerError {
     NotWaiting,
     /// The library maintains the group of all connected peers.
     EveryoneIsKept,
+    /// A close code has 62 bits: 0 to 4,611,686,018,427,387,903. Those below 1,000 are the application's.
+    CodeTooLarge,
+    /// Messages wait for others for 24 hours at most.
+    MergingTooLong,
     /// The queue to the driver's thread is full.
     DriverBusy,
     /// The driver's thread has ended; the handle's `failure` says why.
     DriverGone,
+}
+
+impl PeerError {
+    /// Refuses a close code that no CLOSE can carry.
+    pub(crate) fn check_code(code: u64) -> Result<(), PeerError> {
+        if code < 1 << 62 { Ok(()) } else { Err(PeerError::CodeTooLarge) }
+    }
 }
 
 impl SendError {
@@ -97,7 +108,8 @@ impl fmt::Display for SendRefusal {
             SendRefusal::TooLong { bytes, bytes_max } => write!(
                 f,
                 "the message has {bytes} bytes and this channel takes {bytes_max} at most: split it, or raise \
-                 message_bytes_max and the channel's queue_bytes_max in the server's settings"
+                 message_bytes_max and the channel's queue_bytes_max in the server's settings, and message_bytes_max in the \
+                 limits of a client that states less"
             ),
             SendRefusal::QueueFull => f.write_str(
                 "the channel's queue to this peer is full, because the path carries less than is sent: send less, or try \
@@ -124,6 +136,8 @@ impl fmt::Display for PeerError {
             PeerError::EveryoneIsKept => {
                 "Group::EVERYONE has every connected peer and nobody else: use a group with another number"
             }
+            PeerError::CodeTooLarge => "a close code has at most 62 bits: use one below 1,000, which are yours",
+            PeerError::MergingTooLong => "messages wait for others for 24 hours at most: Merging::After takes less",
             PeerError::DriverBusy => {
                 "the queue to the driver's thread is full: ask for less, or try again at the next tick"
             }

@@ -144,6 +144,7 @@ impl Server {
     pub fn start(config: ServerConfig) -> Result<Self, StartError> {
         shards::check(config.shards, config.threading).map_err(StartError::Shards)?;
         StartError::check_queue(config.queue_bytes_max)?;
+        StartError::check_bandwidth("bandwidth_max", config.bandwidth_max, config.shards)?;
         if let Some(impairment) = &config.impairment {
             check(impairment, &config).map_err(StartError::Impairment)?;
         }
@@ -204,8 +205,11 @@ impl Server {
     ///
     /// # Errors
     /// The token is too long, a field of the configuration is out of range, it has an impairment, which memory cannot have,
-    /// or the system refuses a thread.
+    /// the server's driver is gone, or the system refuses a thread.
     pub fn connect_local(&self, token: &[u8], config: ClientConfig) -> Result<Client, StartError> {
+        if let Some(failure) = self.failure() {
+            return Err(StartError::Io("connect locally".into(), io::Error::other(failure)));
+        }
         Client::connect_local(&self.local_listener, token, config)
     }
 
@@ -296,7 +300,8 @@ impl Server {
     /// of the reason; the rest is cut off.
     ///
     /// # Errors
-    /// There is no such peer, or its connection has ended or is closing already; or the driver is gone.
+    /// There is no such peer, or its connection has ended or is closing already; the code is above 2^62-1; or the driver is
+    /// gone.
     pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.close(peer, code, reason, linger)
@@ -424,7 +429,8 @@ impl Server {
     /// Sets when messages to one peer are sent, and so which share a datagram.
     ///
     /// # Errors
-    /// There is no such peer, or its connection has ended; the queue to the driver is full, or the driver is gone.
+    /// There is no such peer, or its connection has ended; messages would wait for more than 24 hours; the queue to the
+    /// driver is full, or the driver is gone.
     pub fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.set_merging(peer, merging)
@@ -477,9 +483,10 @@ impl Server {
     }
 
     /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; the whole call takes
-    /// little longer. Returns the final counters, to the last packet.
+    /// little longer, and waits for the drivers' threads to end their current turns. Returns the final counters, to the
+    /// last packet, or where a driver does not answer those that it published last. A code above 2^62-1 is sent as 2^62-1.
     pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) -> Stats {
-        self.shards.close_all(code, reason, linger, linger + GOODBYE_MAX)
+        self.shards.close_all(code, reason, linger, linger.saturating_add(GOODBYE_MAX))
     }
 
     fn wake(&self) -> Wake {

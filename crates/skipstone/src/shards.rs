@@ -9,6 +9,7 @@
 //! Nothing that one driver writes another reads, as long as clients stay where they are; so a broadcast has a payload for
 //! each shard, because peers that share one count their copies in one place.
 
+use crate::deadline::deadline_in;
 #[cfg(feature = "simulate")]
 use crate::driver::impair::{LinkStats, add_stats};
 use crate::driver::peer_shards::{Mailbox, PeerShards};
@@ -31,6 +32,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Time that a driver has for the counters of a server that ends, in any case.
+const TOTALS_MAX: Duration = Duration::from_millis(100);
 /// Shards at most: a connection id has 8 bits for them.
 const SHARDS_MAX: u32 = 256;
 
@@ -256,14 +259,14 @@ impl Shards {
 
     /// Ends every connection, and waits until all peers know or `span` is over. Returns the final counters.
     pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration, span: Duration) -> Stats {
-        let end = Instant::now() + span;
+        let end = deadline_in(span);
         // Every shard begins to close before the first wait.
         self.handles.iter_mut().for_each(|handle| handle.close_all(code, reason, linger));
         let mut totals = Stats::default();
         for handle in &mut self.handles {
             handle.await_goodbyes(end);
-            let told = handle.ask(|driver| driver.endpoint.totals());
-            totals.add(&told.unwrap_or_else(|| handle.board().shard().stats));
+            let told = handle.ask(Some(end.max(Instant::now() + TOTALS_MAX)), |driver| driver.endpoint.totals());
+            totals.add(&told.unwrap_or_else(|_| handle.board().shard().stats));
         }
         totals
     }

@@ -9,6 +9,9 @@ use std::io;
 /// Minimum bytes of the queues between an application and a driver.
 const QUEUE_BYTES_MIN: u64 = 1 << 20;
 
+/// Minimum bytes per second of a limit on bandwidth.
+const BANDWIDTH_MIN: u64 = 1_000;
+
 /// Reason for which a server or a client could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -103,6 +106,19 @@ impl StartError {
         }
         let range = "1,048,576 bytes (1 MiB) or more";
         Err(StartError::Config(ConfigError::out_of_range("queue_bytes_max", queue_bytes_max, range)))
+    }
+
+    /// Refuses a limit on bandwidth below which a path would look dead, by the field's name in the application's own
+    /// configuration: 1,000 bytes per second for each of so many parts.
+    pub(crate) fn check_bandwidth(field: &str, bytes_per_second: Option<u64>, parts: u32) -> Result<(), StartError> {
+        let bytes_min = BANDWIDTH_MIN * u64::from(parts);
+        match bytes_per_second.filter(|bytes| *bytes < bytes_min) {
+            None => Ok(()),
+            Some(bytes) => {
+                let range = format!("{bytes_min} bytes per second or more, or to None");
+                Err(StartError::Config(ConfigError::out_of_range(field, bytes, range)))
+            }
+        }
     }
 
     pub(crate) fn io(wanted: impl Into<String>) -> impl FnOnce(io::Error) -> StartError {

@@ -21,6 +21,7 @@ pub struct Target {
 
 /// Carrier of a connection, and whether the connection is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Scheme {
     /// `skip`: UDP, encrypted.
     Encrypted,

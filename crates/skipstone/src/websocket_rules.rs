@@ -18,13 +18,16 @@ pub struct WebSocketRules {
 /// Limits on the time until a server's stream carries a connection, and on the number of such streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewcomerLimits {
-    /// Time from TCP's handshake to OPEN, WebSocket's upgrade included. Above 0.
+    /// Time from TCP's handshake to OPEN, WebSocket's upgrade included. Above 0, to 1 hour.
     pub timeout: Duration,
     /// Maximum number of streams from one network (IPv4 /24, IPv6 /56). Beyond it, the oldest of them is closed.
     pub network_max: u32,
     /// Maximum number of streams in all. Beyond it, the oldest stream of the network that has the most is closed.
     pub all_max: u32,
 }
+
+/// As the longest time limit of a handshake.
+const NEWCOMER_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Default for NewcomerLimits {
     fn default() -> Self {
@@ -41,8 +44,8 @@ impl WebSocketRules {
             }
         }
         let NewcomerLimits { timeout, network_max, all_max } = self.newcomers;
-        if timeout.is_zero() {
-            return Err(ConfigError::out_of_range("websocket_rules.newcomers.timeout", timeout, "above 0"));
+        if timeout.is_zero() || timeout > NEWCOMER_TIMEOUT_MAX {
+            return Err(ConfigError::out_of_range("websocket_rules.newcomers.timeout", timeout, "above 0, to 1 hour"));
         }
         if network_max == 0 || all_max < network_max {
             let range = format!("1 or more, and all_max ({all_max}) as many or more");

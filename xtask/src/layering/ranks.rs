@@ -44,7 +44,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["statistics"],
             &["query"],
             &["roster", "server_time", "url", "websocket_rules"],
-            &["driver_stats", "gate", "mailbox", "net", "security", "send_error"],
+            &["deadline", "driver_stats", "gate", "mailbox", "net", "security", "send_error"],
         ],
     ),
     (

@@ -82,6 +82,13 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| wasm(tree),
     },
     Step {
+        name: "systems",
+        about: "the libraries compile for Windows and for macOS without a lint; what needs those systems' C compilers, and the \
+                tests there, are left out",
+        is_fast: false,
+        run: |tree, _| systems(tree),
+    },
+    Step {
         name: "package",
         about: "what will be published has all that a registry asks for, and builds from its packages",
         is_fast: false,
@@ -114,7 +121,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "vectors",
-        about: "the golden datagrams mean what the independent decoder reads",
+        about: "the golden datagrams mean what the independent decoder and the independent client read",
         is_fast: true,
         run: |tree, _| vectors::check(tree),
     },
@@ -170,6 +177,28 @@ fn wasm(tree: &Tree) -> Verdict {
         return Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM));
     }
     cargo(tree, &["build", "-p", "skipstone-proto", "--target", system::WASM])
+}
+
+/// Without cryptography, whose crates call a C compiler of the system that they are built for.
+fn systems(tree: &Tree) -> Verdict {
+    let mut missing = Vec::new();
+    for target in system::OTHER_SYSTEMS {
+        if !system::has_target(target, tree) {
+            missing.push(target);
+            continue;
+        }
+        let mut arguments =
+            vec!["clippy", "--package", "skipstone-proto", "--package", "skipstone", "--target", target];
+        arguments.extend(["--no-default-features", "--features", "skipstone/websocket,skipstone/simulate"]);
+        arguments.extend(["--", "-D", "warnings"]);
+        if let Verdict::Failed(why) = cargo(tree, &arguments) {
+            return Verdict::Failed(format!("{target}: {why}"));
+        }
+    }
+    match missing.is_empty() {
+        true => Verdict::Passed,
+        false => Verdict::Skipped(format!("the standard library for {} is not installed", missing.join(", "))),
+    }
 }
 
 /// The tests whose names begin with `loom_`, built against a model of memory and threads. The compiler flag that says so

@@ -197,7 +197,7 @@ impl Game {
             shares("received", &stats.received),
             format!("loss {:.2}%, {losses}", loss(&seen)),
             format!(
-                "redundancy: {} repairs and {} copies sent ({}), {} packets saved there, {} repaired here",
+                "redundancy: {} repairs and {} copies sent ({}), {} packets recovered there, {} recovered here",
                 thousands(stats.redundancy.repairs_sent),
                 thousands(stats.redundancy.copies_sent),
                 bytes(stats.redundancy.bytes_sent),

@@ -39,7 +39,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         result.transport = match plan.native {
             Scheme::Plain => StressTransport::UdpPlain,
             Scheme::Dtls => StressTransport::UdpDtls,
-            Scheme::Encrypted | Scheme::WebSocket => StressTransport::UdpTls,
+            _ => StressTransport::UdpTls,
         };
     }
     let all = findings(generator, measured, None);

@@ -185,8 +185,8 @@ fn check_resilience(arguments: &StressArguments) -> Result<(), String> {
 
 fn share_out(arguments: &StressArguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
     let from_url = target.map_or(Carrier::Udp, |target| match target.scheme {
-        Scheme::Encrypted | Scheme::Dtls | Scheme::Plain => Carrier::Udp,
         Scheme::WebSocket => Carrier::Ws,
+        _ => Carrier::Udp,
     });
     let shares = match &arguments.mix {
         Some(mix) => mix.share_out(arguments.clients).map_err(text)?,

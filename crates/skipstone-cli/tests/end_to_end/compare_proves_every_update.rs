@@ -20,7 +20,7 @@ fn with_many_entities_and_long_updates() {
 
 #[test]
 fn while_the_client_moves() {
-    everything_arrives("roaming", &["--roam-every", "1s", "--transports", "quinn,quinn-tuned"]);
+    everything_arrives("roaming", &["--roam-every", "1s", "--transports", "quinn,quinn-tuned,quinn-bbr"]);
 }
 
 #[track_caller]

@@ -65,6 +65,7 @@ fn flags_that_make_no_sense() {
     refused(&run(&["compare", &plan]), &["only simulated runs exist so far", "--simulated"]);
     refused_flags(&["--transports", "tcp"], &["no transport \"tcp\"", "quinn-tuned"]);
     refused_flags(&["--modes", "fixed:10"], &["fixed:10+3"]);
+    refused_flags(&["--transports", "skipstone-ageless", "--modes", "off"], &["skipstone-ageless", "not in off"]);
     refused_flags(&["--loss", "1"], &["no percent sign"]);
     refused_flags(&["--entities", "0"], &["1 to 200"]);
     refused_flags(&["--payload", "7"], &["skipstone compare: 7 bytes", "8 to"]);
@@ -90,6 +91,17 @@ fn a_missed_threshold_has_its_exit_code_and_says_whose_it_is() {
     ended.expect(&[99]);
     assert!(ended.err.contains("quinn.max<0.02s was missed: max of quinn seed 1 is"), "{}", ended.err);
     assert_eq!(result["thresholds"][0]["passed"], false);
+}
+
+#[test]
+fn a_transport_that_never_connects_has_failed() {
+    let flags = ["--minutes", "0.05", "--seeds", "2", "--transports", "skipstone,quinn", "--modes", "lean"];
+    let (ended, result) = compare("spatialos-25", &[&flags[..], &["--loss", "100%"]].concat());
+    ended.expect(&[99]);
+    assert_eq!((result["verdict"].as_str(), rows(&result).len()), (Some("fail"), 4));
+    for name in ["skipstone lean", "quinn"] {
+        assert!(ended.err.contains(&format!("{name} never connected in 2 runs.")), "{}", ended.err);
+    }
 }
 
 #[test]

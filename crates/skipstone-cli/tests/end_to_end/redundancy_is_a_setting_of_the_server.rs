@@ -23,14 +23,14 @@ fn without_redundancy_it_costs_nothing_and_saves_nothing() {
     let result = lossy(&["--redundancy", "off"]);
     assert_eq!(result["plan"]["redundancy"], "off");
     assert_eq!((sum(&result, "repairs_sent"), sum(&result, "copies_sent"), sum(&result, "bytes_sent")), (0, 0, 0));
-    assert_eq!((sum(&result, "packets_saved"), sum(&result, "packets_repaired")), (0, 0));
+    assert_eq!((sum(&result, "packets_recovered_by_peers"), sum(&result, "packets_recovered")), (0, 0));
     assert!(number(&result, "protocol.server.packets_lost") > 0 && number(&result, "protocol.server.resent") > 0);
 }
 
 #[test]
 fn lean_sends_copies_and_no_repairs() {
     let result = lossy(&["--redundancy", "lean"]);
-    assert_eq!((sum(&result, "repairs_sent"), sum(&result, "packets_repaired")), (0, 0));
+    assert_eq!((sum(&result, "repairs_sent"), sum(&result, "packets_recovered")), (0, 0));
     assert!(sum(&result, "copies_sent") > 0 && sum(&result, "bytes_sent") > 0, "{:#}", result["protocol"]);
 }
 
@@ -39,10 +39,10 @@ fn repairs_make_lost_packets_again() {
     for mode in ["adaptive", "fixed:10+3"] {
         let result = lossy(&["--redundancy", mode]);
         assert!(sum(&result, "repairs_sent") > 0, "{mode}: {:#}", result["protocol"]);
-        assert!(sum(&result, "packets_repaired") > 0, "{mode}: {:#}", result["protocol"]);
+        assert!(sum(&result, "packets_recovered") > 0, "{mode}: {:#}", result["protocol"]);
         // A block's repairs come after ten ticks, when most of what it lost was sent again.
         let is_soon = mode == "adaptive";
-        assert!(!is_soon || sum(&result, "packets_saved") > 0, "{mode}: {:#}", result["protocol"]);
+        assert!(!is_soon || sum(&result, "packets_recovered_by_peers") > 0, "{mode}: {:#}", result["protocol"]);
     }
 }
 

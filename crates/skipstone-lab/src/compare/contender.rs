@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use skipstone::RedundancyMode;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 pub(crate) use crate::units::Mode;
@@ -15,22 +16,36 @@ use crate::units::written::written_as_text;
 pub(crate) enum SimulatedTransport {
     /// Encrypted, or with the sizes of it.
     Skipstone,
+    /// The same with an application that does not hand on how late an update already is.
+    SkipstoneAgeless,
     /// In clear.
     SkipstonePlain,
     /// One conversation whose messages share segments.
     Kcp,
+    /// `Kcp` that flushes on input, too.
+    KcpTuned,
     /// One packet per message.
     KcpMsg,
     /// `Kcp` in blocks of 10 datagrams with 3 of parity.
     KcpFec,
     /// `KcpMsg` in blocks of 10 datagrams with 3 of parity.
     KcpMsgFec,
+    /// `Kcp` in blocks of one datagram with one of parity.
+    #[strum(serialize = "kcp-fec-1-1")]
+    KcpFecTwice,
+    /// `Kcp` in blocks of one datagram with two of parity.
+    #[strum(serialize = "kcp-fec-1-2")]
+    KcpFecThrice,
     /// QUIC as it comes, a stream for each entity.
     Quinn,
     /// QUIC with its settings made for this.
     QuinnTuned,
-    /// A channel for each entity.
+    /// `QuinnTuned` with BBR.
+    QuinnBbr,
+    /// A channel for each entity, resent after 300 ms.
     Renet,
+    /// One channel for all, resent as soon as an answer can be there.
+    RenetTuned,
 }
 
 impl Named for SimulatedTransport {
@@ -42,7 +57,13 @@ impl Named for SimulatedTransport {
 impl SimulatedTransport {
     /// Whether it is run once for each mode.
     pub(crate) fn has_modes(self) -> bool {
-        matches!(self, SimulatedTransport::Skipstone | SimulatedTransport::SkipstonePlain)
+        use SimulatedTransport::{Skipstone, SkipstoneAgeless, SkipstonePlain};
+        matches!(self, Skipstone | SkipstoneAgeless | SkipstonePlain)
+    }
+
+    /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.
+    fn takes_part_in(self, mode: Mode) -> bool {
+        self != SimulatedTransport::SkipstoneAgeless || mode.0 != RedundancyMode::Off
     }
 }
 
@@ -68,8 +89,8 @@ impl Contender {
     pub(crate) fn all(transports: &[SimulatedTransport], modes: &[Mode]) -> Vec<Contender> {
         let each = |transport: &SimulatedTransport| {
             let transport = *transport;
-            let modes: Vec<_> =
-                if transport.has_modes() { modes.iter().copied().map(Some).collect() } else { vec![None] };
+            let own = modes.iter().copied().filter(|mode| transport.takes_part_in(*mode));
+            let modes: Vec<_> = if transport.has_modes() { own.map(Some).collect() } else { vec![None] };
             modes.into_iter().map(move |mode| Contender { transport, mode })
         };
         transports.iter().flat_map(each).collect()
@@ -96,6 +117,14 @@ mod tests {
                 assert_eq!(transport.to_string().parse(), Ok(transport));
             }
         }
+    }
+
+    #[test]
+    fn without_copies_an_age_changes_nothing_and_makes_no_row() {
+        let modes = [Mode(RedundancyMode::Off), Mode(RedundancyMode::Lean)];
+        let all = Contender::all(&[SimulatedTransport::Skipstone, SimulatedTransport::SkipstoneAgeless], &modes);
+        let names: Vec<String> = all.iter().map(Contender::to_string).collect();
+        assert_eq!(names, ["skipstone off", "skipstone lean", "skipstone-ageless lean"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::contender::Contender;
 use super::row::{CompareFigures, CompareRow, Summary};
 use crate::report::ThresholdResult;
+use crate::report::format::counted;
 use crate::report::rows::{self, Subject, by_name};
 use crate::units::Threshold;
 use crate::units::transport_name::Named;
@@ -28,6 +29,16 @@ pub(crate) fn judge(
     summaries: &[Summary],
 ) -> (Vec<ThresholdResult>, Vec<String>) {
     rows::judge(thresholds, &subjects(rows, summaries), &TIMES)
+}
+
+/// A transport whose connection never stands has failed, whatever was asked of it: there is nothing else to judge.
+pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
+    let reason = |summary: &Summary| {
+        let name =
+            [Some(summary.transport), summary.mode.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        format!("{name} never connected in {}.", counted(summary.never_connected as u64, "run"))
+    };
+    summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
 }
 
 fn subjects(rows: &[CompareRow], summaries: &[Summary]) -> Vec<Subject> {

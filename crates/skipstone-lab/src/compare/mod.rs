@@ -57,7 +57,8 @@ pub struct CompareArguments {
     #[arg(long, value_name = "FIRST", default_value_t = 1)]
     seed: u64,
     /// The transports to run, in place of the plan's:
-    /// skipstone,skipstone-plain,kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,renet
+    /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,quinn,
+    /// quinn-tuned,quinn-bbr,renet,renet-tuned
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<SimulatedTransport>>,
     /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2
@@ -98,6 +99,9 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let condition = condition(&file, &arguments.values)?;
     let plan = file.plan;
     let contenders = contenders(&plan, arguments);
+    if contenders.is_empty() {
+        return Err("skipstone-ageless takes part in lean, adaptive and others that send copies, not in off".into());
+    }
     judge::check(&arguments.threshold, &contenders)?;
     let seeds: Vec<u64> = (0..arguments.seeds).map(|at| arguments.seed.wrapping_add(at)).collect();
     let sink = Sink::open(arguments.json.as_deref())?;
@@ -160,7 +164,9 @@ fn conclude(
     let is_whole = rows.iter().all(Option::is_some);
     let results: Vec<CompareRow> = rows.into_iter().flatten().collect();
     let summary = Summary::of(&results);
-    let (thresholds, mut reasons) = judge::judge(thresholds, &results, &summary);
+    let (thresholds, missed) = judge::judge(thresholds, &results, &summary);
+    let mut reasons = judge::never_connected(&summary);
+    reasons.extend(missed);
     let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
     Comparison {
         schema_version: SCHEMA_VERSION,

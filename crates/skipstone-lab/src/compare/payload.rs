@@ -47,6 +47,12 @@ impl Stamp {
 
 const HEAD_BYTES: usize = 6;
 
+/// The entity that an update names, for transports whose channels do not say.
+#[cfg(feature = "peers")]
+pub(crate) fn entity_of(payload: &[u8]) -> u16 {
+    payload.first_chunk().map_or(u16::MAX, |bytes| u16::from_be_bytes(*bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

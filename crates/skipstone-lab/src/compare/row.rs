@@ -86,6 +86,8 @@ pub(crate) struct Summary {
     pub(crate) best: CompareFigures,
     /// How many of its runs gave up.
     pub(crate) gave_up: usize,
+    /// In how many of its runs the connection never stood.
+    pub(crate) never_connected: usize,
 }
 
 impl CompareRow {
@@ -168,6 +170,7 @@ impl Summary {
                 worst: CompareFigures::each(&figures, |values| values.last().copied()),
                 best: CompareFigures::each(&figures, |values| values.first().copied()),
                 gave_up: of_one.iter().filter(|row| row.gave_up).count(),
+                never_connected: of_one.iter().filter(|row| row.figures.connect.is_none()).count(),
             });
         }
         summaries

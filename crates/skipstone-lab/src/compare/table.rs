@@ -73,7 +73,7 @@ const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
 const SHARES: &str = include_str!("shares.txt").trim_ascii_end();
-const NAME_COLUMNS: usize = 27;
+const NAME_COLUMNS: usize = 29;
 const CELL_COLUMNS: usize = 10;
 const TEXT_COLUMNS: usize = 100;
 

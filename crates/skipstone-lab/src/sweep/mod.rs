@@ -48,8 +48,8 @@ pub struct SweepArguments {
     /// Settings that are run at once; as many as there are cores, if it does not say
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     jobs: Option<u64>,
-    /// The peers beside off, lean and adaptive: kcp,kcp-msg,kcp-fec,kcp-msg-fec,quinn,quinn-tuned,renet, or `none`
-    #[arg(long, value_name = "A,B,…", value_parser = peers, default_value = "kcp,kcp-fec,quinn,quinn-tuned,renet")]
+    /// The peers beside off, lean and adaptive: any of those of `compare`, or `none`
+    #[arg(long, value_name = "A,B,…", value_parser = peers, default_value = PEERS)]
     transports: Peers,
     /// For short runs, whose percentiles are of few losses: promises hold everywhere, other rules in half of the settings
     #[arg(long)]
@@ -64,6 +64,9 @@ pub struct SweepArguments {
     #[arg(short, long)]
     quiet: bool,
 }
+
+/// Each as it comes, and as its experts drive it.
+const PEERS: &str = "kcp,kcp-tuned,kcp-fec,kcp-fec-1-1,quinn,quinn-tuned,quinn-bbr,renet,renet-tuned";
 
 /// Other transports that take part.
 #[derive(Debug, Clone)]

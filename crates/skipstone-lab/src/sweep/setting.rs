@@ -26,7 +26,7 @@ pub(super) struct Setting {
 /// Updates of a run, after which it is long enough whatever was asked for.
 const UPDATES_MAX: f64 = 1_500_000.0;
 const UPDATES_OF_PEERS_MAX: f64 = 300_000.0;
-/// Where renet, which resends everything each 300 ms, is not worth its time.
+/// Where renet, which has no window and resends everything that waits, is not worth its time.
 const RENET_RTT_MAX: Duration = Duration::from_millis(250);
 const RENET_UPDATES_PER_SECOND_MAX: f64 = 2_000.0;
 
@@ -88,8 +88,9 @@ impl Setting {
     /// Why a peer does not take part; nothing if it does.
     pub(super) fn why_not(&self, peer: SimulatedTransport) -> Option<&'static str> {
         let condition = &self.condition;
-        let moves_along = matches!(peer, SimulatedTransport::Quinn | SimulatedTransport::QuinnTuned);
-        let is_slow = peer == SimulatedTransport::Renet
+        use SimulatedTransport::{Quinn, QuinnBbr, QuinnTuned, Renet, RenetTuned};
+        let moves_along = matches!(peer, Quinn | QuinnTuned | QuinnBbr);
+        let is_slow = matches!(peer, Renet | RenetTuned)
             && (condition.floor() > RENET_RTT_MAX || updates_per_second(condition) > RENET_UPDATES_PER_SECOND_MAX);
         match condition.delivery {
             Delivery::ReliableOrdered | Delivery::ReliableUnordered if self.is_overloaded() => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use skipstone::RedundancyMode;
+use skipstone::{Redundancy, RedundancyMode};
 
 use super::error::read_by;
 use super::number::scaled;
@@ -11,6 +11,14 @@ use super::number::scaled;
 /// Skipstone's answer to loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode(pub RedundancyMode);
+
+impl Mode {
+    /// With the default budget, or what a block code takes if that is more.
+    pub fn with_budget(self) -> Redundancy {
+        let default = Redundancy::default().budget_percent;
+        Redundancy { mode: self.0, budget_percent: default.max(self.0.budget_percent_min()) }
+    }
+}
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -443,6 +443,7 @@ impl Channels {
 
 /// How full a connection's queues are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Depth {
     /// Messages that wait or are in flight.
     pub messages: u64,

@@ -30,6 +30,9 @@ pub enum GivenUp {
     Superseded,
     /// The packet that held it was lost, and the channel does not retransmit.
     Lost,
+    /// The client stated that it takes no messages of this length (`ClientConfig::limits`), and the message was a
+    /// broadcast's: a message to this client alone is refused at the call.
+    TooLong,
     /// The connection ended first.
     Closed,
 }

@@ -5,6 +5,7 @@ use super::MessageId;
 
 /// The long messages of a connection that are under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transfers {
     /// Messages that this side sends, channel by channel, the oldest of each first.
     pub outgoing: Vec<OutgoingTransfer>,
@@ -17,6 +18,7 @@ pub const TRANSFERS_MAX: usize = 64;
 
 /// A long message on its way to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OutgoingTransfer {
     /// Its name, as `send` gave it.
     pub id: MessageId,
@@ -30,6 +32,7 @@ pub struct OutgoingTransfer {
 
 /// A long message of the peer's of which a part has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IncomingTransfer {
     /// Its channel.
     pub channel: u16,

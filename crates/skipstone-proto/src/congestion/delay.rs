@@ -299,6 +299,8 @@ impl DelayAware {
 
     pub(super) fn on_silence(&mut self, now: Time) {
         let until = match self.phase {
+            // A path that showed no queue before it fell silent was faded, not full: slow start goes on.
+            Phase::Ramp { until } if !self.has_queue() => until,
             Phase::Ramp { until } => until.min(self.window),
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
             _ => self.window,

@@ -18,7 +18,9 @@
 //!   hold it.
 //! - **Loss** counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or exceeds 30%
 //!   without a queue (policers); and beside others, each time that a queue is there. Random losses of an application
-//!   that sends less than the window do not reduce its window.
+//!   that sends less than the window do not reduce its window. Of packets lost in a row only the first few count: a
+//!   queue that overflows, or a policer, lets some packets of a paced sender through, and what takes all of them is a
+//!   fade.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
 //! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
 //!   window has been full for two round trips.
@@ -46,6 +48,7 @@ pub use samples::{AckSample, LossSample};
 
 /// Which controller a connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Congestion {
     /// Keeps the queue short, yields to others as they yield, and holds its own beside TCP.
     #[default]

@@ -26,7 +26,7 @@ pub struct AckSample {
 /// Packets that were declared lost, or that arrived only because a repair packet brought them back.
 #[derive(Clone, Copy, Debug)]
 pub struct LossSample {
-    /// Their bytes.
+    /// Their bytes; of packets lost in a row, those of the first few.
     pub bytes: u32,
     /// When the latest-sent of them left.
     pub sent_at: Time,

@@ -2,6 +2,7 @@
 //! meanwhile.
 
 use crate::path::Path;
+use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::frame::PATH_BYTES;
@@ -11,6 +12,9 @@ use core::net::SocketAddr;
 pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
 /// Longest time that the validation of a new address may take after its first challenge.
 const CANDIDATE_MAX: Duration = Duration::from_secs(3);
+
+/// The flight of the old path is sent again, acknowledged, and its losses found within this.
+const SETTLING_ROUND_TRIPS: u32 = 4;
 
 /// State of the validation of new addresses, and the path frames that are due.
 #[derive(Debug, Default)]
@@ -30,14 +34,18 @@ pub(super) struct Roaming {
     pub(super) answered: Option<u64>,
     /// This side has a new address, which the peer does not know.
     pub(super) announces: bool,
-    /// Where the peer was when it opened the connection, if it moved since.
-    pub(super) opened_from: Option<Box<SocketAddr>>,
+    /// Where the peer was when it opened the connection, and its id then, if it moved since.
+    pub(super) opened_by: Option<Box<(SocketAddr, u32)>>,
+    /// When the address of either side changed last, as far as this side knows.
+    pub(super) moved_at: Option<Time>,
 }
 
 /// An address that authentic packets came from, and that has to prove that it is the peer's.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) path: Path,
+    /// The peer's id in packets to this address.
+    pub(super) id: u32,
     pub(super) token: u64,
     /// Number of the packet that made this address a candidate.
     pub(super) number: u64,
@@ -79,7 +87,7 @@ impl UseBeforeProof {
 /// A packet that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PathFrame {
-    Challenge { path: Path, token: u64 },
+    Challenge { path: Path, id: u32, token: u64 },
     Answer { token: u64 },
     Announce,
 }
@@ -89,6 +97,7 @@ impl Candidate {
     pub(super) fn new(
         now: Time,
         path: Path,
+        id: u32,
         token: u64,
         number: u64,
         overhead: usize,
@@ -96,6 +105,7 @@ impl Candidate {
     ) -> Box<Self> {
         Box::new(Candidate {
             path,
+            id,
             token,
             number,
             credit: 0,
@@ -114,7 +124,7 @@ impl Candidate {
     }
 
     fn path_frame(&self) -> PathFrame {
-        PathFrame::Challenge { path: self.path, token: self.token }
+        PathFrame::Challenge { path: self.path, id: self.id, token: self.token }
     }
 
     /// An authentic datagram of so many bytes came from there.
@@ -221,8 +231,16 @@ impl Roaming {
         }
     }
 
-    pub(super) fn on_challenge(&mut self, token: u64) {
+    /// The peer asks for proof: this side's address has changed.
+    pub(super) fn on_challenge(&mut self, now: Time, token: u64) {
         self.to_answer = Some(token);
+        self.moved_at = Some(now);
+    }
+
+    /// Whether the path is so new that the flight on the old one is still being sent again. Repairs recover nothing of
+    /// that flight and would be in its way: addresses that change every few round trips would keep a path full.
+    pub(super) fn is_settling(&self, now: Time, rtt: &Rtt) -> bool {
+        self.in_use().is_some() || self.moved_at.is_some_and(|at| now.since(at) < rtt.smoothed() * SETTLING_ROUND_TRIPS)
     }
 
     pub(super) fn on_response(&mut self, token: u64) {

@@ -43,6 +43,26 @@ pub(super) struct ClientHandshake {
     pub(super) interval: Duration,
     /// Challenges that arrive before this time are late copies of the one that was answered.
     pub(super) challenge_from: Time,
+    /// A hint that the handshake does not go on, until the server shows otherwise.
+    pub(super) hint: Option<Hint>,
+}
+
+/// A datagram that ends the handshake, unless the server shows in time that it goes on.
+#[derive(Debug)]
+pub(super) struct Hint {
+    pub(super) due: Time,
+    /// What the server had proven when the hint came.
+    pub(super) progress: (u64, u64),
+    pub(super) news: News,
+}
+
+/// What the hint says.
+#[derive(Debug)]
+pub(super) enum News {
+    /// REFUSE: the server does not accept the client.
+    Refused { code: u64, reason: Bytes },
+    /// RESET: the server does not know the handshake any more.
+    Forgotten,
 }
 
 /// Time that an OPEN must be unanswered before another challenge counts: an earlier one answers a repeated HELLO, and
@@ -52,8 +72,8 @@ pub(super) const RESEND_FIRST: Duration = Duration::from_millis(250);
 pub(super) const RESEND_MAX: Duration = Duration::from_secs(2);
 
 impl ClientHandshake {
-    pub(super) fn resend_at(&self) -> Time {
-        self.resend_at
+    pub(super) fn due(&self) -> Time {
+        self.hint.as_ref().map_or(self.resend_at, |hint| hint.due.min(self.resend_at))
     }
 
     pub(super) fn token(&self) -> &[u8] {
@@ -83,10 +103,24 @@ impl ClientHandshake {
         Ok(header)
     }
 
+    /// Sends the HELLO now, and follows whatever answers it.
+    pub(super) fn begin_anew(&mut self, now: Time, source: u32) {
+        self.datagram = hello_of(source, self.nonce, &self.offer);
+        (self.asked_at, self.resend_at, self.challenge_from) = (now, now, now);
+        (self.interval, self.hint) = (RESEND_FIRST, None);
+    }
+
     /// The suites of the HELLO.
     pub(super) fn offered(&self) -> u8 {
         offered(&self.protection)
     }
+}
+
+/// The HELLO with this offer.
+pub(super) fn hello_of(source: u32, nonce: u64, offer: &[u8]) -> Vec<u8> {
+    let mut hello = vec![0; datagram::hello_len(offer)];
+    datagram::encode_hello(&mut Writer::new(&mut hello), source, nonce, offer);
+    hello
 }
 
 /// Suites and versions, and some unknown ones (grease): a server that cannot skip unknown ones could never learn of new

@@ -10,6 +10,7 @@ use crate::channel::classes::Classes;
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};
 use crate::wire::frame::REASON_BYTES_MAX;
+use crate::wire::varint::MAX as CODE_MAX;
 use bytes::Bytes;
 
 /// Number of times that CLOSE is repeated before the peer counts as lost.
@@ -18,9 +19,9 @@ const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
 
 impl Connection {
-    /// Ends the connection from this side. Queued reliable messages have `linger` to be acknowledged first.
+    /// Ends the connection from this side, with a code of 2^62-1 at most: a greater one counts as that. Queued reliable messages have `linger` to be acknowledged first.
     pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
-        let reason = shorten(reason);
+        let (code, reason) = (code.min(CODE_MAX), shorten(reason));
         match self.state {
             ConnectionState::Hello | ConnectionState::Opening => {
                 self.finish(cx, ClosedBy::Local, code, reason);

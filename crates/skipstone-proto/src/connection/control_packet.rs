@@ -19,25 +19,32 @@ impl Connection {
             return None;
         }
         match self.path.roaming.poll(now) {
-            Some(PathFrame::Challenge { path, token }) => {
-                let length = self.write_control_packet(now, buffer, Tracking::None, |writer| {
+            Some(PathFrame::Challenge { path, id, token }) => {
+                let length = self.write_control_packet(now, buffer, id, Tracking::None, |writer| {
                     frame::encode_path_challenge(writer, token);
                 })?;
                 self.path.roaming.on_challenge_sent(now, token);
                 Some((path, length))
             }
             Some(PathFrame::Answer { token }) => {
-                let length = self.write_control_packet(now, buffer, Tracking::None, |writer| {
-                    frame::encode_path_response(writer, token);
-                })?;
+                let length =
+                    self.write_control_packet(now, buffer, self.identity.ids.remote, Tracking::None, |writer| {
+                        frame::encode_path_response(writer, token);
+                    })?;
                 Some((self.path.current, length))
             }
             Some(PathFrame::Announce) => {
                 let bytes = ANNOUNCE_BYTES + 2 * self.security.overhead();
-                let length = self.write_control_packet(now, buffer, Tracking::AckEliciting, |writer| {
-                    frame::encode_ping(writer);
-                    writer.zeros(bytes.saturating_sub(writer.len()));
-                })?;
+                let length = self.write_control_packet(
+                    now,
+                    buffer,
+                    self.identity.ids.remote,
+                    Tracking::AckEliciting,
+                    |writer| {
+                        frame::encode_ping(writer);
+                        writer.zeros(bytes.saturating_sub(writer.len()));
+                    },
+                )?;
                 Some((self.path.current, length))
             }
             None => self.poll_size_probe(now, buffer),
@@ -59,11 +66,16 @@ impl Connection {
         let max = usize::from(self.datagram_bytes_max()).min(buffer.len()) as u16;
         let bytes = self.path.mtu.poll_probe(now, max, self.path.current.carrier.overhead_bytes)?;
         let buffer = &mut buffer[..usize::from(bytes)];
-        let length =
-            self.write_control_packet(now, buffer, Tracking::Recorded(Control::SizeProbe(bytes)), |writer| {
+        let length = self.write_control_packet(
+            now,
+            buffer,
+            self.identity.ids.remote,
+            Tracking::Recorded(Control::SizeProbe(bytes)),
+            |writer| {
                 frame::encode_ping(writer);
                 writer.zeros(writer.room());
-            })?;
+            },
+        )?;
         self.path.mtu.on_probe_sent(bytes);
         Some((self.path.current, length))
     }
@@ -73,12 +85,13 @@ impl Connection {
         &mut self,
         now: Time,
         buffer: &mut [u8],
+        to: u32,
         fate: Tracking,
         fill: impl FnOnce(&mut Writer<'_>),
     ) -> Option<usize> {
         let end = buffer.len().checked_sub(self.security.overhead())?;
         let mut writer = Writer::new(&mut buffer[..end]);
-        datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
+        datagram::encode_packet_header(&mut writer, to);
         let number = self.sending.ledger.next();
         writer.truncated(Truncated::new(number, self.sending.ledger.distance() + OVERTAKING_MAX));
         fill(&mut writer);

@@ -15,6 +15,9 @@ impl Connection {
     /// Handles a hint that the server does not know this connection. False if the hint is ignored.
     pub(crate) fn handle_gone(&mut self, cx: &mut Context<'_>) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
+        if self.state == ConnectionState::Opening {
+            return self.handle_forgotten(cx);
+        }
         if self.identity.side == Side::Server || !is_standing || self.path.current.carrier.is_reliable {
             return false;
         }

@@ -1,9 +1,12 @@
 //! How a connection begins. WIRE.md section 6.
 
-use super::client_handshake::{ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, offer_of};
+use super::client_handshake::{
+    ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, hello_of, offer_of,
+};
 use super::event::{ClosedBy, Event, PeerId, code};
 use super::identity::{ConnectionIds, Identity};
 use super::redundancy::Redundant;
+use super::spare_ids::SpareIds;
 use super::stats::DropReason;
 use super::timers::Timers;
 use super::transmit::NUMBER_BITS_MIN;
@@ -32,9 +35,9 @@ impl Connection {
     pub(crate) fn new_client(now: Time, peer: PeerId, path: Path, local: u32, request: Request) -> Self {
         let Request { nonce, token, protection, limits, timeout } = request;
         let offer = offer_of(&protection, Grease::new(nonce));
-        let mut hello = vec![0; datagram::hello_len(&offer)];
-        datagram::encode_hello(&mut Writer::new(&mut hello), local, nonce, &offer);
-        let identity = Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 } };
+        let hello = hello_of(local, nonce, &offer);
+        let identity =
+            Identity { peer, side: Side::Client, ids: ConnectionIds { local, remote: 0 }, spare: SpareIds::default() };
         // Nothing is sealed before the server's challenge has come.
         let security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
         let timers = Timers::new(now, now + timeout);
@@ -52,6 +55,7 @@ impl Connection {
             resend_at: now,
             interval: RESEND_FIRST,
             challenge_from: now,
+            hint: None,
         }));
         client
     }
@@ -67,7 +71,7 @@ impl Connection {
         settings: Arc<Settings>,
         timeout: Duration,
     ) -> Self {
-        let identity = Identity { peer, side: Side::Server, ids };
+        let identity = Identity { peer, side: Side::Server, ids, spare: SpareIds::default() };
         let timers = Timers::new(now, now + timeout);
         Connection::new(identity, ConnectionState::Requested, path, security, settings, timers)
     }
@@ -80,6 +84,7 @@ impl Connection {
         self.state = ConnectionState::Established;
         self.sending.pending.accept = true;
         self.timers.last_received = cx.now;
+        self.want_spare_id();
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
         true
     }
@@ -173,19 +178,6 @@ impl Connection {
         }
     }
 
-    /// Handles a REFUSE: the server does not accept the client.
-    pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
-        let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
-        // Once a suite is agreed upon, the answer to a damaged HELLO does not count, and the server may have accepted
-        // us.
-        let is_over = code == code::NO_COMMON_SUITE && self.state != ConnectionState::Hello;
-        if is_ours && !is_over {
-            self.finish(cx, ClosedBy::Peer, code, Bytes::copy_from_slice(reason.as_bytes()));
-            self.die();
-        }
-        is_ours
-    }
-
     /// The server speaks none of our versions.
     pub(crate) fn handle_versions(&mut self, cx: &mut Context<'_>, nonce: u64, theirs: &[u16]) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
@@ -230,6 +222,7 @@ impl Connection {
         self.handshake = None;
         self.state = ConnectionState::Established;
         self.time.on_established(cx.now);
+        self.want_spare_id();
         self.timers.is_confirmed = true;
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
     }

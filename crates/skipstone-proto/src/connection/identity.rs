@@ -1,6 +1,7 @@
 //! Identity of a connection: the application's name for it, this side's role, and the ids in its packets.
 
 use super::event::PeerId;
+use super::spare_ids::SpareIds;
 
 /// Which end of the connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +19,11 @@ pub(crate) struct ConnectionIds {
     pub(crate) remote: u32,
 }
 
-/// Identity of a connection. Only the remote id changes, during the handshake.
+/// Identity of a connection. The ids change: the remote one during the handshake, both when the client moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) peer: PeerId,
     pub(super) side: Side,
     pub(super) ids: ConnectionIds,
+    pub(super) spare: SpareIds,
 }

@@ -2,6 +2,7 @@
 
 use super::Connection;
 use super::events::ENTRY_BYTES;
+use crate::security::Security;
 
 impl Connection {
     /// Memory that holds data from the peer: messages that wait for others or for the application, channels with state,
@@ -11,6 +12,12 @@ impl Connection {
         let limits = self.receiving.inbound.as_ref().map_or(0, |limits| limits.memory_bytes());
         let waiting = window.undelivered + ENTRY_BYTES * u64::from(window.entries);
         waiting + self.channels.memory_bytes() + self.redundancy.memory_bytes() + limits
+    }
+
+    /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the client was asked for.
+    pub(crate) fn pending_bytes(&self) -> Option<u32> {
+        let Security::Session(session) = &self.security else { return None };
+        self.is_unasked().then(|| (size_of::<Connection>() + session.handshake_bytes()) as u32)
     }
 
     /// Most bytes that the peer may make this side hold: `configured`, or four windows if that is more. A peer that

@@ -9,6 +9,7 @@ use crate::rtt::Rtt;
 
 /// State and counters of a connection, for monitoring.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Overview {
     /// Counters of the connection.
     pub stats: Stats,

@@ -54,7 +54,20 @@ impl Connection {
         messages: impl Iterator<Item = Submission>,
     ) -> Result<(Leaves, u32), SendError> {
         self.begin_queueing(channel)?;
+        let rule = self.terms.settings.rule(channel).ok_or(SendError::NoSuchChannel)?;
+        let tells_fate = rule.receipts || rule.mode.is_reliable();
+        let bytes_max = self.terms.sends.message_bytes_max as usize;
+        let mut too_long = Vec::new();
+        let messages = messages.filter(|message| {
+            let is_too_long = message.payload.len() > bytes_max;
+            if is_too_long && tells_fate {
+                too_long.push(message.id);
+            }
+            !is_too_long
+        });
         let queued = self.channels.queue(&self.terms.settings, channel, messages, &mut cx.scratch.receipts);
+        let fate = Err(GivenUp::TooLong);
+        cx.scratch.receipts.extend(too_long.into_iter().map(|id| Receipt { id, channel, fate }));
         self.end_queueing(cx, channel, queued)
     }
 

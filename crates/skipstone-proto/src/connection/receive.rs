@@ -4,7 +4,7 @@ use super::event::{Event, code};
 use super::inbound::Inbound;
 use super::redundancy::CopyCount;
 use super::stats::DropReason;
-use super::timers::{INCOMPLETE_MAX, QUIET_ACK_DELAY};
+use super::timers::INCOMPLETE_MAX;
 use super::{Connection, ConnectionState, Context};
 use crate::channel::channels::{Channels, MessageCursor};
 use crate::channel::incoming::Arrival;
@@ -76,7 +76,9 @@ impl Connection {
             return Err(DropReason::TooEarly);
         }
         let reference = self.receiving.received.next();
-        let plaintext = self.security.open(datagram, header, reference).ok_or(DropReason::NotAuthentic)?;
+        let Some(plaintext) = self.security.open(datagram, header, reference) else {
+            return Err(if self.security.was_replay() { DropReason::Replay } else { DropReason::NotAuthentic });
+        };
         let mut reader = Reader::new(&datagram[plaintext]);
         let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(reference);
         if !self.receiving.received.is_new(number) {
@@ -117,10 +119,11 @@ impl Connection {
 
     /// On a reliable carrier nothing waits for an acknowledgement but windows and receipts.
     fn ack_delay(&self, is_quiet: bool) -> Duration {
-        match self.path.current.carrier.is_reliable {
-            true if self.receiving.received.unacked() >= RELIABLE_UNACKED_MAX => Duration::ZERO,
+        let carrier = &self.path.current.carrier;
+        match carrier.is_reliable {
+            true if self.receiving.received.unacked() >= self.terms.unacked_max(carrier) => Duration::ZERO,
             true => RELIABLE_ACK_DELAY,
-            false if is_quiet => self.terms.settings.ack_delay.max(QUIET_ACK_DELAY),
+            false if is_quiet => self.terms.settings.greatest_ack_delay(),
             false => self.terms.settings.ack_delay,
         }
     }
@@ -287,8 +290,9 @@ impl Connection {
                 self.on_closed(cx);
                 return ControlFlow::Break(());
             }
-            Frame::PathChallenge { token } => self.path.roaming.on_challenge(token),
+            Frame::PathChallenge { token } => self.path.roaming.on_challenge(cx.now, token),
             Frame::PathResponse { token } => self.path.roaming.on_response(token),
+            Frame::NewId { sequence, id } => self.identity.spare.on_given(sequence, id),
             Frame::TimeRequest { sent_us } => self.on_time_request(cx.now, sent_us),
             Frame::TimeResponse { sent_us, server_us, held_us } => {
                 self.on_time_response(cx.now, sent_us, server_us, held_us);
@@ -391,7 +395,9 @@ impl Connection {
                 // retransmitted on a stream.
                 self.path.rtt.on_sample(sample.saturating_sub(ack_delay), Duration::ZERO);
             } else {
-                self.path.rtt.on_sample(sample, ack_delay);
+                let greatest = self.terms.settings.greatest_ack_delay();
+                self.stats.acks_overdue += u64::from(ack_delay > greatest + ACK_DELAY_TOLERANCE);
+                self.path.rtt.on_delayed_sample(sample, ack_delay, greatest);
             }
         }
         if number >= self.sending.window_from {
@@ -459,7 +465,7 @@ impl Connection {
                     self.timers.is_confirmed = true;
                     self.sending.pending.accept = false;
                 }
-                Record::Control(Control::Connect) => {}
+                Record::Control(Control::Connect | Control::NewId(_)) => {}
                 _ => self.channels.on_acked(resolved, &mut cx.scratch.receipts),
             }
         }
@@ -494,6 +500,7 @@ impl Connection {
                     is_window_news_lost |= self.receiving.window.news_from.is_some()
                 }
                 Record::Control(Control::Connect) => {}
+                Record::Control(Control::NewId(sequence)) => self.on_new_id_lost(sequence),
                 _ => {
                     let class = self.channels.class_of(resolved.record);
                     take(&mut self.channels, resolved, &mut cx.scratch.receipts);
@@ -514,8 +521,8 @@ impl Connection {
 const REST_AFTER: Duration = Duration::from_secs(5);
 /// Greatest age of a message, in ms; a greater one counts as this.
 const AGE_MS_MAX: u64 = 60_000;
+/// An acknowledgement leaves so much later than agreed without being overdue: machines are busy now and then.
+const ACK_DELAY_TOLERANCE: Duration = Duration::from_millis(10);
 /// Longest delay of an acknowledgement on a reliable carrier: with a longer delay, queues and windows, which count
 /// content that is not acknowledged, would be full of content that has long arrived.
 const RELIABLE_ACK_DELAY: Duration = Duration::from_millis(100);
-/// So many packets of a reliable carrier wait for their acknowledgement, before the next asks for it at once.
-const RELIABLE_UNACKED_MAX: u32 = 31;

@@ -37,9 +37,10 @@ impl Connection {
         self.path.current.remote == path.remote && self.path.current.socket == path.socket
     }
 
-    /// Where the peer was when it opened the connection: repeated OPENs, and late ones, come from there.
-    pub(crate) fn opened_from(&self) -> SocketAddr {
-        self.path.roaming.opened_from.as_deref().copied().unwrap_or(self.path.current.remote)
+    /// Where the peer was when it opened the connection, and its id then: repeated OPENs, and late ones, come from there.
+    pub(crate) fn opened_by(&self) -> (SocketAddr, u32) {
+        let opened_by = self.path.roaming.opened_by.as_deref().copied();
+        opened_by.unwrap_or((self.path.current.remote, self.identity.ids.remote))
     }
 
     /// Whether a packet that came along this path may be the peer's although the connection lies elsewhere.
@@ -82,6 +83,7 @@ impl Connection {
     /// Treats the packets in flight as sent to an address without a peer: their content is retransmitted at once, the
     /// congestion window is free of them, and they say nothing about the path's losses.
     fn settle_flight(&mut self, cx: &mut Context<'_>) {
+        self.path.roaming.moved_at = Some(cx.now);
         self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
         self.path.mtu.on_flight_settled();
         self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);
@@ -94,6 +96,7 @@ impl Connection {
         let (next, to_answer, bytes) = (self.receiving.received.next(), self.path.roaming.to_answer, datagram.len());
         self.path.roaming.answered = None;
         let sealed = HEADER_BYTES..datagram.len();
+        let by = u32::from_be_bytes([0, datagram[1], datagram[2], datagram[3]]);
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
         // Challenges are answered on the connection's path only.
         self.path.roaming.to_answer = to_answer;
@@ -107,6 +110,7 @@ impl Connection {
                 let home = Candidate::new(
                     cx.now,
                     self.path.current,
+                    self.identity.ids.remote,
                     token,
                     number,
                     self.security.overhead(),
@@ -116,7 +120,12 @@ impl Connection {
                 self.ask_left(home);
             }
         } else if number >= next {
-            self.consider(cx, path, token, number, bytes);
+            let id = self.identity.spare.answering(by).unwrap_or(self.identity.ids.remote);
+            self.consider(
+                cx,
+                Candidate::new(cx.now, path, id, token, number, self.security.overhead(), self.probe_interval()),
+                bytes,
+            );
         }
         self.use_candidate(cx);
     }
@@ -157,8 +166,9 @@ impl Connection {
 
     /// Only one candidate at a time; another one takes its place when the first did not answer, or when both are ports
     /// of the same host, which has moved on.
-    fn consider(&mut self, cx: &mut Context<'_>, path: Path, token: u64, number: u64, bytes: usize) {
-        let use_before_proof = match self.is_same_way(&path) && self.is_open() && !self.path.roaming.distrusts {
+    fn consider(&mut self, cx: &mut Context<'_>, mut candidate: Box<Candidate>, bytes: usize) {
+        let use_before_proof = match self.is_same_way(&candidate.path) && self.is_open() && !self.path.roaming.distrusts
+        {
             true => UseBeforeProof::Allowed,
             false => UseBeforeProof::Never,
         };
@@ -170,8 +180,6 @@ impl Connection {
             return;
         }
         self.stats.paths_refused += u64::from(before.is_some());
-        let (overhead, interval) = (self.security.overhead(), self.probe_interval());
-        let mut candidate = Candidate::new(cx.now, path, token, number, overhead, interval);
         candidate.use_before_proof = use_before_proof;
         candidate.on_datagram(bytes);
         self.path.roaming.candidate = Some(candidate);
@@ -187,11 +195,12 @@ impl Connection {
     fn move_to_candidate(&mut self, cx: &mut Context<'_>) {
         let Some(candidate) = self.path.roaming.candidate.take() else { return };
         let is_used = candidate.is_used();
-        let Candidate { path, challenges, sent_at, .. } = *candidate;
+        let Candidate { path, id, challenges, sent_at, .. } = *candidate;
         let is_same_way = self.is_same_way(&path);
         self.path.roaming.distrusts = false;
         let left = core::mem::replace(&mut self.path.current, path);
-        self.path.roaming.opened_from.get_or_insert_with(|| Box::new(left.remote));
+        let left_id = self.use_id(id);
+        self.path.roaming.opened_by.get_or_insert_with(|| Box::new((left.remote, left_id)));
         if !is_same_way {
             self.forget_path();
             if challenges == 1 {
@@ -220,6 +229,7 @@ impl Connection {
             return false;
         }
         self.path.current = path;
+        self.use_next_id();
         self.forget_path();
         self.path.congestion.on_path_changed(cx.now);
         self.settle_flight(cx);

@@ -29,6 +29,8 @@ pub(super) struct PendingFrames {
     pub(super) accept: bool,
     pub(super) connect: bool,
     pub(super) ping: bool,
+    /// A NEW_ID, which waits for a packet that asks for an acknowledgement anyway.
+    pub(super) new_id: bool,
     /// Packets that may leave although the congestion window is full: probes.
     pub(super) probes: u8,
 }

@@ -2,6 +2,7 @@
 
 /// Counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flow {
     /// Datagrams.
     pub datagrams: u64,
@@ -35,6 +36,7 @@ impl Flow {
 
 /// Counters of a connection, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Packets and bytes sent.
     pub sent: Flow,
@@ -48,6 +50,9 @@ pub struct Stats {
     pub resent: u64,
     /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     pub probes: u64,
+    /// Acknowledgements that the peer says to have held back for longer than the settings allow: its machine paused, or an
+    /// earlier one with the same news was lost, or it does not keep to them.
+    pub acks_overdue: u64,
     /// Times that the connection moved to a new address.
     pub paths_changed: u64,
     /// New addresses that did not prove to be the peer's.
@@ -84,6 +89,7 @@ impl Stats {
         change(&mut self.packets_spurious, other.packets_spurious);
         change(&mut self.resent, other.resent);
         change(&mut self.probes, other.probes);
+        change(&mut self.acks_overdue, other.acks_overdue);
         change(&mut self.paths_changed, other.paths_changed);
         change(&mut self.paths_refused, other.paths_refused);
         change(&mut self.black_holes, other.black_holes);
@@ -94,6 +100,7 @@ impl Stats {
 
 /// Redundancy: its cost, and the packets that it recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RedundancyStats {
     /// Repair packets sent.
     pub repairs_sent: u64,

@@ -2,6 +2,7 @@
 //! wait to be merged.
 
 use super::identity::Side;
+use crate::path::Carrier;
 use crate::time::Duration;
 use crate::wire::limits::Limits;
 use crate::wire::settings::{Merging, Settings};
@@ -49,6 +50,14 @@ impl Terms {
         self.sends = self.sends.and(limits);
     }
 
+    /// How many packets of a reliable carrier may wait for their acknowledgement before the next has it leave at once: as
+    /// many as fill half a window, if each is as long as the carrier allows, so that a small window is not worth one
+    /// acknowledgement delay.
+    pub(super) fn unacked_max(&self, carrier: &Carrier) -> u32 {
+        let half = self.receives.window_bytes / 2 / u32::from(carrier.datagram_bytes_max);
+        half.clamp(1, RELIABLE_PACKETS_MAX) - 1
+    }
+
     /// The settings as they hold for what this side sends.
     pub(super) fn for_sending(&self) -> Arc<Settings> {
         let Limits { message_bytes_max, window_bytes, datagram_bytes_max } = self.sends;
@@ -59,6 +68,9 @@ impl Terms {
         Arc::new(Settings { message_bytes_max, window_bytes, datagram_bytes_max, ..settings })
     }
 }
+
+/// An acknowledgement on a reliable carrier leaves at once for so many packets, whatever the window.
+const RELIABLE_PACKETS_MAX: u32 = 32;
 
 /// The client asks first, so that one exchange serves both sides.
 fn keepalive(settings: &Settings, side: Side) -> Duration {

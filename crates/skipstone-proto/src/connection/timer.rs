@@ -3,7 +3,7 @@
 use super::event::{ClosedBy, code};
 use super::redundancy::CopyCount;
 use super::stats::DropReason;
-use super::timers::{INCOMPLETE_MAX, QUIET_ACK_DELAY};
+use super::timers::INCOMPLETE_MAX;
 use super::{Connection, ConnectionState, Context, Side};
 use crate::channel::channels::Channels;
 use crate::time::{Duration, Time};
@@ -18,8 +18,8 @@ impl Connection {
                 self.ending.as_ref().map_or(Time::ZERO, |ending| ending.due()).min(self.path.roaming.due())
             }
             ConnectionState::Hello | ConnectionState::Opening => {
-                let resend = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.resend_at());
-                resend.min(self.timers.handshake_due).min(self.session_due())
+                let handshake = self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.due());
+                handshake.min(self.timers.handshake_due).min(self.session_due())
             }
             ConnectionState::Requested => {
                 self.timers.handshake_due.min(self.receiving.received.ack_due()).min(self.session_due())
@@ -72,8 +72,8 @@ impl Connection {
         // At the time of the last packet sent: if the path is calm then, it is so when that packet's acknowledgement is
         // due.
         let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
-        let ack_delay =
-            if is_calm { self.terms.settings.ack_delay.max(QUIET_ACK_DELAY) } else { self.terms.settings.ack_delay };
+        let settings = &self.terms.settings;
+        let ack_delay = if is_calm { settings.greatest_ack_delay() } else { settings.ack_delay };
         ack_delay + self.repair_grace()
     }
 
@@ -99,7 +99,8 @@ impl Connection {
             ConnectionState::Dead => {}
             ConnectionState::Closing | ConnectionState::Drained => self.handle_ending_timeout(cx),
             ConnectionState::Hello | ConnectionState::Opening | ConnectionState::Requested => {
-                if self.timers.handshake_due <= cx.now {
+                self.handle_hint_timeout(cx);
+                if self.timers.handshake_due <= cx.now && !self.is_dead() {
                     self.on_handshake_timeout(cx);
                 }
             }

@@ -27,10 +27,6 @@ pub(super) struct Timers {
 /// Longest silence of a client during a handshake. Flights are repeated three times in that time.
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
-/// Longest delay of an acknowledgement on a path without loss: of a stream of 60 ticks a second, one acknowledgement
-/// then covers five.
-pub(super) const QUIET_ACK_DELAY: Duration = Duration::from_millis(70);
-
 /// How long the fragments of an unreliable message may take, at least; at most twice as long.
 pub(super) const INCOMPLETE_MAX: Duration = Duration::from_secs(2);
 

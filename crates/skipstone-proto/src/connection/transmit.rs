@@ -119,7 +119,8 @@ impl Connection {
 
     /// Whether another call would write nothing now. The check is quick and may return false although nothing is due.
     fn has_said_all(&self, now: Time) -> bool {
-        let PendingFrames { accept, connect, ping, probes } = self.sending.pending;
+        // A NEW_ID waits for a packet that leaves anyway.
+        let PendingFrames { accept, connect, ping, probes, new_id: _ } = self.sending.pending;
         let has_control = accept
             || connect
             || ping

@@ -100,10 +100,15 @@ impl Endpoint {
 
     /// Ends a connection. Queued reliable messages have `linger` to arrive first;
     /// [`Event::Closed`](crate::connection::event::Event::Closed) follows when the peer confirms the close, or does not
-    /// answer in time. False if there is no such connection.
+    /// answer in time. A code above 2^62-1 is sent as 2^62-1. False if there is no such connection.
     pub fn close(&mut self, now: Time, peer: PeerId, code: u64, reason: &str, linger: Duration) -> bool {
         let reason = Bytes::copy_from_slice(reason.as_bytes());
         self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
+    }
+
+    /// Whether this endpoint has, or had, a connection of this name.
+    pub fn knew(&self, peer: PeerId) -> bool {
+        self.slots.was(peer)
     }
 
     /// Ends every connection, as [`Endpoint::close`] does.

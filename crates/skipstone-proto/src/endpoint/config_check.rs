@@ -11,13 +11,16 @@ use crate::wire::frame;
 use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
 use crate::wire::redundancy::{BLOCK_MAX, BURSTS_MAX, RedundancyMode};
 use crate::wire::settings::{
-    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, Settings, TIME_MAX, TIME_MIN, window_cost,
+    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, SILENCE_MIN, Settings, TIME_MAX, window_cost,
 };
 
 /// Less than one datagram in a second would look like a dead path.
 const BANDWIDTH_MIN: u64 = 1_000;
 /// Header, number, acknowledgement and seal beside an ACCEPT, at most.
 const PACKET_BYTES_BESIDE: usize = 128;
+/// Half of the connection ids, so that a free one is soon found.
+const CONNECTIONS_MAX: u32 = 1 << 23;
+const HANDSHAKE_TIMEOUT_MIN: Duration = Duration::from_millis(1);
 const HANDSHAKE_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Config {
@@ -30,11 +33,11 @@ impl Config {
         if let Some(merging) = self.merging {
             check_merging("merging", merging)?;
         }
-        if !(TIME_MIN..=HANDSHAKE_TIMEOUT_MAX).contains(&self.handshake_timeout) {
+        if !(HANDSHAKE_TIMEOUT_MIN..=HANDSHAKE_TIMEOUT_MAX).contains(&self.handshake_timeout) {
             return Err(ConfigError::out_of_range("handshake_timeout", self.handshake_timeout, "1 ms to 1 hour"));
         }
-        if self.connections_max == 0 {
-            return Err(ConfigError::out_of_range("connections_max", 0, "1 or more"));
+        if !(1..=CONNECTIONS_MAX).contains(&self.connections_max) {
+            return Err(ConfigError::out_of_range("connections_max", self.connections_max, "1 to 8,388,608"));
         }
         for (field, cap) in
             [("bandwidth_max_per_peer", self.bandwidth_max_per_peer), ("bandwidth_max", self.bandwidth_max)]
@@ -72,12 +75,16 @@ fn check_memory(memory: &MemoryBudget) -> Result<(), ConfigError> {
 fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     for (field, value) in [("settings.idle_timeout", settings.idle_timeout), ("settings.keepalive", settings.keepalive)]
     {
-        if !(TIME_MIN..=TIME_MAX).contains(&value) {
-            return Err(ConfigError::out_of_range(field, value, "1 ms to 24 h"));
+        if !(SILENCE_MIN..=TIME_MAX).contains(&value) {
+            return Err(ConfigError::out_of_range(field, value, "100 ms to 24 h"));
         }
     }
-    if settings.ack_delay > TIME_MAX {
-        return Err(ConfigError::out_of_range("settings.ack_delay", settings.ack_delay, "0 to 24 h"));
+    for (field, value) in
+        [("settings.ack_delay", settings.ack_delay), ("settings.ack_delay_max", settings.ack_delay_max)]
+    {
+        if value > TIME_MAX {
+            return Err(ConfigError::out_of_range(field, value, "0 to 24 h"));
+        }
     }
     if !DATAGRAM_BYTES.contains(&settings.datagram_bytes_max) {
         let range = format!("{} to {} bytes", DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
@@ -96,6 +103,7 @@ fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     }
     check_merging("settings.merging", settings.merging)?;
     check_redundancy("settings.redundancy.mode", settings.redundancy.mode)?;
+    check_budget(settings, settings.redundancy.mode)?;
     check_rules(settings)
 }
 
@@ -115,6 +123,16 @@ fn check_redundancy(field: &str, mode: RedundancyMode) -> Result<(), ConfigError
         _ => format!("Fixed with at least 1 source and 1 repair, together at most {BLOCK_MAX}"),
     };
     Err(ConfigError::out_of_range(field, mode, range))
+}
+
+/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would know.
+fn check_budget(settings: &Settings, mode: RedundancyMode) -> Result<(), ConfigError> {
+    let (budget, needed) = (settings.redundancy.budget_percent, mode.budget_percent_min());
+    if budget >= needed {
+        return Ok(());
+    }
+    let range = format!("at least {needed}, which {mode:?} takes");
+    Err(ConfigError::out_of_range("settings.redundancy.budget_percent", budget, range))
 }
 
 fn check_rules(settings: &Settings) -> Result<(), ConfigError> {
@@ -151,6 +169,7 @@ fn check_rule(settings: &Settings, at: usize, rule: &ChannelRule) -> Result<(), 
     }
     if let Some(mode) = rule.redundancy {
         check_redundancy(&field("redundancy"), mode)?;
+        check_budget(settings, mode)?;
     }
     let repeats = matches!(settings.redundancy_of(rule), RedundancyMode::Repeat { .. });
     if repeats && rule.mode == DeliveryMode::ReliableSequenced {
@@ -278,13 +297,20 @@ mod tests {
     fn cases() -> Vec<Case> {
         let fixed = |sources, repairs| RedundancyMode::Fixed { sources, repairs };
         let repeat = |bursts| RedundancyMode::Repeat { bursts };
+        let budget =
+            |mode, budget_percent| with(|config| config.settings.redundancy = Redundancy { mode, budget_percent });
         vec![
-            times("settings.idle_timeout", "86400.000000001s", TIME_MIN, |config, time| {
+            times("settings.idle_timeout", "86400.000000001s", SILENCE_MIN, |config, time| {
                 config.settings.idle_timeout = time
             }),
-            times("settings.keepalive", "86400.000000001s", TIME_MIN, |config, time| config.settings.keepalive = time),
+            times("settings.keepalive", "86400.000000001s", SILENCE_MIN, |config, time| {
+                config.settings.keepalive = time
+            }),
             times("settings.ack_delay", "86400.000000001s", Duration::ZERO, |config, time| {
                 config.settings.ack_delay = time
+            }),
+            times("settings.ack_delay_max", "86400.000000001s", Duration::ZERO, |config, time| {
+                config.settings.ack_delay_max = time
             }),
             times("settings.merging", "After(86400.000000001s)", Duration::ZERO, |config, time| {
                 config.settings.merging = Merging::After(time);
@@ -296,23 +322,26 @@ mod tests {
                 field: "handshake_timeout",
                 value: "3600.000000001s",
                 inside: vec![
-                    with(|config| config.handshake_timeout = TIME_MIN),
+                    with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MIN),
                     with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MAX),
                 ],
                 outside: vec![
                     with(|config| config.handshake_timeout = Duration::ZERO),
-                    with(|config| config.handshake_timeout = TIME_MIN - STEP),
+                    with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MIN - STEP),
                     with(|config| config.handshake_timeout = HANDSHAKE_TIMEOUT_MAX + STEP),
                 ],
             },
             Case {
                 field: "connections_max",
                 value: "0",
-                inside: vec![
-                    with(|config| config.connections_max = 1),
-                    with(|config| config.connections_max = u32::MAX),
-                ],
+                inside: vec![with(|config| config.connections_max = 1)],
                 outside: vec![with(|config| config.connections_max = 0)],
+            },
+            Case {
+                field: "connections_max",
+                value: "8388609",
+                inside: vec![with(|config| config.connections_max = 8_388_608)],
+                outside: vec![with(|config| config.connections_max = 8_388_609)],
             },
             Case {
                 field: "bandwidth_max_per_peer",
@@ -374,10 +403,23 @@ mod tests {
             Case {
                 field: "settings.channels[0].redundancy",
                 value: "Repeat { bursts: 9 }",
-                inside: vec![rule(|rule| rule.redundancy = Some(fixed(1, 63)))],
+                inside: vec![rule(|rule| rule.redundancy = Some(fixed(61, 3)))],
                 outside: vec![
                     rule(|rule| rule.redundancy = Some(fixed(1, 64))),
                     rule(|rule| rule.redundancy = Some(repeat(9))),
+                ],
+            },
+            Case {
+                field: "settings.redundancy.budget_percent",
+                value: "124",
+                inside: vec![budget(fixed(1, 1), 125), budget(fixed(10, 3), 38), budget(repeat(8), 0)],
+                outside: vec![
+                    budget(fixed(1, 2), 249),
+                    budget(fixed(10, 3), 37),
+                    with(|config| {
+                        config.settings.channels[0].redundancy = Some(fixed(1, 1));
+                        config.settings.redundancy.budget_percent = 124;
+                    }),
                 ],
             },
             Case {

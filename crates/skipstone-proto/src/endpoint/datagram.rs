@@ -2,6 +2,7 @@
 
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
+use super::replies::REPLY_BYTES_MAX;
 use super::state::Endpoint;
 use crate::connection::client_handshake::VERSIONS;
 use crate::connection::event::{PeerId, code};
@@ -60,7 +61,7 @@ impl Endpoint {
                 return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
             }
             Datagram::Crypto { to, from, bytes } => {
-                return self.on_path(now, path, to, |c, cx| c.handle_crypto(cx, from, bytes))?;
+                return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
             }
             Datagram::Refuse { to, nonce, code, reason } => {
                 self.on_path(now, path, to, |c, cx| c.handle_refuse(cx, nonce, code, reason))
@@ -87,16 +88,47 @@ impl Endpoint {
         id: u32,
         act: impl FnOnce(&mut Connection, &mut Context<'_>) -> T,
     ) -> Result<T, DropReason> {
-        let index = self.directory.ids.find(id).ok_or(DropReason::UnknownConnection)?;
-        let slot = self.slots.at(index).ok_or(DropReason::UnknownConnection)?;
-        let connection = slot.connection.as_deref_mut().ok_or(DropReason::UnknownConnection)?;
-        if !connection.is_on(&path) {
-            return Err(DropReason::WrongPath);
-        }
+        let index = self.find_on_path(&path, id)?;
+        let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let result = act(connection, cx);
         self.after(index);
         Ok(result)
+    }
+
+    /// The connection with this id, if it uses this path.
+    fn find_on_path(&mut self, path: &Path, id: u32) -> Result<u32, DropReason> {
+        let index = self.directory.ids.find(id).ok_or(DropReason::UnknownConnection)?;
+        let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
+        if connection.is_on(path) { Ok(index) } else { Err(DropReason::WrongPath) }
+    }
+
+    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server whose
+    /// session fails by them says so.
+    fn on_session(
+        &mut self,
+        now: Time,
+        path: Path,
+        id: u32,
+        length: usize,
+        act: impl FnOnce(&mut Connection, &mut Context<'_>) -> Result<(), DropReason>,
+    ) -> Result<(), DropReason> {
+        let found = self.find_on_path(&path, id);
+        if found == Err(DropReason::UnknownConnection) {
+            self.reset(path, id, length);
+        }
+        let index = found?;
+        let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
+        let opened_by = connection.opened_by();
+        let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        let result = act(connection, cx);
+        if let Some(why) = connection.refusal().map(shorten)
+            && let Some(opened) = self.directory.opened.get(&opened_by).copied()
+        {
+            self.refuse_stranger(path, length, opened_by.1, opened.nonce, code::SECURITY, &why);
+        }
+        self.after(index);
+        result
     }
 
     fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), DropReason> {
@@ -111,8 +143,11 @@ impl Endpoint {
             return Err(DropReason::NoCommonVersion);
         };
         let Some(suite) = best_of(hello.offer.suites & self.suites_on(&path)) else {
-            let reason =
-                if self.config.allows_plain { "this server does not encrypt" } else { "encrypted clients only" };
+            let reason = match &self.config.suites {
+                None => "this server does not encrypt",
+                Some(_) if hello.offer.suites & SUITE_TLS_1_3 == 0 => "encrypted clients only",
+                Some(_) => "the server has none of the suites on offer",
+            };
             self.refuse_stranger(path, length, hello.source, hello.nonce, code::NO_COMMON_SUITE, reason);
             return Err(DropReason::WrongSuite);
         };
@@ -211,7 +246,8 @@ impl Endpoint {
         let slot = self.slots.at(opened.index);
         let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
         let id = local.ok_or(DropReason::UnknownConnection)?;
-        self.on_path(now, path, id, |c, cx| c.handle_open(cx, open, bytes))?
+        let length = bytes.len();
+        self.on_session(now, path, id, length, |c, cx| c.handle_open(cx, open, bytes))
     }
 
     /// Whether the cookie is good and unused; a client whose cookie is not good gets a new challenge.
@@ -256,21 +292,20 @@ impl Endpoint {
 
     /// Whether an encrypted handshake may begin, if necessary in place of another.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
-        self.prune_handshakes();
-        match self.pending_handshakes.admit(now, &path.remote) {
-            HandshakeAdmission::Welcome => true,
-            HandshakeAdmission::InPlaceOf(peer) => {
-                self.forget_pending_handshake(peer);
-                true
+        loop {
+            self.prune_handshakes();
+            match self.pending_handshakes.admit(now, &path.remote) {
+                HandshakeAdmission::Welcome => return true,
+                HandshakeAdmission::InPlaceOf(peer) => self.forget_pending_handshake(peer),
+                HandshakeAdmission::Refused => return false,
             }
-            HandshakeAdmission::Refused => false,
         }
     }
 
     /// Forgets handshakes that are over.
     fn prune_handshakes(&mut self) {
         let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.peek(peer).is_some_and(Connection::is_unasked));
+        pending_handshakes.prune(|peer| slots.peek(peer).and_then(Connection::pending_bytes));
     }
 
     /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
@@ -284,10 +319,6 @@ impl Endpoint {
     /// unknown.
     fn forget_pending_handshake(&mut self, peer: PeerId) {
         self.totals.past.drops.count(DropReason::TooManyHandshakes);
-        let opened = self.slots.connection(peer).map(|connection| (connection.opened_from(), connection.ids().remote));
-        if let Some(opened) = opened.and_then(|from| self.directory.opened.get(&from)) {
-            self.directory.spent.forgive(&opened.cookie);
-        }
         self.remove(peer.index);
     }
 
@@ -315,15 +346,18 @@ impl Endpoint {
             self.totals.past.add(connection.stats_mut());
             self.directory.ids.release(local);
             self.slots.unreserve(peer);
+            if let Some(why) = connection.refusal().map(shorten) {
+                self.refuse_stranger(path, bytes.len(), open.source, open.nonce, code::SECURITY, &why);
+            }
             return opened;
         }
-        let is_pending = connection.is_unasked();
+        let pending_bytes = connection.pending_bytes();
         let (nonce, cookie) = (open.nonce, *open.cookie);
         self.directory.opened.insert((path.remote, open.source), Opened { index: peer.index, nonce, cookie });
         self.directory.spent.insert(now, &cookie);
         self.insert(connection);
-        if is_pending {
-            self.pending_handshakes.push(now, peer, &path.remote);
+        if let Some(bytes) = pending_bytes {
+            self.pending_handshakes.push(now, peer, &path.remote, bytes);
         }
         Ok(())
     }
@@ -331,6 +365,12 @@ impl Endpoint {
 
 /// Greatest size of a datagram that is not a PACKET, in bytes: an OPEN with the longest token, and some room.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
+
+/// As much of a reason as a reply has room for.
+fn shorten(why: &str) -> String {
+    let room = REPLY_BYTES_MAX - datagram::refuse_len(code::SECURITY, "") - 1;
+    why[..why.floor_char_boundary(room)].to_owned()
+}
 
 /// The best of these suites.
 fn best_of(suites: u8) -> Option<u8> {

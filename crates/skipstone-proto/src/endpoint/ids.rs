@@ -49,8 +49,15 @@ impl IdTable {
 
     /// A new id for the connection at `index`.
     pub(crate) fn assign(&mut self, secret_rng: &mut SecretRng, index: u32) -> u32 {
+        assert!(
+            self.by_id.len() < self.capacity() * 2 - 1,
+            "the endpoint takes no more connections than there are ids"
+        );
+        self.draw(secret_rng, index)
+    }
+
+    fn draw(&mut self, secret_rng: &mut SecretRng, index: u32) -> u32 {
         let free_bits = 24 - self.shard.bits;
-        assert!(self.by_id.len() < self.capacity(), "the endpoint takes no more connections than there are ids");
         loop {
             let random = secret_rng.number() as u32 & ((1 << free_bits) - 1);
             let id = random | self.shard.index.checked_shl(free_bits).unwrap_or(0);
@@ -59,6 +66,11 @@ impl IdTable {
                 return id;
             }
         }
+    }
+
+    /// A second id for the connection at `index`; `None` if a quarter of the ids would not stay unused.
+    pub(crate) fn assign_spare(&mut self, secret_rng: &mut SecretRng, index: u32) -> Option<u32> {
+        (self.by_id.len() < self.capacity() / 2 * 3).then(|| self.draw(secret_rng, index))
     }
 
     pub(crate) fn find(&self, id: u32) -> Option<u32> {

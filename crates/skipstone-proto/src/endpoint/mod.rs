@@ -21,6 +21,7 @@ mod config_error;
 mod datagram;
 mod dialing;
 mod directory;
+mod fair_queue;
 mod fan_out;
 mod groups;
 mod handshake_budget;

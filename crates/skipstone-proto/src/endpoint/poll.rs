@@ -16,10 +16,29 @@ const BLOCKED_SPAN: Duration = Duration::from_millis(20);
 impl Endpoint {
     /// Writes datagrams that are due into `buffer`, which holds at least one of the largest; `None` if none is.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
-        if let Some(reply) = self.replies.pop(buffer) {
-            self.count_reply(now, &reply);
-            return Some(reply);
+        if !self.replies.is_empty()
+            && let Some(transmit) = self.poll_beside_replies(now, buffer)
+        {
+            return Some(transmit);
         }
+        self.poll_connections(now, buffer)
+    }
+
+    /// Answers to strangers and packets of connections take turns.
+    #[cold]
+    fn poll_beside_replies(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
+        if self.replies.is_connections_turn()
+            && let Some(transmit) = self.poll_connections(now, buffer)
+        {
+            return Some(transmit);
+        }
+        let reply = self.replies.pop(buffer)?;
+        self.count_reply(now, &reply);
+        Some(reply)
+    }
+
+    #[inline]
+    fn poll_connections(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
         if self.share.is_some() {
             return self.poll_transmit_shared(now, buffer);
         }

@@ -1,4 +1,4 @@
-//! RESET: a server's answer to packets of unknown connections, and a client's reaction. WIRE.md section 2.11.
+//! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md section 2.11.
 
 use super::state::Endpoint;
 use crate::connection::Side;
@@ -10,11 +10,11 @@ use crate::wire::datagram::{self, RESET_BYTES};
 
 impl Endpoint {
     /// A server sends RESET to the sender of packets for an unknown connection, most often because the server was
-    /// restarted.
+    /// restarted; or to the client of a handshake that it gave up.
     pub(super) fn reset(&mut self, path: Path, id: u32, length: usize) {
         let is_asked = self.config.is_server && !path.carrier.is_reliable && id != 0 && length >= RESET_BYTES;
-        if is_asked && self.replies.has_room_for_reset() {
-            self.reply(path, length, RESET_BYTES, |writer| datagram::encode_reset(writer, id));
+        if is_asked && !self.replies.push_reset(path, |writer| datagram::encode_reset(writer, id)) {
+            self.totals.past.drops.count(DropReason::TooManyReplies);
         }
     }
 

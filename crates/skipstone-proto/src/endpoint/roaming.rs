@@ -27,12 +27,19 @@ impl Endpoint {
             return Err(DropReason::TooLong);
         }
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
+        let next = connection.next_number();
         if connection.is_on(&path) {
             connection.handle_packet_here(cx, bytes);
         } else if connection.may_roam_to(&path) {
             connection.handle_packet_from(cx, path, self.secrets.rng.token(&path), bytes);
         } else {
             return Err(DropReason::WrongPath);
+        }
+        if connection.watches_ids(id) && connection.next_number() > next {
+            let released = connection.on_newest_by(now, id);
+            released.into_iter().for_each(|id| self.directory.ids.release(id));
+            self.after(index);
+            return Ok(());
         }
         // Usually the packet only held an acknowledgement, and nothing is due.
         if connection.is_silent(now) {

@@ -2,6 +2,8 @@
 
 use crate::security::cookie::CookieKey;
 use crate::security::secret_rng::SecretRng;
+use siphasher::sip::SipHasher24;
+use std::hash::Hasher;
 
 /// The two secrets, which never leave the endpoint.
 #[derive(Debug)]
@@ -10,11 +12,15 @@ pub(super) struct Secrets {
     pub(super) rng: SecretRng,
     /// Key that creates and checks cookies. Shards of one server share it.
     pub(super) cookie_key: CookieKey,
+    /// Key of the hash by which networks share a queue, so that nobody knows whom it shares with.
+    pub(super) queue_key: u64,
 }
 
 impl Secrets {
     pub(super) fn new(seed: &[u8; 32]) -> Self {
         let half = |from: usize| seed[from..from + 16].try_into().expect("half of 32 bytes");
-        Secrets { rng: SecretRng::new(half(16)), cookie_key: CookieKey::new(half(0)) }
+        let mut hasher = SipHasher24::new_with_key(&half(16));
+        hasher.write(b"queues");
+        Secrets { rng: SecretRng::new(half(16)), cookie_key: CookieKey::new(half(0)), queue_key: hasher.finish() }
     }
 }

@@ -58,8 +58,10 @@ impl Endpoint {
     pub fn new(config: Config, seed: [u8; 32]) -> Result<Self, ConfigError> {
         config.check()?;
         let settings = Arc::new(config.settings.clone());
+        let secrets = Secrets::new(&seed);
         Ok(Endpoint {
-            secrets: Secrets::new(&seed),
+            replies: Replies::new(secrets.queue_key),
+            secrets,
             slots: Slots::default(),
             directory: Directory::new(IdTable::new(config.shard)),
             pending_handshakes: PendingHandshakes::default(),
@@ -69,7 +71,6 @@ impl Endpoint {
             share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
-            replies: Replies::default(),
             events: Events::default(),
             scratch: Scratch::default(),
             totals: Totals::default(),
@@ -118,9 +119,12 @@ impl Endpoint {
     /// Must follow any change of a connection: activates the connection, which may have something to send, or removes
     /// it if it is dead.
     pub(super) fn after(&mut self, index: u32) {
-        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_ref()) else { return };
+        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_mut()) else { return };
         if connection.is_dead() {
             return self.remove(index);
+        }
+        if connection.wants_id() {
+            connection.provide_id(self.directory.ids.assign_spare(&mut self.secrets.rng, index));
         }
         self.activate(index);
         self.account(index);
@@ -157,14 +161,18 @@ impl Endpoint {
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
         self.totals.past.add(connection.stats_mut());
-        if connection.side() == Side::Server && !connection.is_requested() {
+        let is_failed = connection.side() == Side::Server && !connection.is_requested();
+        if is_failed {
             self.handshake_budget.on_failed(&connection.path().remote);
         }
-        let (path, ids) = (*connection.path(), connection.ids());
-        self.directory.ids.release(ids.local);
-        let opened = (connection.opened_from(), ids.remote);
-        if self.directory.opened.get(&opened).is_some_and(|opened| opened.index == index) {
-            self.directory.opened.remove(&opened);
+        let path = *connection.path();
+        connection.local_ids().for_each(|id| self.directory.ids.release(id));
+        let from = connection.opened_by();
+        if let Some(opened) = self.directory.opened.get(&from).copied().filter(|opened| opened.index == index) {
+            self.directory.opened.remove(&from);
+            if is_failed {
+                self.directory.spent.forgive(&opened.cookie);
+            }
         }
         if path.carrier.is_bound && self.directory.by_socket.get(&path.socket) == Some(&index) {
             self.directory.by_socket.remove(&path.socket);

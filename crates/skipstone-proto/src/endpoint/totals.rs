@@ -12,6 +12,7 @@ pub(super) struct Totals {
 
 /// Number of times that connections were processed. An idle connection must not add to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Work {
     /// Timers that expired, whether or not anything was due.
     pub entries: u64,

@@ -276,7 +276,7 @@ impl Ledger {
         resolved: &mut Vec<Resolved>,
     ) -> LostPackets {
         let mut lost = LostPackets::default();
-        let first = (*range.start()).max(self.base);
+        let (first, mut run) = ((*range.start()).max(self.base), 0);
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
             match packet.state {
@@ -284,9 +284,8 @@ impl Ledger {
                 PacketState::InFlight => {
                     self.bytes_in_flight -= u32::from(packet.bytes);
                     self.eliciting_in_flight -= 1;
-                    lost.packets += 1;
-                    lost.bytes += u32::from(packet.bytes);
-                    lost.last_sent = lost.last_sent.max(packet.at);
+                    run += 1;
+                    lost.add_packet(packet, run);
                 }
                 PacketState::Lost | PacketState::Left => {}
             }

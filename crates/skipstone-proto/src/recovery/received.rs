@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_again_is_said_until_the_peer_has_heard_it() {
+    fn what_was_recovered_is_said_until_the_peer_has_heard_it() {
         let mut received = Received::default();
         for number in [0, 2] {
             received.on_packet(Time::ZERO, number, true, DELAY);

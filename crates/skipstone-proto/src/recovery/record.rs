@@ -37,6 +37,8 @@ pub(crate) enum Control {
     Accept,
     /// The client's token.
     Connect,
+    /// An id for packets after a move, which is the newest of so many.
+    NewId(u32),
     /// An acknowledgement of everything received up to this number.
     AckUpTo(u64),
     /// A datagram of so many bytes, sent to see whether the path carries it.

@@ -3,7 +3,7 @@
 //! | way | trigger | delay | cost | redundancy mode |
 //! |---|---|---|---|---|
 //! | retransmission | a later packet was acknowledged, and RTT + reorder window have passed (RACK) | at least one RTT | the lost messages once more | every |
-//! | probe | the packet's own probe timeout (PTO) has passed without an acknowledgement: suspected lost | one PTO | the packet's messages once more, in vain if the suspicion was spurious | every |
+//! | probe | the packet's own probe timeout (PTO) has passed without an acknowledgement: suspected lost | one PTO | the packet's messages once more; of no use if the suspicion was spurious | every |
 //! | copy | a retransmission left, or a message that has an age | a fifth of the RTT, 1 to 5 ms | 1 to 4 more packets with the same content, from the budget | every but `Off` |
 //! | repeat | the next packets of the channel's class leave | one tick | messages of earlier packets in front of new ones, from the budget | `Repeat` |
 //! | repair | a burst (`Adaptive`) or a block (`Fixed`) has left | none, or a tenth of the RTT where losses come in bursts | packets as long as the longest that they cover, from the budget | `Adaptive`, `Fixed` |

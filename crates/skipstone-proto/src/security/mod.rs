@@ -80,6 +80,15 @@ impl Security {
             Security::Session(session) => session.open(datagram, header),
         }
     }
+
+    /// Whether the datagram that was refused last is a duplicate, see [`Session::was_replay`]. Packets in clear are told
+    /// apart by their numbers, once they are open.
+    pub fn was_replay(&self) -> bool {
+        match self {
+            Security::Plain(_) => false,
+            Security::Session(session) => session.was_replay(),
+        }
+    }
 }
 
 impl core::fmt::Debug for Security {

@@ -30,6 +30,16 @@ pub trait Session: Send {
     /// or the peer gave up.
     fn failure(&self) -> Option<&str>;
 
+    /// A count that grows with each part of the handshake by which the peer has proven that it has the handshake's keys.
+    fn progress(&self) -> u64 {
+        u64::from(self.is_established())
+    }
+
+    /// Bytes that the session holds while its handshake is under way, approximately.
+    fn handshake_bytes(&self) -> usize {
+        16_384
+    }
+
     /// Handles the peer's handshake bytes from one datagram. Returns `false` if they are invalid; the connection then
     /// goes on waiting.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;
@@ -57,4 +67,10 @@ pub trait Session: Send {
     /// Opens a datagram whose header ends at `header`. Returns where the plaintext now lies, or `None` if it was not
     /// sealed by the peer or was damaged.
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>>;
+
+    /// Whether the last datagram that [`Session::open`] refused bears the number of one that it has opened: a duplicate of
+    /// the network's, as a rule. For statistics alone, as nobody has checked who wrote it.
+    fn was_replay(&self) -> bool {
+        false
+    }
 }

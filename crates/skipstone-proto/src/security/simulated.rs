@@ -3,7 +3,7 @@
 //! IT PROTECTS NOTHING: its key follows from cleartext bytes. Real suites draw entropy and clocks of their own, which a
 //! simulated run must not. A test of the library (`crates/skipstone/tests`) holds the sizes below to those of the real
 //! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
-//! records, flights that are sent again after 200 ms, then at doubled intervals up to 2 s.
+//! records, flights that are sent again after 200 ms, then at doubled intervals up to 1 s.
 
 use super::session::{Session, Suites};
 use crate::rng::Rng;
@@ -44,6 +44,7 @@ impl SimulatedSuites {
             resend: None,
             next: 0,
             replay: ReplayWindow::default(),
+            was_replay: false,
             rng,
         };
         if role == Role::Client {
@@ -126,11 +127,12 @@ struct SimulatedSession {
     resend: Option<(HandshakeFlight, Time, Duration)>,
     next: u64,
     replay: ReplayWindow,
+    was_replay: bool,
     rng: Rng,
 }
 
 const RESEND_FIRST: Duration = Duration::from_millis(200);
-const RESEND_MAX: Duration = Duration::from_secs(2);
+const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Kind, number within the flight, share.
 const FLIGHT_HEADER_BYTES: usize = 10;
 const TAG_BYTES: usize = 16;
@@ -217,6 +219,15 @@ impl Session for SimulatedSession {
         None
     }
 
+    fn progress(&self) -> u64 {
+        u64::from(self.came.count_ones()) + self.stage as u64
+    }
+
+    fn handshake_bytes(&self) -> usize {
+        // As the real one of TLS.
+        8_192
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         let Some((header, _)) = bytes.split_first_chunk::<FLIGHT_HEADER_BYTES>() else { return false };
         let [kind, number, share @ ..] = *header;
@@ -262,7 +273,12 @@ impl Session for SimulatedSession {
         end
     }
 
+    fn was_replay(&self) -> bool {
+        self.was_replay
+    }
+
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {
+        self.was_replay = false;
         let end = datagram.len().checked_sub(TLS_1_3.record_overhead - 2)?;
         let short = u16::from_be_bytes(datagram.get(header..header + 2)?.try_into().ok()?);
         let body = header + 2..end;
@@ -271,6 +287,7 @@ impl Session for SimulatedSession {
         }
         let sequence = self.replay.restore(short);
         if !self.replay.is_new(sequence) {
+            self.was_replay = true;
             return None;
         }
         let (covered, tag) = datagram.split_at(datagram.len() - TAG_BYTES);

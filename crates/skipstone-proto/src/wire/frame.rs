@@ -74,6 +74,13 @@ pub enum Frame<'a> {
         /// How long the server had the request by then, in µs.
         held_us: u64,
     },
+    /// Another id by which the sender can be reached, for packets after a move (section 6.3).
+    NewId {
+        /// How many ids the sender had given before, its first one included.
+        sequence: u64,
+        /// Not 0.
+        id: u32,
+    },
     /// One of the extension range that this version does not know (section 4.7).
     Extension {
         /// [`TYPE_EXTENSION`] to 0x7F.
@@ -100,7 +107,9 @@ impl Frame<'_> {
             | Frame::PathResponse { .. }
             | Frame::TimeRequest { .. }
             | Frame::TimeResponse { .. } => false,
-            Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::Message(_) => true,
+            Frame::Ping | Frame::Connect { .. } | Frame::Accept { .. } | Frame::NewId { .. } | Frame::Message(_) => {
+                true
+            }
             Frame::Extension { kind, .. } => *kind >= TYPE_EXTENSION_ELICITING,
         }
     }
@@ -162,9 +171,10 @@ impl<'a> Frames<'a> {
                 server_us: reader.varint()?,
                 held_us: reader.varint()?,
             }),
+            TYPE_NEW_ID => decode_new_id(reader),
             flags @ TYPE_MESSAGE.. => self.previous.decode(reader, flags).map(Frame::Message),
             kind @ TYPE_EXTENSION..TYPE_MESSAGE => Ok(Frame::Extension { kind, body: reader.prefixed(usize::MAX)? }),
-            0x0F..TYPE_EXTENSION => Err(Malformed),
+            0x10..TYPE_EXTENSION => Err(Malformed),
         }
     }
 }
@@ -198,6 +208,13 @@ fn decode_accept<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Malformed> {
         return Err(Malformed);
     }
     Ok(Frame::Accept { source, settings: reader.prefixed(usize::MAX)? })
+}
+
+fn decode_new_id<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Malformed> {
+    match (reader.varint()?, reader.u24()?) {
+        (_, 0) => Err(Malformed),
+        (sequence, id) => Ok(Frame::NewId { sequence, id }),
+    }
 }
 
 /// Writes a PING, one byte. (PADDING is [`Writer::zeros`].)
@@ -295,6 +312,17 @@ pub fn encode_time_response(writer: &mut Writer<'_>, sent_us: u64, server_us: u6
     writer.varint(held_us);
 }
 
+/// Writes a NEW_ID, [`NEW_ID_BYTES_MAX`] at most; `id` is not 0.
+///
+/// # Panics
+/// If `id` is 0, or there is no room.
+pub fn encode_new_id(writer: &mut Writer<'_>, sequence: u64, id: u32) {
+    assert!(id != 0, "a connection id is not 0");
+    writer.u8(TYPE_NEW_ID);
+    writer.varint(sequence);
+    writer.u24(id);
+}
+
 /// Bytes of a CLOSE.
 pub const fn close_len(code: u64, reason: &str) -> usize {
     1 + varint::len(code) + cursor::prefixed_len(reason.len())
@@ -311,6 +339,8 @@ pub const TIME_REQUEST_BYTES_MAX: usize = 9;
 /// Bytes of a TIME_RESPONSE, at most.
 pub const TIME_RESPONSE_BYTES_MAX: usize = 25;
 
+/// Bytes of a NEW_ID, at most.
+pub const NEW_ID_BYTES_MAX: usize = 12;
 /// Bytes of a LATE, at most.
 pub const LATE_BYTES_MAX: usize = 5;
 
@@ -325,6 +355,7 @@ const TYPE_PATH_CHALLENGE: u8 = 0x0B;
 const TYPE_PATH_RESPONSE: u8 = 0x0C;
 const TYPE_TIME_REQUEST: u8 = 0x0D;
 const TYPE_TIME_RESPONSE: u8 = 0x0E;
+const TYPE_NEW_ID: u8 = 0x0F;
 /// The first type of the extension range, whose frames have a length and ask for no acknowledgement.
 pub const TYPE_EXTENSION: u8 = 0x40;
 /// The first of those that ask for an acknowledgement.
@@ -428,7 +459,7 @@ mod tests {
 
     #[test]
     fn reserved_types_are_malformed() {
-        for reserved in 0x0F..0x40 {
+        for reserved in 0x10..0x40 {
             assert_eq!(frames(&[reserved, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed));
         }
     }

@@ -44,6 +44,18 @@ impl RedundancyMode {
         }
     }
 
+    /// The least [`Redundancy::budget_percent`] that the mode can work with: that of a block code, whose repairs would be
+    /// dropped otherwise. A repair is as long as the longest packet of its block with a header of its own, so a quarter
+    /// more than the ratio is wanted. Other modes make do with what there is.
+    pub const fn budget_percent_min(self) -> u16 {
+        match self {
+            RedundancyMode::Fixed { sources, repairs } if sources > 0 => {
+                (repairs as u16 * 125).div_ceil(sources as u16)
+            }
+            _ => 0,
+        }
+    }
+
     pub(super) fn encode(self, writer: &mut Writer<'_>) {
         match self {
             RedundancyMode::Off => writer.u8(0),

@@ -16,12 +16,16 @@ use rules::{decode_table, encode_table};
 /// The settings of a connection. The default is that of section 5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The idle timeout, 1 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
+    /// The idle timeout, 100 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
     pub idle_timeout: Duration,
-    /// A client that received nothing for this long sends a PING: 1 ms to a day, in whole ms.
+    /// A client that received nothing for this long sends a PING: 100 ms to a day, in whole ms.
     pub keepalive: Duration,
-    /// How long an acknowledgement may be held back: a day at most, in whole µs. On a stream it is 100 ms.
+    /// How long an acknowledgement may be held back while losses are feared: a day at most, in whole µs. On a stream it is
+    /// 100 ms.
     pub ack_delay: Duration,
+    /// How long an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section 4.1): a day at most,
+    /// in whole µs. If it is less than `ack_delay`, that holds.
+    pub ack_delay_max: Duration,
     /// Bytes of a message, at most.
     pub message_bytes_max: u32,
     /// Bytes of reliable messages that a receiver holds, at least `message_bytes_max`.
@@ -42,6 +46,7 @@ impl Default for Settings {
             idle_timeout: Duration::from_secs(30),
             keepalive: Duration::from_secs(25),
             ack_delay: Duration::from_millis(1),
+            ack_delay_max: Duration::from_millis(70),
             message_bytes_max: 1 << 20,
             window_bytes: 2 << 20,
             datagram_bytes_max: 1_472,
@@ -68,15 +73,21 @@ impl Settings {
         rule.redundancy.unwrap_or(self.redundancy.mode)
     }
 
+    /// How long an acknowledgement may be held back where nothing was lost: the greatest delay.
+    pub fn greatest_ack_delay(&self) -> Duration {
+        self.ack_delay.max(self.ack_delay_max)
+    }
+
     /// Whether every field is within its limits, as [`Settings::decode`] requires.
     pub fn is_valid(&self) -> bool {
         let merging_is_valid = match self.merging {
             Merging::After(delay) => delay <= TIME_MAX,
             Merging::Immediate | Merging::Flush => true,
         };
-        (TIME_MIN..=TIME_MAX).contains(&self.idle_timeout)
-            && (TIME_MIN..=TIME_MAX).contains(&self.keepalive)
+        (SILENCE_MIN..=TIME_MAX).contains(&self.idle_timeout)
+            && (SILENCE_MIN..=TIME_MAX).contains(&self.keepalive)
             && self.ack_delay <= TIME_MAX
+            && self.ack_delay_max <= TIME_MAX
             && merging_is_valid
             && u64::from(self.window_bytes) >= window_cost(self.message_bytes_max as usize)
             && DATAGRAM_BYTES.contains(&self.datagram_bytes_max)
@@ -123,6 +134,9 @@ impl Settings {
             self.redundancy.encode(&mut writer);
             entries.bytes(ID_REDUNDANCY, writer.written());
         }
+        if self.ack_delay_max != default.ack_delay_max {
+            entries.number(ID_ACK_DELAY_MAX, self.ack_delay_max.as_micros() as u64);
+        }
         entries.encoded
     }
 
@@ -149,6 +163,7 @@ impl Settings {
             ID_CHANNELS => self.channels = decode_table(&mut value)?,
             ID_MERGING => self.merging = Merging::decode(value.varint()?),
             ID_REDUNDANCY => self.redundancy = Redundancy::decode(&mut value)?,
+            ID_ACK_DELAY_MAX => self.ack_delay_max = Duration::from_micros(value.varint()?),
             _ => return Ok(()),
         }
         value.end()
@@ -193,9 +208,10 @@ pub(super) const ID_DATAGRAM_BYTES_MAX: u64 = 6;
 const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;
+const ID_ACK_DELAY_MAX: u64 = 10;
 
-/// Timeouts last at least so long.
-pub const TIME_MIN: Duration = Duration::from_millis(1);
+/// Idle timeout and keepalive are at least so long: no server's settings make its clients ping more often than that.
+pub const SILENCE_MIN: Duration = Duration::from_millis(100);
 /// Times of the settings are at most so long.
 pub const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of a datagram, at least and at most.

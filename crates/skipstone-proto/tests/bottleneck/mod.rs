@@ -155,13 +155,14 @@ impl Model {
 
     fn detect_losses(&mut self, now: Duration) {
         let patience = self.smoothed + (self.smoothed / 8).max(millis(2));
-        let (mut bytes, mut last) = (0, Duration::ZERO);
+        let (mut bytes, mut counted, mut run, mut last) = (0, 0, 0, Duration::ZERO);
         self.loss_at = None;
         for packet in &mut self.sent {
             if packet.at > self.latest_acked_sent_at {
                 break;
             }
             if packet.state != State::InFlight || packet.at == self.latest_acked_sent_at {
+                run = if packet.state == State::Lost { run + 1 } else { 0 };
                 continue;
             }
             if packet.at + patience > now {
@@ -170,13 +171,16 @@ impl Model {
             }
             packet.state = State::Lost;
             bytes += packet.bytes;
+            run += 1;
+            // As the connection's ledger counts.
+            counted += if run <= 8 { packet.bytes } else { 0 };
             last = packet.at;
             self.packets_lost += 1;
         }
         if bytes > 0 {
             self.in_flight -= bytes;
             self.resend += bytes;
-            self.controller.on_loss(time(now), LossSample { bytes, sent_at: time(last) });
+            self.controller.on_loss(time(now), LossSample { bytes: counted, sent_at: time(last) });
         }
     }
 

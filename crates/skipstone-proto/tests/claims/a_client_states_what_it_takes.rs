@@ -1,7 +1,8 @@
 //! A client tells the server how much it takes; the server never sends more, and its own settings hold where they are lower.
 
 use crate::simulation::{Node, World, link, ms};
-use skipstone_proto::{Config, Event, Limits, MessageId, SendError, Settings};
+use bytes::Bytes;
+use skipstone_proto::{Config, Event, GivenUp, Group, Limits, MessageId, SendError, Settings};
 use std::sync::Arc;
 
 /// A world whose client has these limits.
@@ -63,4 +64,25 @@ fn no_datagram_is_longer_than_the_client_says() {
     world.server.send(now, 0, vec![7; 40_000]);
     world.run_for(ms(2_000));
     assert_eq!(world.clients[1].messages(0).len(), 1);
+}
+
+#[test]
+fn a_broadcast_beyond_one_clients_limit_is_given_up_for_that_client_alone() {
+    for (bytes, is_batch) in [(5_001, false), (5_001, true), (40_000, false), (40_000, true)] {
+        let mut world = world(Limits { message_bytes_max: 5_000, ..Limits::NONE });
+        let messages = [bytes, 5_000, bytes].map(|bytes| Bytes::from(vec![7; bytes]));
+        let messages: Vec<_> = messages.into_iter().zip(1..).map(|(payload, id)| (0, payload, MessageId(id))).collect();
+        let at_once = if is_batch { messages.len() } else { 1 };
+        for some in messages.chunks(at_once) {
+            world.server.endpoint.broadcast_all(world.now, Group::EVERYONE, some);
+        }
+        world.run_for(ms(2_000));
+        assert_eq!(world.clients[1].messages(0).len(), 1, "the one between arrives");
+        let given_up = world.server.events.iter().filter_map(|(_, event)| match event {
+            Event::GivenUp { id, why, .. } => Some((*id, *why)),
+            _ => None,
+        });
+        let expected = [1, 3].map(|id| (MessageId(id), GivenUp::TooLong));
+        assert_eq!(given_up.collect::<Vec<_>>(), expected, "{bytes} {is_batch}");
+    }
 }

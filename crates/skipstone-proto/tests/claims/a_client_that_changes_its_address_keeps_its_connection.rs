@@ -1,7 +1,7 @@
 //! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection goes on.
 
-use crate::simulation::{World, link, ms, server_of};
-use skipstone_netsim::{LinkConfig, Loss};
+use crate::simulation::{Node, World, link, ms, server_of};
+use skipstone_netsim::{LinkConfig, Loss, QueueLimit};
 use skipstone_proto::DeliveryMode;
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
@@ -252,4 +252,33 @@ fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
     world.connect();
     let (peer, path) = (world.clients[0].peer(), world.path_to_server(0));
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
+}
+
+/// Repairs for flights that are gone would fill the link, moves of a full link would send more again, and so on for ever.
+#[test]
+fn a_loaded_link_survives_a_new_port_every_100_ms() {
+    let loaded = LinkConfig {
+        loss: Loss::Random(0.01),
+        reorder: 0.027,
+        rate_bits_per_second: Some(2_400_000),
+        queue: QueueLimit::Time(ms(440)),
+        ..link(9)
+    };
+    let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[loaded]);
+    world.connect();
+    // Two thirds of the rate, and what was on its way to the old port again.
+    for tick in 0..600 {
+        let now = world.now;
+        for channel in 0..29 {
+            world.server.send(now, channel, vec![0; 180]);
+            world.clients[0].send(now, channel, vec![0; 180]);
+        }
+        if tick % 3 == 2 {
+            world.rebind(0);
+        }
+        world.run_for(ms(33));
+    }
+    world.run_for(ms(500));
+    let arrived = |node: &Node| (0..29).map(|channel| node.messages(channel).len()).sum::<usize>();
+    assert_eq!((arrived(&world.server), arrived(&world.clients[0])), (600 * 29, 600 * 29));
 }

@@ -1,10 +1,13 @@
 //! Where nothing has been missing for a while, an acknowledgement waits for further ticks; the first loss is told at once
 //! all the same, and nobody grows impatient meanwhile.
 
+use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms, server_of};
-use skipstone_proto::DeliveryMode;
 use skipstone_proto::Time;
+use skipstone_proto::{Config, DeliveryMode, Duration, Settings};
 use skipstone_proto::{Event, Stats};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The client sends a message each tick of 16 ms.
 fn play(world: &mut World, ticks: u32) -> Stats {
@@ -62,4 +65,52 @@ fn a_lone_message_is_acknowledged_at_once() {
     world.clients[0].send(world.now, 1, vec![1; 55]);
     world.run_for(ms(20 + 3));
     assert_eq!(world.sent[0].1, before + 1);
+}
+
+#[test]
+fn none_waits_for_longer_than_the_settings_say_and_no_round_trip_time_contains_the_wait() {
+    for (ack_delay, ack_delay_max) in [(1, 0), (1, 25), (1, 70), (1, 150), (40, 10)] {
+        let settings = Settings { ack_delay: ms(ack_delay), ack_delay_max: ms(ack_delay_max), ..Settings::default() };
+        let greatest = ms(ack_delay.max(ack_delay_max));
+        let mut world = World::new(1, Config::server(settings), &[link(20)]);
+        // The longest delay that an acknowledgement states, and when each left.
+        let (longest, acks) = (Rc::new(Cell::new(Duration::ZERO)), Rc::new(RefCell::new(Vec::new())));
+        let (noted, left, mut eavesdropper) = (longest.clone(), acks.clone(), Eavesdropper::default());
+        world.tap = Some(Box::new(move |now, _, is_up, bytes| {
+            let opened = eavesdropper.look(bytes).filter(|_| !is_up);
+            if let Some(delay) = opened.and_then(|packet| packet.ack_delay_us) {
+                noted.set(noted.get().max(Duration::from_micros(delay)));
+                left.borrow_mut().push(now);
+            }
+        }));
+        world.connect();
+        let stats = play(&mut world, 800);
+        assert!(longest.get() <= greatest + ms(1), "{greatest:?}: {:?}", longest.get());
+        // A tick passes until the first packet of the next one.
+        let acks = acks.borrow();
+        let apart =
+            acks[acks.len() - 50..].windows(2).map(|pair| pair[1].since(pair[0])).max().expect("there are many");
+        assert!((greatest..=greatest + ms(17)).contains(&apart), "{greatest:?}: {apart:?}");
+        let rtt = world.clients[0].overview().rtt.smoothed();
+        assert!((ms(40)..ms(42)).contains(&rtt), "{greatest:?}: {rtt:?}");
+        assert_eq!((stats.probes, stats.acks_overdue), (0, 0));
+    }
+}
+
+/// A server whose machine pauses holds its acknowledgement back: it is counted, and the estimate stays what it was.
+#[test]
+fn one_that_waited_longer_is_counted_and_harms_nothing() {
+    let mut world = quiet_world();
+    world.run_for(ms(100));
+    let before = world.clients[0].overview();
+    world.clients[0].send(world.now, 1, vec![1; 55]);
+    let (now, path) = (world.now, world.path_to_client(0));
+    let mut buffer = vec![0; 2_000];
+    let sent = world.clients[0].endpoint.poll_transmit(now, &mut buffer).expect("a message");
+    world.server.endpoint.handle_datagram(now, path, &mut buffer[..sent.bytes]);
+    world.now += ms(200);
+    world.run_for(ms(100));
+    let after = world.clients[0].overview();
+    assert_eq!(after.stats.acks_overdue, before.stats.acks_overdue + 1);
+    assert!(after.rtt.smoothed().abs_diff(before.rtt.smoothed()) < ms(2), "{:?}, {:?}", before.rtt, after.rtt);
 }

@@ -81,7 +81,7 @@ fn replayed_datagrams_are_dropped_and_counted_and_nothing_answers_them() {
     }
     world.run_for(ms(100));
     assert_eq!((world.server.events.len(), world.sent[0].1), (events, sent));
-    assert_eq!(world.server.drops(DropReason::NotAuthentic), all.borrow().len() as u64);
+    assert_eq!(world.server.drops(DropReason::Replay), all.borrow().len() as u64);
 }
 
 #[test]

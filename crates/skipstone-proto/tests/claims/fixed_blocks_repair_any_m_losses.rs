@@ -1,4 +1,4 @@
-//! With blocks of K packets and M repairs, any M losses of a block are made again, and no packet is sent again.
+//! With blocks of K packets and M repairs, any M losses of a block are recovered, and no packet is sent again.
 
 use crate::simulation::{World, link, ms};
 use bytes::Bytes;

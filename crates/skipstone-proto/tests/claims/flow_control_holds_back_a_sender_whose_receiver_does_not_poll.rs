@@ -132,3 +132,20 @@ fn a_close_gets_through_to_an_application_that_does_not_poll() {
     world.run_for(ms(10));
     assert_eq!(world.server.closes()[0].code, 5);
 }
+
+#[test]
+fn a_small_window_on_a_stream_carries_as_much_as_fits_a_round_trip() {
+    for window_bytes in [3_000, 10_000, 40_000] {
+        let mut config = server_of(DeliveryMode::ReliableOrdered);
+        (config.settings.message_bytes_max, config.settings.window_bytes) = (2_000, window_bytes);
+        let mut world = World::on(Carrier::WEBSOCKET, 1, config, &[link(10)]);
+        world.connect();
+        for _ in 0..400 {
+            world.clients[0].send(world.now, 0, vec![7; 2_000]);
+        }
+        // A message takes 2,189 bytes of the window; the round trip is 20 ms.
+        let round_trips = 400 / (window_bytes / 2_189) + 2;
+        world.run_for(ms(u64::from(round_trips) * 20 + 100));
+        assert_eq!(world.server.messages(0).len(), 400, "{window_bytes}");
+    }
+}

@@ -216,6 +216,7 @@ impl Context {
             Frame::Closed => json!({"frame": "CLOSED"}),
             Frame::PathChallenge { token } => json!({"frame": "PATH_CHALLENGE", "token": format!("{token:016x}")}),
             Frame::PathResponse { token } => json!({"frame": "PATH_RESPONSE", "token": format!("{token:016x}")}),
+            Frame::NewId { sequence, id: new } => json!({"frame": "NEW_ID", "sequence": sequence, "id": id(new)}),
             Frame::TimeRequest { sent_us } => json!({"frame": "TIME_REQUEST", "sent_us": sent_us}),
             Frame::TimeResponse { sent_us, server_us, held_us } => {
                 json!({"frame": "TIME_RESPONSE", "sent_us": sent_us, "server_us": server_us, "held_us": held_us})
@@ -336,6 +337,7 @@ impl Context {
                 Frame::Closed => frame::encode_closed(w),
                 Frame::PathChallenge { token } => frame::encode_path_challenge(w, token),
                 Frame::PathResponse { token } => frame::encode_path_response(w, token),
+                Frame::NewId { sequence, id } => frame::encode_new_id(w, sequence, id),
                 Frame::TimeRequest { sent_us } => frame::encode_time_request(w, sent_us),
                 Frame::TimeResponse { sent_us, server_us, held_us } => {
                     frame::encode_time_response(w, sent_us, server_us, held_us);
@@ -392,7 +394,7 @@ fn settings_json(settings: &Settings) -> Value {
     let micros = |duration: Duration| duration.as_micros() as u64;
     json!({
         "idle_timeout_ms": millis(settings.idle_timeout), "keepalive_ms": millis(settings.keepalive),
-        "ack_delay_us": micros(settings.ack_delay),
+        "ack_delay_us": micros(settings.ack_delay), "ack_delay_max_us": micros(settings.ack_delay_max),
         "message_bytes_max": settings.message_bytes_max, "window_bytes": settings.window_bytes,
         "datagram_bytes_max": settings.datagram_bytes_max,
         "merging": match settings.merging {

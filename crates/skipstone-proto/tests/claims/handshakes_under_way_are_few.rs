@@ -92,7 +92,7 @@ fn a_newcomer_is_let_in_though_half_open_handshakes_fill_the_server() {
 #[test]
 fn whoever_is_let_in_is_not_displaced() {
     let mut world = World::new(3, server(2), &[link(20), link(20), link(20)]);
-    world.run_for(Duration::from_millis(500));
+    world.run_for(Duration::from_millis(1_500));
     let refused = world.clients.iter().filter(|client| !client.closes().is_empty()).count();
     assert_eq!((refused, world.server.endpoint.connection_count()), (1, 2));
 }

@@ -26,6 +26,7 @@ fn redundancy_never_exceeds_its_budget() {
     for (seed, mode) in (0..).zip(modes) {
         for budget in [0, 20, 100] {
             for loss in [0.0, 0.03, 0.3] {
+                let budget = budget.max(mode.budget_percent_min());
                 let spent = spends_no_more(seed, Redundancy { mode, budget_percent: budget }, loss);
                 assert!(budget > 0 && mode != RedundancyMode::Off || spent == 0, "{mode:?}, {budget}%: {spent}");
             }

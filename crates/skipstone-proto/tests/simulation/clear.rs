@@ -32,6 +32,8 @@ pub(crate) struct Opened {
     /// The packets that its REPAIR covers.
     pub(crate) covers: Vec<u64>,
     pub(crate) is_late: bool,
+    /// How long it says that its acknowledgement waited, in µs.
+    pub(crate) ack_delay_us: Option<u64>,
 }
 
 impl Eavesdropper {
@@ -43,6 +45,7 @@ impl Eavesdropper {
             match frame {
                 Frame::Message(message) => packet.messages.push((message.channel, message.payload.to_vec())),
                 Frame::Late { .. } => packet.is_late = true,
+                Frame::Ack(ack) => packet.ack_delay_us = Some(ack.delay_us),
                 Frame::Repair(repair) => packet.covers.extend(repair.covers(number).ok()?.flatten().flatten()),
                 _ => {}
             }

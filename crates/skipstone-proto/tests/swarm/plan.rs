@@ -165,6 +165,7 @@ fn config(rng: &mut Rng) -> Config {
         idle_timeout: ms(12_000),
         keepalive: ms(u64::from(2_000 + rng.below(3_000))),
         ack_delay: Duration::from_micros([0, 500, 2_000, 10_000][rng.below(4) as usize]),
+        ack_delay_max: Duration::from_micros([0, 5_000, 70_000, 200_000][rng.below(4) as usize]),
         message_bytes_max,
         window_bytes,
         datagram_bytes_max: if rng.chance(0.3) { 1_200 } else { 256 + rng.below(1_245) as u16 },
@@ -172,6 +173,10 @@ fn config(rng: &mut Rng) -> Config {
         channels: rules(rng),
         redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
     };
+    // A block code needs its budget.
+    let modes = settings.channels.iter().map(|rule| settings.redundancy_of(rule)).chain([settings.redundancy.mode]);
+    let needed = modes.map(RedundancyMode::budget_percent_min).max().unwrap_or(0);
+    settings.redundancy.budget_percent = settings.redundancy.budget_percent.max(needed);
     // Where a newer message replaces an older one, nothing can be repeated.
     let all = settings.redundancy.mode;
     let replacing = settings.channels.iter_mut().filter(|rule| rule.mode == DeliveryMode::ReliableSequenced);

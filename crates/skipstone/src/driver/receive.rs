@@ -301,7 +301,8 @@ impl Driver {
         }
         self.sockets.stale_check_at = now + super::WAIT_MAX;
         let timeout = self.sockets.newcomers.limits.timeout;
-        let is_overdue = |stream: &Stream| stream.newcomer.is_some_and(|it| now >= it.since + timeout);
+        let is_overdue =
+            |stream: &Stream| stream.newcomer.is_some_and(|it| now.saturating_duration_since(it.since) >= timeout);
         let is_stale = |(_, socket): &(usize, &Socket)| match socket {
             Socket::Stream(stream) => stream.ws.is_stale(now) || is_overdue(stream),
             _ => false,

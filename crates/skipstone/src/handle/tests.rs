@@ -89,7 +89,8 @@ fn every_call_says_so_when_the_driver_has_died() {
     assert_eq!(handle.join(peer, Group(1)), Err(PeerError::DriverGone));
     assert_eq!(handle.leave(peer, Group(1)), Err(PeerError::DriverGone));
     assert_eq!(handle.set_merging(peer, Merging::Immediate), Err(PeerError::DriverGone));
-    assert!(handle.ask(|_| ()).is_none());
+    assert_eq!(handle.ask(None, |_| ()), Err(NoAnswer::DriverGone));
+    assert!(handle.drive(Duration::ZERO).expect_err("nothing drives").to_string().contains("panicked"));
     // Each connection still ends with its event, and with one only.
     assert!(handle.has_events());
     let Some(Event::Closed { peer: closed, close }) = handle.poll_event() else { panic!("the connection ends") };

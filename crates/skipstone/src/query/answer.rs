@@ -3,7 +3,7 @@
 use crate::send_error::PeerError;
 use crate::url::UrlError;
 use bytes::Bytes;
-use skipstone_proto::{QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong};
+use skipstone_proto::{ConfigError, QUERY_BYTES_MIN, QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use std::time::Duration;
 /// Configuration of queries.
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
-    /// Time in which a server must answer, from the first question on.
+    /// Time in which a server must answer, from the first question on. Above 0.
     pub timeout: Duration,
     /// Number of times that a server is asked within that time: 1 to 4, since questions and answers may be lost.
     pub tries: u8,
     /// Bytes of a question, 64 to 1,200. A server sends no answer that is longer than the question; 1,200 are enough
     /// for every answer.
     pub question_bytes: u16,
-    /// Servers that are asked at the same time; the others wait. Hundreds of questions at once would be lost on the way
+    /// Servers that are asked at the same time, 1 or more; the others wait. Hundreds of questions at once would be lost on the way
     /// out.
     pub servers_at_once: usize,
 }
@@ -55,9 +55,34 @@ pub enum QueryError {
     /// No answer arrived in time: no server is there, the server does not answer queries, or the network lost all
     /// packets.
     Timeout,
-    /// The system could not send the question.
+    /// A field of the configuration is out of its range.
+    Config(ConfigError),
+    /// The system could not send the question, or refuses a poll.
     Io(io::Error),
 }
+
+impl QueryConfig {
+    /// Checks each field against its range.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.timeout.is_zero() {
+            return Err(ConfigError::out_of_range("timeout", self.timeout, "above 0"));
+        }
+        if !(1..=TRIES_MAX).contains(&self.tries) {
+            return Err(ConfigError::out_of_range("tries", self.tries, "1 to 4"));
+        }
+        if !QUESTION_BYTES.contains(&self.question_bytes) {
+            return Err(ConfigError::out_of_range("question_bytes", self.question_bytes, "64 to 1,200"));
+        }
+        if self.servers_at_once == 0 {
+            return Err(ConfigError::out_of_range("servers_at_once", 0, "1 or more"));
+        }
+        Ok(())
+    }
+}
+
+/// Number of tries at most: as many as the lowest bits of a nonce can tell apart.
+pub(super) const TRIES_MAX: u8 = 4;
+const QUESTION_BYTES: std::ops::RangeInclusive<u16> = QUERY_BYTES_MIN as u16..=1_200;
 
 impl std::fmt::Display for QueryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -70,6 +95,7 @@ impl std::fmt::Display for QueryError {
                 "nothing came in time: is the server running, is an answer to queries set there, and does a firewall let \
                  UDP pass?",
             ),
+            QueryError::Config(error) => error.fmt(f),
             QueryError::Io(error) => write!(f, "the question could not be sent: {error}"),
         }
     }

@@ -1,9 +1,10 @@
 //! Many servers asked at once, through one socket for each family of addresses.
 
-use super::answer::{QueryAnswer, QueryConfig, QueryError};
+use super::answer::{QueryAnswer, QueryConfig, QueryError, TRIES_MAX};
+use crate::deadline::{deadline_from, deadline_in};
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
-use skipstone_proto::{DecodedAnswer, QUERY_BYTES_MIN, encode_question};
+use skipstone_proto::{DecodedAnswer, encode_question};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,28 +35,19 @@ struct Asked {
     deadline: Instant,
 }
 
-/// The lowest bits of a nonce number the try, so that the round-trip time is measured from the right try.
-const TRY_BITS: u32 = 2;
-const TRIES_MAX: u8 = 1 << TRY_BITS;
-const QUESTION_BYTES_MAX: u16 = 1_200;
 /// Limit on the datagrams read in one turn, so that a flood does not stop the application.
 const READS_MAX: usize = 1_024;
 
 impl QueryBatch {
-    /// Creates a batch without servers. Values of the configuration beyond their limits count as the limit.
+    /// Creates a batch without servers.
     ///
     /// # Errors
-    /// The system cannot create another poll.
-    pub fn new(config: QueryConfig) -> io::Result<Self> {
-        let config = QueryConfig {
-            tries: config.tries.clamp(1, TRIES_MAX),
-            question_bytes: config.question_bytes.clamp(QUERY_BYTES_MIN as u16, QUESTION_BYTES_MAX),
-            servers_at_once: config.servers_at_once.max(1),
-            ..config
-        };
+    /// A field of the configuration is out of its range, or the system cannot create another poll.
+    pub fn new(config: QueryConfig) -> Result<Self, QueryError> {
+        config.check().map_err(QueryError::Config)?;
         Ok(QueryBatch {
             config,
-            poll: Poll::new()?,
+            poll: Poll::new().map_err(QueryError::Io)?,
             events: Events::with_capacity(4),
             sockets: [None, None],
             waiting: VecDeque::new(),
@@ -85,7 +77,7 @@ impl QueryBatch {
 
     /// Waits until there is a result, for `span` at most.
     pub fn wait(&mut self, span: Duration) {
-        let end = Instant::now() + span;
+        let end = deadline_in(span);
         loop {
             self.turn();
             let left = end.saturating_duration_since(Instant::now());
@@ -122,7 +114,7 @@ impl QueryBatch {
         {
             match random_nonce() {
                 Ok(nonce) => {
-                    let deadline = now + self.config.timeout;
+                    let deadline = deadline_from(now, self.config.timeout);
                     self.asked.insert(nonce, Asked { address, sent: Vec::new(), deadline });
                     self.send(nonce, now);
                 }
@@ -136,7 +128,7 @@ impl QueryBatch {
         let tries = u32::from(self.config.tries);
         match asked.sent.last() {
             Some(last) if asked.sent.len() < self.config.tries.into() => {
-                asked.deadline.min(*last + self.config.timeout / tries)
+                asked.deadline.min(deadline_from(*last, self.config.timeout / tries))
             }
             _ => asked.deadline,
         }
@@ -215,7 +207,8 @@ fn socket_for<'a>(
     Ok(sockets[family].insert(socket))
 }
 
-/// A nonce that nobody can guess, with room for the number of the try.
+/// A nonce that nobody can guess. Its lowest bits number the try, so that the round-trip time is measured from the right
+/// one.
 fn random_nonce() -> io::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

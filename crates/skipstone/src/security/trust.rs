@@ -5,6 +5,7 @@ use std::fmt;
 
 /// The servers that a client trusts.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Trust {
     /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. Needs the
     /// feature `native-roots`. By DTLS a server sends one certificate and no chain, so the authority must have signed

@@ -73,7 +73,10 @@ fn the_first_address_that_answers_wins_on_every_carrier() {
         let ((_socket, dead), live) = (silent(), server.local_addr());
         let addresses = if scheme == "ws" { [refusing(), live] } else { [dead, live] };
         let mut client = connect(scheme, &addresses, config(threading));
-        assert_eq!(client.remote_addr(), None, "nothing has answered yet");
+        let at_once = client.remote_addr();
+        // A driver of its own thread may have found the server by now.
+        let may_know = threading == Threading::Background && at_once == Some(live);
+        assert!(at_once.is_none() || may_know, "{at_once:?}");
         let event = outcome(&mut client, Some(&mut server));
         assert!(matches!(event, Event::Connected { peer, .. } if peer == client.peer()), "{event:?}");
         assert_eq!(client.remote_addr(), Some(live));

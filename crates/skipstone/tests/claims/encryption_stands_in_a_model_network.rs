@@ -164,7 +164,8 @@ fn damaged_and_repeated_packets_are_dropped_and_counted() {
     world.link.down.set_config(bad).expect("a good link");
     world.talk(200);
     assert_eq!((world.client.got.len(), world.server.got.len()), (200, 200));
-    assert!(world.server.endpoint.totals().drops.of(DropReason::NotAuthentic) > 20);
+    let drops = world.server.endpoint.totals().drops;
+    assert!(drops.of(DropReason::NotAuthentic) > 20 && drops.of(DropReason::Replay) > 20, "{drops:?}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ mod openssl_is_a_player;
 mod servers_answer_queries;
 #[cfg(feature = "simulate")]
 mod shards_are_one_server;
+#[cfg(feature = "simulate")]
+mod spans_and_codes_of_any_size_have_an_answer;
 mod the_stand_in_measures_what_is_real;
 #[cfg(feature = "simulate")]
 mod what_send_accepts_is_accounted_for;

@@ -3,7 +3,8 @@
 //!
 //! As kcp-go's sessions do, an end flushes when its application has written, and otherwise on its own 10 ms clock, which
 //! begins at a moment that the seed chooses. `Stream` packs what is written at one moment; `PacketPerMessage` flushes
-//! after each message and acknowledges at once.
+//! after each message and acknowledges at once. Who knows KCP flushes on input, too (`Flushes::OnInput`), and sends each
+//! datagram twice or thrice (blocks of one).
 
 mod blocks;
 
@@ -18,10 +19,11 @@ use kcp::Kcp;
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
+use crate::compare::payload::entity_of;
 use crate::compare::peer::{Peer, Update};
 use crate::measure::splitmix::splitmix;
 use crate::peers::framing::{Messages, frame};
-use blocks::{Decoder, Encoder};
+use blocks::{BlockSize, Decoder, Encoder};
 
 /// How messages share packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,29 +34,54 @@ pub(super) enum Packing {
     PacketPerMessage,
 }
 
-/// Parity that goes beside the datagrams.
+/// When an end flushes, beside its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parity {
-    None,
-    /// Reed-Solomon over 10 datagrams.
-    Blocks,
+pub(super) enum Flushes {
+    /// When its application has written.
+    OnWrite,
+    /// And when a datagram came, so that acknowledgements do not wait for the clock.
+    OnInput,
 }
 
-pub(super) fn ends(packing: Packing, parity: Parity, setup: EndsSetup<'_>) -> Ends {
+/// How KCP is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Style {
+    packing: Packing,
+    flushes: Flushes,
+    /// Reed-Solomon over the datagrams.
+    parity: Option<BlockSize>,
+}
+
+impl Style {
+    /// A stream, as kcp-go drives it.
+    pub(super) const STREAM: Style = Style { packing: Packing::Stream, flushes: Flushes::OnWrite, parity: None };
+    /// A packet for each message.
+    pub(super) const PER_MESSAGE: Style =
+        Style { packing: Packing::PacketPerMessage, flushes: Flushes::OnInput, parity: None };
+    /// A stream that acknowledges at once.
+    pub(super) const PROMPT: Style = Style { flushes: Flushes::OnInput, ..Style::STREAM };
+
+    /// The same in blocks.
+    pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Style {
+        Style { parity: Some(BlockSize { data, parity }), ..self }
+    }
+}
+
+pub(super) fn ends(style: Style, setup: EndsSetup<'_>) -> Ends {
     let mut seed = setup.seed;
     // KCP has one queue for all updates, and counts segments; those of a stream may hold several updates.
     let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
     let waiting_max = setup.condition.waiting_max.map_or(usize::MAX, of_all);
     let mut end = |to| {
         let phase = Duration::from_micros(splitmix(&mut seed) % INTERVAL.as_micros() as u64);
-        Box::new(KcpEnd { waiting_max, ..KcpEnd::new(packing, parity, setup.now, phase, to) })
+        Box::new(KcpEnd { waiting_max, ..KcpEnd::new(style, setup.now, phase, to) })
     };
     Ends { client: end(Some(setup.server)), server: end(None) }
 }
 
 struct KcpEnd {
     kcp: Kcp<Outgoing>,
-    packing: Packing,
+    style: Style,
     parity: Option<(Encoder, Decoder)>,
     /// Where KCP puts its datagrams.
     outgoing: Outgoing,
@@ -93,9 +120,9 @@ const MTU: usize = 1_400;
 const WINDOW: u16 = 4_096;
 
 impl KcpEnd {
-    fn new(packing: Packing, parity: Parity, now: Time, phase: Duration, to: Option<SocketAddr>) -> KcpEnd {
+    fn new(style: Style, now: Time, phase: Duration, to: Option<SocketAddr>) -> KcpEnd {
         let outgoing = Outgoing::default();
-        let mut kcp = match packing {
+        let mut kcp = match style.packing {
             Packing::Stream => Kcp::new_stream(CONVERSATION, outgoing.clone()),
             Packing::PacketPerMessage => Kcp::new(CONVERSATION, outgoing.clone()),
         };
@@ -103,13 +130,13 @@ impl KcpEnd {
         kcp.set_wndsize(WINDOW, WINDOW);
         // A path that is down for long must not end the comparison.
         kcp.set_maximum_resend_times(u32::MAX);
-        let parity = (parity == Parity::Blocks).then(|| (Encoder::new(), Decoder::new()));
+        let parity = style.parity.map(|size| (Encoder::new(size), Decoder::new(size)));
         let beside = if parity.is_some() { blocks::OVERHEAD_BYTES } else { 0 };
         kcp.set_mtu(MTU - beside).expect("there is room for a segment");
         let epoch = now + phase;
         KcpEnd {
             kcp,
-            packing,
+            style,
             parity,
             outgoing,
             ready: VecDeque::new(),
@@ -153,7 +180,7 @@ impl KcpEnd {
     }
 
     fn receive(&mut self) -> Option<Bytes> {
-        if self.packing == Packing::PacketPerMessage {
+        if self.style.packing == Packing::PacketPerMessage {
             let bytes = self.kcp.recv(&mut self.buffer).ok()?;
             return Some(Bytes::copy_from_slice(&self.buffer[..bytes]));
         }
@@ -180,7 +207,7 @@ impl Peer for KcpEnd {
                 }
             }
         }
-        self.is_unflushed |= self.packing == Packing::PacketPerMessage;
+        self.is_unflushed |= self.style.flushes == Flushes::OnInput;
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -212,7 +239,7 @@ impl Peer for KcpEnd {
         if self.kcp.wait_snd() >= self.waiting_max {
             return false;
         }
-        match self.packing {
+        match self.style.packing {
             Packing::Stream => {
                 let mut framed = Vec::with_capacity(update.payload.len() + 2);
                 frame(&update.payload, &mut framed);
@@ -231,9 +258,4 @@ impl Peer for KcpEnd {
         let payload = self.receive()?;
         Some(Update { entity: entity_of(&payload), payload, age: Duration::ZERO })
     }
-}
-
-/// The entity that an update names, for transports without channels.
-fn entity_of(payload: &[u8]) -> u16 {
-    payload.first_chunk().map_or(u16::MAX, |bytes| u16::from_be_bytes(*bytes))
 }

@@ -12,6 +12,7 @@ mod skipstone;
 use skipstone_proto::RedundancyMode;
 
 use self::ends::{Ends, EndsSetup};
+use self::skipstone::{Ages, Suite};
 use super::contender::{Contender, Mode, SimulatedTransport};
 
 /// How rows are encrypted.
@@ -21,22 +22,33 @@ pub(crate) const SEALING: &str = include_str!("sealing.txt").trim_ascii_end();
 pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
     let mode = contender.mode.unwrap_or(Mode(RedundancyMode::Adaptive));
     match contender.transport {
-        SimulatedTransport::Skipstone => skipstone::ends(skipstone::Suite::Sealed, mode, setup),
-        SimulatedTransport::SkipstonePlain => skipstone::ends(skipstone::Suite::Plain, mode, setup),
+        SimulatedTransport::Skipstone => skipstone::ends(Suite::Sealed, Ages::HandedOn, mode, setup),
+        SimulatedTransport::SkipstoneAgeless => skipstone::ends(Suite::Sealed, Ages::Dropped, mode, setup),
+        SimulatedTransport::SkipstonePlain => skipstone::ends(Suite::Plain, Ages::HandedOn, mode, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Kcp => kcp::ends(kcp::Packing::Stream, kcp::Parity::None, setup),
+        SimulatedTransport::Kcp => kcp::ends(kcp::Style::STREAM, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::KcpMsg => kcp::ends(kcp::Packing::PacketPerMessage, kcp::Parity::None, setup),
+        SimulatedTransport::KcpTuned => kcp::ends(kcp::Style::PROMPT, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::KcpFec => kcp::ends(kcp::Packing::Stream, kcp::Parity::Blocks, setup),
+        SimulatedTransport::KcpMsg => kcp::ends(kcp::Style::PER_MESSAGE, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::KcpMsgFec => kcp::ends(kcp::Packing::PacketPerMessage, kcp::Parity::Blocks, setup),
+        SimulatedTransport::KcpFec => kcp::ends(kcp::Style::STREAM.in_blocks(10, 3), setup),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::KcpMsgFec => kcp::ends(kcp::Style::PER_MESSAGE.in_blocks(10, 3), setup),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::KcpFecTwice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 1), setup),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::KcpFecThrice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 2), setup),
         #[cfg(feature = "peers")]
         SimulatedTransport::Quinn => quinn::ends(quinn::Tuning::Default, setup),
         #[cfg(feature = "peers")]
         SimulatedTransport::QuinnTuned => quinn::ends(quinn::Tuning::Expert, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Renet => renet::ends(setup),
+        SimulatedTransport::QuinnBbr => quinn::ends(quinn::Tuning::ExpertBbr, setup),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::Renet => renet::ends(renet::Tuning::Default, setup),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     }

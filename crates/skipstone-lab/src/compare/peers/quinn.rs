@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
-use quinn_proto::congestion::CubicConfig;
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
     Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
@@ -31,6 +31,8 @@ pub(super) enum Tuning {
     Default,
     /// As somebody would set them who knows QUIC, the path and this workload.
     Expert,
+    /// The same with BBR, which does not take loss for congestion.
+    ExpertBbr,
 }
 
 pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
@@ -80,14 +82,25 @@ fn transport(tuning: Tuning, setup: EndsSetup<'_>) -> TransportConfig {
     acks.ack_eliciting_threshold(VarInt::from_u32(0)).max_ack_delay(Some(Duration::from_millis(1)));
     acks.reordering_threshold(VarInt::from_u32(1));
     config.ack_frequency_config(Some(acks));
-    let mut cubic = CubicConfig::default();
-    cubic.initial_window(1 << 20);
-    config.congestion_controller_factory(Arc::new(cubic));
+    config.congestion_controller_factory(controller(tuning));
     config.persistent_congestion_threshold(u32::MAX);
     // Updates of one tick share packets in the order in which they were written.
     config.send_fairness(false);
     config
 }
+
+fn controller(tuning: Tuning) -> Arc<dyn ControllerFactory + Send + Sync> {
+    if tuning == Tuning::ExpertBbr {
+        let mut bbr = BbrConfig::default();
+        bbr.initial_window(WINDOW_INITIAL);
+        return Arc::new(bbr);
+    }
+    let mut cubic = CubicConfig::default();
+    cubic.initial_window(WINDOW_INITIAL);
+    Arc::new(cubic)
+}
+
+const WINDOW_INITIAL: u64 = 1 << 20;
 
 /// Where virtual time meets `Instant`: only differences count.
 #[derive(Debug, Clone, Copy)]

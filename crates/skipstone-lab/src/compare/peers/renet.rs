@@ -1,5 +1,6 @@
-//! renet with netcode's handshake and sealing, both as they come: a reliable ordered channel for each entity, resent after
-//! 300 ms. Channels do not share packets, so that every entity has a datagram of its own.
+//! renet with netcode's handshake and sealing. As they come: a reliable ordered channel for each entity, resent after
+//! 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
+//! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
 //! renet asks to be called every frame; here it sends when something was sent or came, and every 5 ms.
 
@@ -11,11 +12,22 @@ use renetcode::{ClientAuthentication, NetcodeClient, NetcodeServer, ServerAuthen
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
+use crate::compare::condition::Condition;
+use crate::compare::payload::entity_of;
 use crate::compare::peer::{Peer, Update};
 
-pub(super) fn ends(setup: EndsSetup<'_>) -> Ends {
+/// With which channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tuning {
+    /// One for each entity, resent as renet's documents show it.
+    Default,
+    /// One for all, and one for bulk, resent a round trip and two frames later.
+    Expert,
+}
+
+pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
     let epoch = Duration::from_micros(setup.now.as_micros());
-    let entities = setup.condition.entities + u16::from(setup.condition.bulk.is_some());
+    let channels = Channels::of(tuning, setup.condition);
     let server = ServerConfig {
         current_time: epoch,
         max_clients: 1,
@@ -31,24 +43,54 @@ pub(super) fn ends(setup: EndsSetup<'_>) -> Ends {
         user_data: None,
     };
     let client = NetcodeClient::new(epoch, client).expect("a good token");
-    let client = RenetSide::Client { net: Box::new(client), renet: Box::new(RenetClient::new(config(entities))) };
+    let client = RenetSide::Client { net: Box::new(client), renet: Box::new(RenetClient::new(channels.config())) };
     let server =
-        RenetSide::Server { net: Box::new(NetcodeServer::new(server)), renet: RenetServer::new(config(entities)) };
-    let end = |side| Box::new(RenetEnd::new(side, setup.now, entities));
+        RenetSide::Server { net: Box::new(NetcodeServer::new(server)), renet: RenetServer::new(channels.config()) };
+    let end = |side| Box::new(RenetEnd::new(side, setup.now, channels));
     Ends { client: end(client), server: end(server) }
 }
 
-fn config(entities: u16) -> ConnectionConfig {
-    let channel = |number| ChannelConfig {
-        channel_id: number,
-        // A full channel would end the connection.
-        max_memory_usage_bytes: 256 << 20,
-        send_type: SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
-    };
-    let channels: Vec<_> = (0..entities as u8).map(channel).collect();
-    let client_channels_config = channels.clone();
-    ConnectionConfig { server_channels_config: channels, client_channels_config, ..ConnectionConfig::default() }
+/// Which channels there are, and which entity has which.
+#[derive(Debug, Clone, Copy)]
+struct Channels {
+    tuning: Tuning,
+    entities: u16,
+    count: u8,
+    resend_time: Duration,
 }
+
+impl Channels {
+    fn of(tuning: Tuning, condition: &Condition) -> Channels {
+        let (entities, bulk) = (condition.entities, u8::from(condition.bulk.is_some()));
+        match tuning {
+            Tuning::Default => Channels { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT },
+            Tuning::Expert => {
+                Channels { tuning, entities, count: 1 + bulk, resend_time: condition.floor() + 2 * FRAME }
+            }
+        }
+    }
+
+    fn config(self) -> ConnectionConfig {
+        let channel = |number| ChannelConfig {
+            channel_id: number,
+            // A full channel would end the connection.
+            max_memory_usage_bytes: 256 << 20,
+            send_type: SendType::ReliableOrdered { resend_time: self.resend_time },
+        };
+        let channels: Vec<_> = (0..self.count).map(channel).collect();
+        let client_channels_config = channels.clone();
+        ConnectionConfig { server_channels_config: channels, client_channels_config, ..ConnectionConfig::default() }
+    }
+
+    fn of_entity(self, entity: u16) -> u8 {
+        match self.tuning {
+            Tuning::Default => entity as u8,
+            Tuning::Expert => u8::from(entity >= self.entities),
+        }
+    }
+}
+
+const RESEND_DEFAULT: Duration = Duration::from_millis(300);
 
 const PROTOCOL: u64 = 7;
 const CLIENT: u64 = 1;
@@ -61,7 +103,7 @@ enum RenetSide {
 
 struct RenetEnd {
     side: RenetSide,
-    entities: u8,
+    channels: Channels,
     /// Until when it was updated.
     updated: Time,
     next_frame: Time,
@@ -70,9 +112,8 @@ struct RenetEnd {
 }
 
 impl RenetEnd {
-    fn new(side: RenetSide, now: Time, entities: u16) -> RenetEnd {
-        let entities = entities as u8;
-        RenetEnd { side, entities, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
+    fn new(side: RenetSide, now: Time, channels: Channels) -> RenetEnd {
+        RenetEnd { side, channels, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
     }
 
     /// Brings its clocks up to now.
@@ -182,7 +223,7 @@ impl Peer for RenetEnd {
     }
 
     fn send(&mut self, _now: Time, update: Update) -> bool {
-        let channel = update.entity as u8;
+        let channel = self.channels.of_entity(update.entity);
         match &mut self.side {
             RenetSide::Client { renet, .. } => renet.send_message(channel, update.payload),
             RenetSide::Server { renet, .. } => renet.send_message(CLIENT, channel, update.payload),
@@ -192,15 +233,11 @@ impl Peer for RenetEnd {
     }
 
     fn poll_message(&mut self, _now: Time) -> Option<Update> {
-        for entity in 0..self.entities {
-            let payload = match &mut self.side {
-                RenetSide::Client { renet, .. } => renet.receive_message(entity),
-                RenetSide::Server { renet, .. } => renet.receive_message(CLIENT, entity),
-            };
-            if let Some(payload) = payload {
-                return Some(Update { entity: entity.into(), payload, age: Duration::ZERO });
-            }
-        }
-        None
+        let (side, channels) = (&mut self.side, 0..self.channels.count);
+        let payload = channels.into_iter().find_map(|channel| match side {
+            RenetSide::Client { renet, .. } => renet.receive_message(channel),
+            RenetSide::Server { renet, .. } => renet.receive_message(CLIENT, channel),
+        })?;
+        Some(Update { entity: entity_of(&payload), payload, age: Duration::ZERO })
     }
 }

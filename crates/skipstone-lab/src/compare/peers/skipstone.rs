@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use skipstone_proto::Redundancy;
-use skipstone_proto::Time;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
 use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
+use skipstone_proto::{Duration, Time};
 use skipstone_proto::{MessageId, Submission};
 
 use super::ends::{Ends, EndsSetup};
@@ -27,9 +26,16 @@ pub(super) enum Suite {
     Plain,
 }
 
-pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
-    let redundancy = Redundancy { mode: mode.0, ..Redundancy::default() };
-    let mut settings = Settings { redundancy, channels: channels(setup), ..Settings::default() };
+/// Whether the application hands on how late an update already is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ages {
+    HandedOn,
+    /// As applications of transports do that have nothing of the kind.
+    Dropped,
+}
+
+pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -> Ends {
+    let mut settings = Settings { redundancy: mode.with_budget(), channels: channels(setup), ..Settings::default() };
     // An overloaded link is to be measured, not to end the connection.
     settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);
     if let Some(messages) = setup.condition.waiting_max {
@@ -46,7 +52,7 @@ pub(super) fn ends(suite: Suite, mode: Mode, setup: EndsSetup<'_>) -> Ends {
     let mut end = |config| {
         let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
         let endpoint = Endpoint::new(sealed(config), words.try_into().expect("32 bytes")).expect("good settings");
-        SkipstoneEnd::new(endpoint, update_bytes)
+        SkipstoneEnd::new(endpoint, ages, update_bytes)
     };
     let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
     client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
@@ -71,6 +77,7 @@ fn path(remote: SocketAddr) -> Path {
 
 struct SkipstoneEnd {
     endpoint: Endpoint,
+    ages: Ages,
     peer: Option<PeerId>,
     is_connected: bool,
     arrived: VecDeque<Update>,
@@ -108,9 +115,10 @@ const MESSAGE_HEADER_BYTES: usize = 3;
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl SkipstoneEnd {
-    fn new(endpoint: Endpoint, update_bytes: usize) -> SkipstoneEnd {
+    fn new(endpoint: Endpoint, ages: Ages, update_bytes: usize) -> SkipstoneEnd {
         SkipstoneEnd {
             endpoint,
+            ages,
             peer: None,
             is_connected: false,
             arrived: VecDeque::new(),
@@ -205,7 +213,8 @@ impl Peer for SkipstoneEnd {
     fn send(&mut self, now: Time, update: Update) -> bool {
         let Some(peer) = self.peer else { return false };
         self.messages += 1;
-        let message = Submission { payload: update.payload, id: MessageId(self.messages), age: update.age };
+        let age = if self.ages == Ages::HandedOn { update.age } else { Duration::ZERO };
+        let message = Submission { payload: update.payload, id: MessageId(self.messages), age };
         self.endpoint.submit(now, peer, update.entity, message).is_ok()
     }
 

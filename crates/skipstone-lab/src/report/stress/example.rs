@@ -139,15 +139,15 @@ pub(crate) fn sparse() -> StressResult {
     result
 }
 
-fn side(repairs_sent: u64, packets_repaired: u64) -> Side {
+fn side(repairs_sent: u64, packets_recovered: u64) -> Side {
     Side {
         packets_lost: 300,
         redundancy: Redundancy {
             repairs_sent,
             copies_sent: repairs_sent / 10,
             bytes_sent: repairs_sent * 500,
-            packets_saved: 212,
-            packets_repaired,
+            packets_recovered_by_peers: 212,
+            packets_recovered,
         },
         drops_by_reason: BTreeMap::from([("duplicate_message".into(), repairs_sent / 10), ("replay".into(), 0)]),
         ..Side::default()

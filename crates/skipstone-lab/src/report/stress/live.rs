@@ -179,10 +179,10 @@ fn deliveries(snapshot: &Snapshot) -> String {
 }
 
 fn redundancy(snapshot: &Snapshot) -> String {
-    let Balance { repairs, copies, bytes: cost, packets_made_again } = snapshot.redundancy;
+    let Balance { repairs, copies, bytes: cost, packets_recovered } = snapshot.redundancy;
     let (repairs, copies) = (thousands(repairs), thousands(copies));
-    let saved = counted(packets_made_again, "lost packet");
-    format!("{repairs} repairs, {copies} copies ({}); {saved} made again", bytes(cost))
+    let recovered = counted(packets_recovered, "lost packet");
+    format!("{repairs} repairs, {copies} copies ({}); {recovered} recovered", bytes(cost))
 }
 
 fn drops(snapshot: &Snapshot) -> String {

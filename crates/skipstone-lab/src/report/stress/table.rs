@@ -193,12 +193,12 @@ fn redundancy(result: &StressResult) -> String {
     let all = (result.wire.bytes_sent + result.wire.bytes_received).max(1);
     let of = if result.protocol.server.is_some() { "" } else { " by the clients" };
     format!(
-        "{mode}{} and {} ({}, {} of all) sent{of}, {} made again",
+        "{mode}{} and {} ({}, {} of all) sent{of}, {} recovered",
         counted(balance.repairs, "repair"),
         if balance.copies == 1 { "1 copy".into() } else { format!("{} copies", thousands(balance.copies)) },
         bytes(balance.bytes),
         percent(100.0 * balance.bytes as f64 / all as f64),
-        counted(balance.packets_made_again, "lost packet")
+        counted(balance.packets_recovered, "lost packet")
     )
 }
 
@@ -301,7 +301,7 @@ Clients    connect p50 2.50 ms, max 8.00 ms; all there after 2,010 ms, all
            closed in 12.5 ms
 Link       delay 10ms, loss 2%; it lost 3,851 of 192,555 datagrams
 Redundancy adaptive: 1,920 repairs and 192 copies (938 KiB, 1.2% of all) sent,
-           243 lost packets made again
+           243 lost packets recovered
 Dropped    by the clients: duplicate_message 12
 Dropped    by the server: duplicate_message 180
 Roaming    1,000 changes of the port, one per client every 2,000 ms; the server

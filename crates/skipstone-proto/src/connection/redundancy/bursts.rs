@@ -63,7 +63,8 @@ impl Connection {
                 let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
                 // On a short path, a retransmission arrives before the next tick.
                 let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
-                let yields = is_short || self.path.roaming.in_use().is_some() || self.path.congestion.is_congested(now);
+                let is_settling = self.path.roaming.is_settling(now, &self.path.rtt);
+                let yields = is_short || is_settling || self.path.congestion.is_congested(now);
                 let share = if yields { 0.0 } else { self.path.congestion.redundancy_share() };
                 class.begin_burst(self.sending.ledger.losses(), &burst, share)
             }

@@ -27,7 +27,7 @@ pub(in crate::connection) struct TimeExchange {
 pub(super) struct Follower {
     /// When a request leaves even if nothing else does.
     pub(super) due: Time,
-    /// Requests that have yet to leave in this manner.
+    /// Requests that have yet to leave so close together.
     pub(super) first_left: u8,
     pub(super) asked_at: Time,
     pub(super) bounds: Option<OffsetBounds>,

@@ -8,6 +8,7 @@ use crate::connection::client_handshake::ClientHandshake;
 use crate::connection::ending::{Answer, Ending};
 use crate::connection::identity::ConnectionIds;
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
+use crate::connection::spare_ids::write_new_id;
 use crate::recovery::{Control, Received, Record};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
@@ -55,7 +56,7 @@ impl Connection {
     pub(super) fn compose(&mut self, now: Time, buffer: &mut [u8], decision: &Decision) -> Composed {
         let Decision { overhead, ending, .. } = *decision;
         let mut writer = Writer::new(&mut buffer[..decision.space.bytes - overhead]);
-        datagram::encode_packet_header(&mut writer, self.identity.ids.remote);
+        datagram::encode_packet_header(&mut writer, self.remote_id());
         writer.truncated(decision.number);
         let capacity = writer.room();
         let tells_time = self.is_open() && ending.is_none();
@@ -82,6 +83,9 @@ impl Connection {
         let Written { is_full, repeated_bytes } = write_messages(&mut packet, channels, redundancy, settings, decision);
         if core::mem::take(&mut pending.ping) && !packet.is_ack_eliciting && ending.is_none() {
             write_ping(&mut packet, capacity);
+        }
+        if pending.new_id && packet.is_ack_eliciting {
+            pending.new_id = !write_new_id(&mut packet, &self.identity.spare);
         }
         let ip_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
         let is_last_chance = decision.beyond() == 0 && acked_up_to.is_none();

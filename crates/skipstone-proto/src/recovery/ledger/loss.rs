@@ -19,9 +19,11 @@ impl Ledger {
         let Some(largest) = self.largest_acked else { return lost };
         let patience = rtt.smoothed().max(rtt.latest()) + self.loss.reorder_window;
         let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
+        let mut run = 0;
         for index in 0..end {
             let packet = &mut self.sent[index];
             if packet.state != PacketState::InFlight || packet.at > self.latest_acked_sent_at {
+                run = packet.state.continued(run);
                 continue;
             }
             let due = packet.at + patience;
@@ -32,9 +34,8 @@ impl Ledger {
             packet.state = PacketState::Lost;
             self.bytes_in_flight -= u32::from(packet.bytes);
             self.eliciting_in_flight -= 1;
-            lost.packets += 1;
-            lost.bytes += u32::from(packet.bytes);
-            lost.last_sent = lost.last_sent.max(packet.at);
+            run += 1;
+            lost.add_packet(packet, run);
             self.resolve(index, resolved);
         }
         if lost.packets > 0 {
@@ -96,6 +97,19 @@ mod tests {
         let record = Record::Messages { channel: 1, first: Seq(0), count: 1 };
         assert_eq!(resolved, [Resolved { packet: 0, record, born: ms(0), was_suspected: false }]);
         assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
+    }
+
+    #[test]
+    fn eight_packets_of_a_run_count_however_it_is_found_out() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        // 40 are lost in a row, then every other one.
+        (0..60).for_each(|number| send(&mut ledger, ms(u64::from(number)), number));
+        let (mut acked, mut resolved, mut bytes) = (AckedPackets::default(), Vec::new(), 0);
+        for number in (41..60).step_by(2) {
+            ledger.on_ack(ms(number + 20), number..=number, &mut acked, &mut resolved);
+            bytes += ledger.detect_losses(ms(number + 20), &rtt, &mut resolved).bytes;
+        }
+        assert_eq!(bytes, 100 * (8 + 8));
     }
 
     #[test]

@@ -30,6 +30,17 @@ pub(super) enum PacketState {
     Left,
 }
 
+impl PacketState {
+    /// How many packets in a row were lost behind a packet in this state, after `run` before it.
+    pub(super) fn continued(self, run: u32) -> u32 {
+        match self {
+            PacketState::Lost => run + 1,
+            PacketState::Acked | PacketState::Repaired => 0,
+            PacketState::Untracked | PacketState::InFlight | PacketState::Left => run,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct SentPacket {
     pub(super) at: Time,
@@ -66,13 +77,25 @@ pub(crate) struct AckedPackets {
 pub(crate) struct LostPackets {
     /// How many.
     pub packets: u32,
-    /// Their bytes.
+    /// Their bytes; of packets lost in a row, those of the first [`RUN_MAX`].
     pub bytes: u32,
     /// When the latest of them left.
     pub last_sent: Time,
 }
 
+/// So many packets of a run of losses count as congestion, at most. A queue that overflows, and a policer, let packets
+/// through between those that they drop, if their sender is paced. What takes everything for a while is a fade or an
+/// outage, and says nothing about the rate that the path carries.
+pub(super) const RUN_MAX: u32 = 8;
+
 impl LostPackets {
+    /// Adds a packet, the `run`th of its run.
+    pub(super) fn add_packet(&mut self, packet: &SentPacket, run: u32) {
+        self.packets += 1;
+        self.bytes += if run <= RUN_MAX { u32::from(packet.bytes) } else { 0 };
+        self.last_sent = self.last_sent.max(packet.at);
+    }
+
     /// Adds others.
     pub(crate) fn add(&mut self, other: LostPackets) {
         self.packets += other.packets;

@@ -32,7 +32,7 @@ pub struct Decoder {
     /// Packets that were recovered are being taken.
     is_polled: bool,
     /// Repairs that turned out to be wrong.
-    lies: u64,
+    invalid_repairs: u64,
 }
 
 /// A packet that was recovered.
@@ -68,7 +68,7 @@ impl Decoder {
             .flatten()
             .fold((u64::MAX, 0), |(oldest, newest), range| (oldest.min(*range.start()), newest.max(*range.end())));
         if newest.checked_sub(oldest).is_none_or(|span| span > SPAN_MAX) || self.is_polled {
-            self.lies += 1;
+            self.invalid_repairs += 1;
             return;
         }
         self.store.on_repair((newest - oldest) as usize + 1);
@@ -85,7 +85,7 @@ impl Decoder {
             match self.store.get(number) {
                 Some(known) => {
                     if row.subtract(known, factor).is_err() {
-                        self.lies += 1;
+                        self.invalid_repairs += 1;
                         return self.equations.reuse(row);
                     }
                 }
@@ -105,7 +105,7 @@ impl Decoder {
 
     /// Repairs that turned out to be wrong since the last call.
     pub fn take_invalid(&mut self) -> u64 {
-        core::mem::take(&mut self.lies)
+        core::mem::take(&mut self.invalid_repairs)
     }
 
     /// Whether nothing is kept, so that the decoder can be dropped: no repair came, or all were refused. After an
@@ -143,7 +143,7 @@ impl Decoder {
             })
         });
         if result.is_err() {
-            self.lies += 1;
+            self.invalid_repairs += 1;
             self.equations.clear();
         }
         if self.repaired.len() > before + 1 {
@@ -263,7 +263,7 @@ mod tests {
                 assert_eq!(receiver.got.get(number), Some(content), "round {round}, packet {number}");
             }
             let lost_sources = lost.iter().filter(|place| **place < sources).count();
-            assert!(receiver.repaired >= lost_sources, "some may come after they were made again");
+            assert!(receiver.repaired >= lost_sources, "some may come after they were recovered");
             assert_eq!(receiver.decoder.take_invalid(), 0);
         }
     }
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_within_a_packet_that_was_made_again_is_refused() {
+    fn a_repair_within_a_recovered_packet_is_refused() {
         let mut rng = Rng::new(10);
         let (mut sender, mut receiver) = awake(0);
         let _lost = sender.source(&mut rng, 40);

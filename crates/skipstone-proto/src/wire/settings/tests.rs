@@ -29,8 +29,9 @@ fn assert_limits(id: u64, valid: &[u64], invalid: &[u64]) {
 fn unusual() -> Settings {
     Settings {
         idle_timeout: Duration::from_millis(5_001),
-        keepalive: Duration::from_millis(1),
+        keepalive: Duration::from_millis(100),
         ack_delay: Duration::from_micros(0),
+        ack_delay_max: Duration::from_micros(25_000),
         message_bytes_max: 0,
         window_bytes: u32::MAX,
         datagram_bytes_max: 65_507,
@@ -80,8 +81,8 @@ fn one_setting_leaves_the_others_at_their_defaults() {
 fn numbers_out_of_their_limits_are_malformed() {
     const DAY_MS: u64 = 86_400_000;
     const DAY_US: u64 = 86_400_000_000;
-    assert_limits(ID_IDLE_TIMEOUT, &[1, DAY_MS], &[0, DAY_MS + 1, varint::MAX]);
-    assert_limits(ID_KEEPALIVE, &[1, DAY_MS], &[0, DAY_MS + 1, varint::MAX]);
+    assert_limits(ID_IDLE_TIMEOUT, &[100, DAY_MS], &[0, 99, DAY_MS + 1, varint::MAX]);
+    assert_limits(ID_KEEPALIVE, &[100, DAY_MS], &[0, 99, DAY_MS + 1, varint::MAX]);
     assert_limits(ID_ACK_DELAY, &[0, DAY_US], &[DAY_US + 1, varint::MAX]);
     assert_limits(ID_MESSAGE_BYTES_MAX, &[0, 1_973_730], &[1_973_731, 1 << 32]);
     assert_limits(ID_WINDOW_BYTES, &[1_114_176, u32::MAX.into()], &[1_114_175, 1 << 32]);

@@ -1,6 +1,7 @@
 //! A handshake in progress: handshake bytes of rustls into pieces, pieces into rustls, and retransmission until the
 //! peer has acknowledged them. WIRE.md section 2.4.
 
+use super::assembly::Heard;
 use super::keys::PacketKeys;
 use super::parameters;
 use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
@@ -40,17 +41,21 @@ struct HandshakeKeys {
 }
 
 impl Side {
-    /// Limit on the peer's bytes of one level: a server's chain is long, a client has no certificate.
+    /// Limit on the peer's bytes of one level: a server's chain is long. A client has no certificate, but a post-quantum
+    /// key share makes its ClientHello 1,800 bytes long, and a HelloRetryRequest asks for two of them.
     fn heard_max(self) -> usize {
         match self {
             Side::Client => 16_384,
-            Side::Server => 2_048,
+            Side::Server => 4_096,
         }
     }
 }
 
+/// What rustls holds for a handshake (`what_a_tls_session_holds`).
+const TLS_BYTES: usize = 6_144;
 const RESEND_FIRST: Duration = Duration::from_millis(200);
-const RESEND_MAX: Duration = Duration::from_secs(2);
+/// A server forgets a client that says nothing for three seconds: any two losses in a row still leave a third try.
+const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
 /// Minimum length of a client's unencrypted datagrams, as a limit on amplification (RFC 9000, section 8.1).
@@ -85,9 +90,15 @@ impl Handshake {
         self.side
     }
 
-    /// Whether this side has any handshake bytes yet.
-    pub(super) fn has_said(&self) -> bool {
-        !self.clear.said.is_empty()
+    /// Bytes that the handshake holds, approximately: those of rustls were measured.
+    pub(super) fn held_bytes(&self) -> usize {
+        let tls = if self.tls.is_some() { TLS_BYTES } else { 0 };
+        size_of::<Self>() + tls + self.clear.held_bytes() + self.sealed.held_bytes()
+    }
+
+    /// Bytes of the peer's that came under the handshake's keys.
+    pub(super) fn heard_sealed(&self) -> usize {
+        self.sealed.heard()
     }
 
     /// The keys for packets, once the peer has proven everything that is required.
@@ -119,12 +130,18 @@ impl Handshake {
             // there.
             return Ok(self.side == Side::Server && piece.offset == 0);
         }
+        if self.side == Side::Server && piece.offset == 0 && !begins_hello(piece.bytes) {
+            return Ok(false);
+        }
         match self.clear.hear(piece.offset, piece.bytes, self.side.heard_max()) {
-            None | Some([]) => Ok(false),
-            Some(new) => {
+            Heard::Known | Heard::Rejected => Ok(false),
+            heard => {
                 // An answer acknowledges this side's pieces.
                 self.clear.on_answered();
-                self.read(now, new)?;
+                self.on_progress(now);
+                if let Heard::New(new) = heard {
+                    self.read(now, &new)?;
+                }
                 Ok(true)
             }
         }
@@ -137,20 +154,36 @@ impl Handshake {
         let Ok(opened) = opened else { return Ok(false) };
         let Some((acknowledged, offset, bytes)) = pieces::decode_inner(opened) else { return Ok(false) };
         self.clear.on_answered();
-        self.sealed.on_acknowledged(acknowledged);
-        match self.sealed.hear(offset, bytes, self.side.heard_max()) {
-            Some([]) if !bytes.is_empty() => {
+        let is_new = self.sealed.on_acknowledged(acknowledged);
+        let heard = self.sealed.hear(offset, bytes, self.side.heard_max());
+        if is_new || matches!(heard, Heard::New(_) | Heard::Ahead) {
+            self.on_progress(now);
+        }
+        match heard {
+            Heard::Known if !bytes.is_empty() => {
                 // The peer retransmits: it has not received the acknowledgement.
                 self.owes_word = true;
                 self.sealed.repeat();
             }
-            None | Some([]) => {}
-            Some(new) => {
+            Heard::Known | Heard::Rejected => {}
+            Heard::Ahead => self.owes_word = true,
+            Heard::New(new) => {
                 self.owes_word = true;
-                self.read(now, new)?;
+                self.read(now, &new)?;
             }
         }
         Ok(true)
+    }
+
+    /// The handshake goes on: a loss from here on waits the shortest time again.
+    fn on_progress(&mut self, now: Time) {
+        (self.interval, self.resend_at) = (RESEND_FIRST, now + RESEND_FIRST);
+    }
+
+    /// Whether this client waits for more of the server's answer. It asks for it by itself, since the server forgets a
+    /// client that says nothing.
+    fn awaits_answer(&self) -> bool {
+        self.side == Side::Client && self.tls.is_some()
     }
 
     fn read(&mut self, now: Time, bytes: &[u8]) -> Result<(), String> {
@@ -187,18 +220,26 @@ impl Handshake {
         Ok(())
     }
 
-    /// Retransmits bytes that were not acknowledged in time.
+    /// Retransmits bytes that were not acknowledged in time, or says that the peer's answer is not complete.
     pub(super) fn handle_timeout(&mut self, now: Time) {
-        if self.poll_timeout() <= now {
-            self.clear.repeat();
-            self.sealed.repeat();
-            self.interval = (self.interval * 2).min(RESEND_MAX);
-            self.resend_at = now + self.interval;
+        if self.poll_timeout() > now {
+            return;
         }
+        self.clear.repeat();
+        self.sealed.repeat();
+        if self.awaits_answer() {
+            match self.keys {
+                Some(_) => self.owes_word = true,
+                None => self.clear.repeat_all(),
+            }
+        }
+        self.interval = (self.interval * 2).min(RESEND_MAX);
+        self.resend_at = now + self.interval;
     }
 
     pub(super) fn poll_timeout(&self) -> Time {
-        if self.clear.is_waiting() || self.sealed.is_waiting() { self.resend_at } else { Time::NEVER }
+        let is_waiting = self.clear.is_waiting() || self.sealed.is_waiting() || self.awaits_answer();
+        if is_waiting { self.resend_at } else { Time::NEVER }
     }
 
     /// The next datagram, if there is something to send.
@@ -245,4 +286,11 @@ impl Handshake {
         writer.bytes(tag.as_ref());
         self.owes_word = false;
     }
+}
+
+/// Whether the bytes begin a ClientHello that a server would take: its type, and a length within the limit.
+fn begins_hello(bytes: &[u8]) -> bool {
+    const CLIENT_HELLO: u8 = 1;
+    let [CLIENT_HELLO, a, b, c, ..] = *bytes else { return false };
+    u32::from_be_bytes([0, a, b, c]) as usize + 4 <= Side::Server.heard_max()
 }

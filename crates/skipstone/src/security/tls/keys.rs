@@ -18,6 +18,8 @@ pub(super) struct PacketKeys {
     /// Bit n: counter `opened - 1 - n` was opened. Packet numbers alone do not detect a replay: they are truncated, so
     /// that an old packet would be taken for a new one when its low bits occur again.
     seen: u128,
+    /// The packet that was refused last bears the number of one that was opened, or one before the window.
+    was_replay: bool,
     /// Packets that no key opened.
     forged: u64,
     /// The opening key of the next generation, if a packet has claimed to use it.
@@ -42,7 +44,18 @@ impl PacketKeys {
         let first = |key: Box<dyn PacketKey>| Direction { key, generation: 0 };
         let (sealing, opening) = (first(keys.local.packet), first(keys.remote.packet));
         assert!(sealing.key.confidentiality_limit() >= GENERATION, "keys change before they are worn out");
-        PacketKeys { sealing, opening, next, base: 0, sealed: 0, opened: 0, seen: 0, forged: 0, coming: None }
+        PacketKeys {
+            sealing,
+            opening,
+            next,
+            base: 0,
+            sealed: 0,
+            opened: 0,
+            seen: 0,
+            was_replay: false,
+            forged: 0,
+            coming: None,
+        }
     }
 
     /// Begins to fetch both keys into the processor's caches.
@@ -68,12 +81,18 @@ impl PacketKeys {
         true
     }
 
+    /// Whether the packet that was refused last bears the number of one that was opened before.
+    pub(super) fn was_replay(&self) -> bool {
+        self.was_replay
+    }
+
     /// Opens what stands between header and end of the datagram; its plaintext is then where it was, shorter by
     /// [`OVERHEAD`].
     pub(super) fn open(&mut self, header: &[u8], sealed: &mut [u8]) -> bool {
         let Some((sealed, short)) = sealed.split_last_chunk_mut::<COUNTER_BYTES>() else { return false };
         let counter = self.restore(u32::from_be_bytes(*short));
-        if !self.is_new(counter) {
+        self.was_replay = !self.is_new(counter);
+        if self.was_replay {
             return false;
         }
         let generation = counter / GENERATION;

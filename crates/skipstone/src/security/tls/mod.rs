@@ -2,9 +2,10 @@
 //! WIRE.md sections 2.4 and 3.
 //!
 //! `config` has the configurations of both sides, `verify` applies the client's rules, `parameters` are the values on
-//! which both sides must agree, `pieces` encodes handshake datagrams, `stream` tracks the sent and received bytes of
-//! one level, `handshake` combines them, `keys` seals packets, `session` implements the protocol's session.
+//! which both sides must agree, `pieces` encodes handshake datagrams, `assembly` puts received bytes in order, `stream`
+//! tracks the sent and received bytes of one level, `handshake` combines them, `keys` seals packets, `session` implements the protocol's session.
 
+mod assembly;
 mod config;
 mod handshake;
 mod keys;
@@ -18,5 +19,7 @@ mod verify;
 pub(super) use config::{client_config, server_config};
 pub(super) use session::TlsSession;
 
+#[cfg(all(test, feature = "self-signed"))]
+mod golden;
 #[cfg(all(test, feature = "self-signed"))]
 mod tests;

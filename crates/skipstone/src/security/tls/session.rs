@@ -110,18 +110,27 @@ impl Session for TlsSession {
         self.failure.as_deref()
     }
 
+    fn progress(&self) -> u64 {
+        // Established, the handshake may be gone.
+        let heard = self.handshake.as_ref().map_or(0, |handshake| handshake.heard_sealed());
+        if self.is_established() { u64::MAX } else { heard as u64 }
+    }
+
+    fn handshake_bytes(&self) -> usize {
+        size_of::<Self>() + self.handshake.as_ref().map_or(0, |handshake| handshake.held_bytes())
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         if self.failure.is_some() || bytes.len() > HANDSHAKE_BYTES_MAX {
             return false;
         }
         let Some(handshake) = &mut self.handshake else { return self.handle_late(bytes) };
         match handshake.handle(now, bytes) {
-            // A server that has no answer to the first flight has nothing to keep a session for.
-            Ok(true) if handshake.has_said() => {
+            Ok(true) => {
                 self.advance();
                 true
             }
-            Ok(_) => false,
+            Ok(false) => false,
             Err(why) => {
                 self.fail(why);
                 false
@@ -174,6 +183,10 @@ impl Session for TlsSession {
             self.fail("a packet could not be sealed".into());
         }
         sealed
+    }
+
+    fn was_replay(&self) -> bool {
+        self.packets.as_ref().is_some_and(|packets| packets.was_replay())
     }
 
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>> {

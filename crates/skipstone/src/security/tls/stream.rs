@@ -1,5 +1,7 @@
 //! The handshake bytes of one level, in order: sent, acknowledged and received.
 
+use super::assembly::{Assembly, Heard};
+
 /// One level in both directions.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
@@ -9,35 +11,33 @@ pub(super) struct Stream {
     sent: usize,
     /// Number of these bytes that the peer has acknowledged.
     acknowledged: usize,
-    /// The peer's bytes that arrived without a gap.
-    heard: usize,
+    /// The peer's bytes.
+    heard: Assembly,
 }
 
 impl Stream {
+    /// Bytes that the stream holds in memory.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.said.capacity() + self.heard.held_bytes()
+    }
+
     /// Bytes received from the peer without a gap.
     pub(super) fn heard(&self) -> usize {
-        self.heard
+        self.heard.joined()
     }
 
-    /// The new bytes of a piece at this offset; `None` if bytes before them are missing, or the peer sends more than
-    /// `bytes_max` in all.
-    pub(super) fn hear<'a>(&mut self, offset: u64, bytes: &'a [u8], bytes_max: usize) -> Option<&'a [u8]> {
-        let offset = usize::try_from(offset).ok().filter(|offset| *offset <= self.heard)?;
-        if offset + bytes.len() > bytes_max {
-            return None;
-        }
-        let new = bytes.get(self.heard - offset..).unwrap_or(&[]);
-        self.heard += new.len();
-        Some(new)
+    /// Takes a piece of the peer's at this offset, as [`Assembly::hear`].
+    pub(super) fn hear<'a>(&mut self, offset: u64, bytes: &'a [u8], bytes_max: usize) -> Heard<'a> {
+        self.heard.hear(offset, bytes, bytes_max)
     }
 
-    /// The peer has acknowledged the bytes up to this offset.
-    pub(super) fn on_acknowledged(&mut self, offset: u64) {
-        let heard = usize::try_from(offset).unwrap_or(usize::MAX);
-        if heard <= self.said.len() {
-            self.acknowledged = self.acknowledged.max(heard);
-            self.sent = self.sent.max(self.acknowledged);
-        }
+    /// The peer has acknowledged the bytes up to this offset. True if that is new.
+    pub(super) fn on_acknowledged(&mut self, offset: u64) -> bool {
+        let heard = usize::try_from(offset).ok().filter(|heard| *heard <= self.said.len()).unwrap_or(0);
+        let is_new = heard > self.acknowledged;
+        self.acknowledged = self.acknowledged.max(heard);
+        self.sent = self.sent.max(self.acknowledged);
+        is_new
     }
 
     /// The peer has answered, and so has received everything.
@@ -67,6 +67,11 @@ impl Stream {
         &self.said[begin..self.sent]
     }
 
+    /// Marks all bytes as not sent, for a peer that has heard them and whose answer is missing.
+    pub(super) fn repeat_all(&mut self) {
+        (self.sent, self.acknowledged) = (0, 0);
+    }
+
     /// Marks the bytes that were not acknowledged as not sent, so that they are sent again.
     pub(super) fn repeat(&mut self) {
         self.sent = self.acknowledged;
@@ -76,18 +81,6 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_byte_is_heard_once_and_in_order() {
-        let mut stream = Stream::default();
-        assert_eq!(stream.hear(1, b"b", 9), None, "something is missing");
-        assert_eq!(stream.hear(0, b"abc", 9), Some(&b"abc"[..]));
-        assert_eq!(stream.hear(0, b"abc", 9), Some(&b""[..]));
-        assert_eq!(stream.hear(1, b"bcde", 9), Some(&b"de"[..]));
-        assert_eq!(stream.hear(5, b"12345", 9), None, "it is too much");
-        assert_eq!(stream.hear(u64::MAX, b"1", 9), None);
-        assert_eq!(stream.heard(), 5);
-    }
 
     #[test]
     fn what_was_not_heard_is_said_again() {

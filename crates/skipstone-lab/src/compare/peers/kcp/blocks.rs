@@ -1,4 +1,4 @@
-//! The block code that goes around KCP, as kcp-go has it: 3 datagrams of parity after every 10 of data.
+//! The block code that goes around KCP, as kcp-go has it: so many datagrams of parity after every so many of data.
 //!
 //! ```text
 //! sequence 4 | kind 2 | length 2, of what follows and itself | KCP's datagram
@@ -9,9 +9,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use reed_solomon_erasure::galois_8::ReedSolomon;
 
-const DATA: usize = 10;
-const PARITY: usize = 3;
-const SHARDS: usize = DATA + PARITY;
+/// The size of a block, in datagrams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockSize {
+    pub(super) data: usize,
+    pub(super) parity: usize,
+}
+
 const KIND_DATA: u16 = 0xF1;
 const KIND_PARITY: u16 = 0xF2;
 const HEADER_BYTES: usize = 6;
@@ -21,20 +25,27 @@ pub(super) const OVERHEAD_BYTES: usize = HEADER_BYTES + LENGTH_BYTES;
 /// Blocks for which a receiver waits.
 const BLOCKS_MAX: usize = 16;
 
-fn code() -> ReedSolomon {
-    ReedSolomon::new(DATA, PARITY).expect("a code that exists")
+impl BlockSize {
+    fn shards(self) -> usize {
+        self.data + self.parity
+    }
+
+    fn code(self) -> ReedSolomon {
+        ReedSolomon::new(self.data, self.parity).expect("a code that exists")
+    }
 }
 
 /// The sender's side.
 pub(super) struct Encoder {
+    size: BlockSize,
     code: ReedSolomon,
     sequence: u32,
     block: Vec<Vec<u8>>,
 }
 
 impl Encoder {
-    pub(super) fn new() -> Encoder {
-        Encoder { code: code(), sequence: 0, block: Vec::new() }
+    pub(super) fn new(size: BlockSize) -> Encoder {
+        Encoder { size, code: size.code(), sequence: 0, block: Vec::new() }
     }
 
     /// A datagram leaves, and the parity behind the last of its block.
@@ -43,15 +54,15 @@ impl Encoder {
         shard.extend_from_slice(datagram);
         out.push_back(self.with_header(KIND_DATA, &shard));
         self.block.push(shard);
-        if self.block.len() < DATA {
+        if self.block.len() < self.size.data {
             return;
         }
-        let longest = self.block.iter().map(Vec::len).max().expect("it has ten");
+        let longest = self.block.iter().map(Vec::len).max().expect("it is full");
         let mut shards = std::mem::take(&mut self.block);
         shards.iter_mut().for_each(|shard| shard.resize(longest, 0));
-        shards.resize(SHARDS, vec![0; longest]);
+        shards.resize(self.size.shards(), vec![0; longest]);
         self.code.encode(&mut shards).expect("shards of one length");
-        for parity in &shards[DATA..] {
+        for parity in &shards[self.size.data..] {
             out.push_back(self.with_header(KIND_PARITY, parity));
         }
     }
@@ -65,6 +76,7 @@ impl Encoder {
 
 /// The receiver's side.
 pub(super) struct Decoder {
+    size: BlockSize,
     code: ReedSolomon,
     blocks: BTreeMap<u32, Block>,
 }
@@ -76,23 +88,24 @@ struct Block {
 }
 
 impl Decoder {
-    pub(super) fn new() -> Decoder {
-        Decoder { code: code(), blocks: BTreeMap::new() }
+    pub(super) fn new(size: BlockSize) -> Decoder {
+        Decoder { size, code: size.code(), blocks: BTreeMap::new() }
     }
 
     /// A datagram came. Returns KCP's: the one that it held, or those that it repaired.
     pub(super) fn decode(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         let Some((header, shard)) = datagram.split_first_chunk::<HEADER_BYTES>() else { return Vec::new() };
         let sequence = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
-        let (number, place) = (sequence / SHARDS as u32, sequence as usize % SHARDS);
-        let new = || Block { shards: vec![None; SHARDS], is_done: false };
+        let shards = self.size.shards();
+        let (number, place) = (sequence / shards as u32, sequence as usize % shards);
+        let new = || Block { shards: vec![None; shards], is_done: false };
         let block = self.blocks.entry(number).or_insert_with(new);
         block.shards[place] = Some(shard.to_vec());
         let mut datagrams = Vec::new();
-        if place < DATA {
+        if place < self.size.data {
             datagrams.extend(content(shard));
         }
-        datagrams.extend(block.repair(&self.code));
+        datagrams.extend(block.repair(self.size, &self.code));
         while self.blocks.len() > BLOCKS_MAX {
             self.blocks.pop_first();
         }
@@ -102,10 +115,10 @@ impl Decoder {
 
 impl Block {
     /// The missing datagrams, once enough has come.
-    fn repair(&mut self, code: &ReedSolomon) -> Vec<Vec<u8>> {
-        let missing: Vec<usize> = (0..DATA).filter(|place| self.shards[*place].is_none()).collect();
+    fn repair(&mut self, size: BlockSize, code: &ReedSolomon) -> Vec<Vec<u8>> {
+        let missing: Vec<usize> = (0..size.data).filter(|place| self.shards[*place].is_none()).collect();
         let came = self.shards.iter().flatten().count();
-        if self.is_done || came < DATA {
+        if self.is_done || came < size.data {
             return Vec::new();
         }
         self.is_done = true;
@@ -113,7 +126,7 @@ impl Block {
             return Vec::new();
         }
         // Any parity shard has the length of the longest.
-        let longest = self.shards.iter().flatten().map(Vec::len).max().expect("ten came");
+        let longest = self.shards.iter().flatten().map(Vec::len).max().expect("enough came");
         self.shards.iter_mut().flatten().for_each(|shard| shard.resize(longest, 0));
         if code.reconstruct_data(&mut self.shards).is_err() {
             return Vec::new();
@@ -133,13 +146,27 @@ fn content(shard: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
+    const TEN_AND_THREE: BlockSize = BlockSize { data: 10, parity: 3 };
+
+    #[test]
+    fn one_and_two_is_every_datagram_thrice() {
+        let size = BlockSize { data: 1, parity: 2 };
+        let (mut encoder, mut decoder, mut wire) = (Encoder::new(size), Decoder::new(size), VecDeque::new());
+        encoder.encode(&[7; 30], &mut wire);
+        encoder.encode(&[8; 9], &mut wire);
+        assert_eq!(wire.len(), 6);
+        let came = [2, 4].map(|only| decoder.decode(&wire[only]));
+        assert_eq!(came, [vec![vec![7; 30]], vec![vec![8; 9]]]);
+    }
+
     #[test]
     fn any_three_of_thirteen_may_be_lost() {
         let datagrams: Vec<Vec<u8>> = (1..=10_u8).map(|number| vec![number; 20 + usize::from(number)]).collect();
         for lost in [[0, 1, 2], [3, 9, 10], [0, 11, 12], [7, 8, 9]] {
-            let (mut encoder, mut decoder, mut wire) = (Encoder::new(), Decoder::new(), VecDeque::new());
+            let (mut encoder, mut decoder, mut wire) =
+                (Encoder::new(TEN_AND_THREE), Decoder::new(TEN_AND_THREE), VecDeque::new());
             datagrams.iter().for_each(|datagram| encoder.encode(datagram, &mut wire));
-            assert_eq!(wire.len(), SHARDS);
+            assert_eq!(wire.len(), 13);
             let kept = wire.iter().enumerate().filter(|(at, _)| !lost.contains(at));
             let mut came: Vec<_> = kept.flat_map(|(_, datagram)| decoder.decode(datagram)).collect();
             came.sort();
@@ -149,7 +176,8 @@ mod tests {
 
     #[test]
     fn four_are_too_many_and_nothing_is_made_up() {
-        let (mut encoder, mut decoder, mut wire) = (Encoder::new(), Decoder::new(), VecDeque::new());
+        let (mut encoder, mut decoder, mut wire) =
+            (Encoder::new(TEN_AND_THREE), Decoder::new(TEN_AND_THREE), VecDeque::new());
         (0..10_u8).for_each(|number| encoder.encode(&[number; 30], &mut wire));
         let came: usize = wire.iter().skip(4).map(|datagram| decoder.decode(datagram).len()).sum();
         assert_eq!(came, 6);

@@ -21,7 +21,7 @@ fn snapshot() -> Snapshot {
             ticks_per_second: Some(60.0),
             slowest_tick_ms: Some(2.1),
         }),
-        redundancy: Balance { repairs: 1_200, copies: 34, bytes: 600_000, packets_made_again: 310 },
+        redundancy: Balance { repairs: 1_200, copies: 34, bytes: 600_000, packets_recovered: 310 },
         drops: vec![("duplicate_message".into(), 1_034), ("replay".into(), 2)],
         paths_changed: 0,
         generator_cpu_percent: Some(50.0),
@@ -36,7 +36,7 @@ clients     300 of 300 connected, 0 dropped
 lines       300/s due, 300/s sent, 89,700/s delivered
 delivered   448,500, 0 missing
 latency     p50 1.20 ms  p99 4.56 ms  max 12.3 ms, last second
-redundancy  1,200 repairs, 34 copies (586 KiB); 310 lost packets made again
+redundancy  1,200 repairs, 34 copies (586 KiB); 310 lost packets recovered
 drops       duplicate_message 1,034, replay 2
 server      35.2% of one core, 60.0 ticks/s, slowest 2.10 ms
 generator   50.0% of one core, latest send 0.42 ms, 0 late sends

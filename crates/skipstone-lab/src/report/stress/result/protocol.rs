@@ -52,10 +52,10 @@ pub struct Redundancy {
     pub copies_sent: u64,
     /// IP bytes of both.
     pub bytes_sent: u64,
-    /// Packets of its own that were lost and that its peers made again.
-    pub packets_saved: u64,
-    /// Packets of its peers' that were lost and that it made again.
-    pub packets_repaired: u64,
+    /// Packets of its own that were lost and that its peers recovered.
+    pub packets_recovered_by_peers: u64,
+    /// Packets of its peers' that were lost and that it recovered.
+    pub packets_recovered: u64,
 }
 
 impl From<&Stats> for Side {
@@ -65,8 +65,8 @@ impl From<&Stats> for Side {
             packets_lost packets_spurious resent probes paths_changed paths_refused black_holes;
             redundancy: copied!(all => Redundancy {
                 repairs_sent copies_sent bytes_sent;
-                packets_saved: all.packets_recovered_by_peer,
-                packets_repaired: all.packets_recovered,
+                packets_recovered_by_peers: all.packets_recovered_by_peer,
+                packets_recovered: all.packets_recovered,
             }),
             drops_by_reason: stats.drops.iter().map(|(reason, count)| (reason.name().to_owned(), count)).collect(),
         })
@@ -93,7 +93,7 @@ pub struct Balance {
     /// IP bytes of both.
     pub bytes: u64,
     /// Lost packets that nobody had to wait for.
-    pub packets_made_again: u64,
+    pub packets_recovered: u64,
 }
 
 impl Protocol {
@@ -106,7 +106,8 @@ impl Protocol {
             repairs: ours.repairs_sent + paid.repairs_sent,
             copies: ours.copies_sent + paid.copies_sent,
             bytes: ours.bytes_sent + paid.bytes_sent,
-            packets_made_again: ours.packets_repaired + theirs.map_or(ours.packets_saved, |it| it.packets_repaired),
+            packets_recovered: ours.packets_recovered
+                + theirs.map_or(ours.packets_recovered_by_peers, |it| it.packets_recovered),
         }
     }
 }
@@ -115,16 +116,17 @@ impl Protocol {
 mod tests {
     use super::*;
 
-    fn side(repairs_sent: u64, packets_repaired: u64, packets_saved: u64) -> Side {
-        let redundancy = Redundancy { repairs_sent, packets_repaired, packets_saved, ..Redundancy::default() };
+    fn side(repairs_sent: u64, packets_recovered: u64, packets_recovered_by_peers: u64) -> Side {
+        let redundancy =
+            Redundancy { repairs_sent, packets_recovered, packets_recovered_by_peers, ..Redundancy::default() };
         Side { redundancy, ..Side::from(&Stats::default()) }
     }
 
     #[test]
-    fn a_lost_packet_that_was_made_again_counts_once() {
+    fn a_lost_packet_that_was_recovered_counts_once() {
         let both = Protocol { clients: side(10, 3, 2), server: Some(side(20, 2, 3)) };
-        assert_eq!((both.balance().repairs, both.balance().packets_made_again), (30, 5));
+        assert_eq!((both.balance().repairs, both.balance().packets_recovered), (30, 5));
         let remote = Protocol { server: None, ..both };
-        assert_eq!((remote.balance().repairs, remote.balance().packets_made_again), (10, 5));
+        assert_eq!((remote.balance().repairs, remote.balance().packets_recovered), (10, 5));
     }
 }

@@ -1,0 +1,91 @@
+//! A client in Python that was written from WIRE.md alone (`interop/python`) plays against the server: each line comes back
+//! once, in order and unchanged, on bad paths too.
+
+use crate::common::result::{number, read};
+use crate::common::{Ended, Running, Served, fresh_file};
+use std::process::Command;
+
+const PLAYER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../interop/python/player.py");
+const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../interop/python/hostile.py");
+/// Connections of [`HOSTILE`], and what a server lets each make it hold, in bytes.
+const HOSTILE_CONNECTIONS: u64 = 20;
+const CONNECTION_BUDGET: u64 = 16 << 20;
+
+fn served() -> Served {
+    Served::start(&["--allow-plain", "--workload", "echo"])
+}
+
+/// Starts a program of the second implementation; `None` if there is no Python.
+fn python(program: &str, arguments: &[&str]) -> Option<Running> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("python3 is not installed: the second implementation does not play");
+        return None;
+    }
+    let mut python = Command::new("python3");
+    python.args(["-B", program]).args(arguments);
+    Some(Running::start(python))
+}
+
+/// Plays with these arguments; `None` if there is no Python.
+fn play(arguments: &[&str]) -> Option<Ended> {
+    python(PLAYER, arguments).map(Running::wait)
+}
+
+#[test]
+fn over_udp_with_losses_in_both_directions() {
+    let served = served();
+    let url = format!("skip+plain://{}", served.address);
+    for (seed, size) in [("1", "200"), ("2", "200"), ("3", "4000")] {
+        let path = ["--loss", "10%", "--delay", "10", "--jitter", "5"];
+        let Some(ended) = play(&[&[&url[..], "--count", "100", "--size", size, "--seed", seed], &path[..]].concat())
+        else {
+            break;
+        };
+        ended.expect(&[0]);
+        assert!(ended.out.contains("sent 100, back 100"), "{}", ended.out);
+    }
+    served.stop();
+}
+
+#[test]
+fn while_its_address_changes() {
+    let served = served();
+    let url = format!("skip+plain://{}", served.address);
+    let path = ["--loss", "10%", "--delay", "20", "--rebind", "0.5", "--rate", "100"];
+    if let Some(ended) = play(&[&[&url[..], "--count", "200", "--seed", "4"], &path[..]].concat()) {
+        ended.expect(&[0]);
+    }
+    served.stop();
+}
+
+#[test]
+fn over_websocket() {
+    let served = served();
+    if let Some(ended) = play(&[&format!("ws://{}", served.address), "--count", "200", "--size", "4000"]) {
+        ended.expect(&[0]);
+        assert!(ended.out.contains("sent 200, back 200"), "{}", ended.out);
+    }
+    served.stop();
+}
+
+#[test]
+fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others() {
+    let served = Served::start(&["--allow-plain"]);
+    for scheme in ["skip+plain", "ws"] {
+        let url = format!("{scheme}://{}", served.address);
+        let Some(hostile) = python(HOSTILE, &[&url, "--seconds", "4"]) else { break };
+        let file = fresh_file("beside-hostile.json");
+        let json = file.to_str().expect("text");
+        let play = ["stress", "-q", "-c", "20", "-r", "1/s", "-d", "3s", "--json", json, &served.url];
+        Running::tool(&play).wait().expect(&[0, 98]);
+        let result = read(&file);
+        let figures = ["messages.delivered", "messages.lost", "clients.dropped"].map(|path| number(&result, path));
+        assert_eq!(figures, [20 * 3 * 20, 0, 0], "{result:#}");
+        let ended = hostile.wait();
+        ended.expect(&[0]);
+        assert!(!ended.out.starts_with("early messages 0,"), "{}", ended.out);
+        let held = served.rss_bytes().unwrap_or_default();
+        assert!(held < HOSTILE_CONNECTIONS * CONNECTION_BUDGET + (64 << 20), "{scheme}: {held} bytes");
+    }
+    served.stop();
+}

@@ -1,0 +1,100 @@
+//! A server's REFUSE, and its RESET of a handshake. Anybody who has seen the nonce, or the id, could have sent them, so they only
+//! shorten the wait of an encrypted handshake: one that goes on authentically does not end by them (WIRE.md sections 2.6, 2.11).
+
+use super::client_handshake::{Hint, News, RESEND_FIRST};
+use super::event::{ClosedBy, code};
+use super::sending::Sending;
+use super::{Connection, ConnectionState, Context, Side};
+use crate::recovery::Received;
+use crate::security::plain::KEY_BYTES;
+use crate::security::{Plain, Security};
+use crate::time::{Duration, Time};
+use bytes::Bytes;
+
+/// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile, after
+/// 200 ms and 400 ms more.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+impl Connection {
+    /// Handles a REFUSE: the server does not accept the client.
+    pub(crate) fn handle_refuse(&mut self, cx: &mut Context<'_>, nonce: u64, code: u64, reason: &str) -> bool {
+        if self.handshake.as_ref().is_none_or(|handshake| handshake.nonce != nonce) {
+            return false;
+        }
+        let is_opening = self.state == ConnectionState::Opening;
+        // Once a suite is agreed upon, the answer to a damaged HELLO does not count.
+        if code == code::NO_COMMON_SUITE && is_opening {
+            return true;
+        }
+        let reason = Bytes::copy_from_slice(reason.as_bytes());
+        if is_opening && self.security.session().is_some() {
+            self.take_hint(cx, News::Refused { code, reason });
+        } else {
+            self.finish(cx, ClosedBy::Peer, code, reason);
+            self.die();
+        }
+        true
+    }
+
+    /// Handles a RESET during an encrypted handshake: the server does not know it any more. False if it is ignored.
+    pub(super) fn handle_forgotten(&mut self, cx: &mut Context<'_>) -> bool {
+        let is_taken = self.state == ConnectionState::Opening && self.security.session().is_some();
+        if is_taken {
+            self.take_hint(cx, News::Forgotten);
+        }
+        is_taken
+    }
+
+    /// The first hint counts, until it is due.
+    fn take_hint(&mut self, cx: &mut Context<'_>, news: News) {
+        let (due, progress) = (cx.now + self.path.rtt.smoothed() * 3 + PATIENCE, self.progress());
+        if let Some(handshake) = self.handshake.as_mut().filter(|handshake| handshake.hint.is_none()) {
+            handshake.hint = Some(Hint { due, progress, news });
+            if self.security.is_established() {
+                // A server that knows this client answers its CONNECT.
+                handshake.interval = RESEND_FIRST;
+                handshake.resend_at = handshake.resend_at.min(cx.now + RESEND_FIRST);
+            }
+        }
+    }
+
+    /// What the server has proven: by its handshake, and by packets.
+    fn progress(&mut self) -> (u64, u64) {
+        let handshake = self.security.session().map_or(0, |session| session.progress());
+        (handshake, self.receiving.received.count())
+    }
+
+    /// Follows a hint, if the server has proven nothing more since.
+    pub(super) fn handle_hint_timeout(&mut self, cx: &mut Context<'_>) {
+        let Some(handshake) = &mut self.handshake else { return };
+        let Some(hint) = handshake.hint.take_if(|hint| hint.due <= cx.now) else { return };
+        if self.progress() != hint.progress {
+            return;
+        }
+        match hint.news {
+            News::Refused { code, reason } => {
+                self.finish(cx, ClosedBy::Peer, code, reason);
+                self.die();
+            }
+            News::Forgotten => self.begin_anew(cx.now),
+        }
+    }
+
+    /// A client whose server has forgotten the handshake begins another, by HELLO.
+    fn begin_anew(&mut self, now: Time) {
+        let Some(handshake) = &mut self.handshake else { return };
+        handshake.begin_anew(now, self.identity.ids.local);
+        self.identity.ids.remote = 0;
+        self.security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
+        // Packet numbers are those of a session.
+        self.sending = Sending { bandwidth: self.sending.bandwidth.take(), ..Sending::default() };
+        self.receiving.received = Received::default();
+        self.state = ConnectionState::Hello;
+    }
+
+    /// Server: why its session failed before the client was asked for; nobody but the client wants to know.
+    pub(crate) fn refusal(&mut self) -> Option<&str> {
+        let is_failed = self.identity.side == Side::Server && self.is_dead();
+        self.security.session().filter(|_| is_failed)?.failure()
+    }
+}

@@ -1,0 +1,118 @@
+//! A server's answer of several datagrams: whichever datagrams of the handshake are lost, at any point, the client is let in, and
+//! soon.
+
+use super::model::{BEGINNING, DELAY, Fate, Model, Sessions};
+use super::{Verifier, client_config, server_config};
+use crate::security::{Identity, Trust};
+use skipstone_proto::{Duration, Time};
+use std::sync::Arc;
+
+/// Positions at which something is lost: a handshake without loss takes some twenty datagrams.
+const POSITIONS: usize = 36;
+
+/// A server whose certificate is 3.7 KB long.
+fn sessions() -> Arc<Sessions> {
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
+    let names: Vec<String> = (0..105).map(|number| format!("a-rather-long-name-{number}.example")).collect();
+    let params = rcgen::CertificateParams::new(names).expect("good names");
+    let pem = params.self_signed(&key).expect("it is made").pem() + &key.serialize_pem();
+    let identity = Identity::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
+    let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
+    Arc::new(Sessions { client: client_config(Arc::new(pin)), server: server_config(&identity).expect("it is good") })
+}
+
+/// How long the client took, with these datagrams lost.
+fn took(sessions: &Arc<Sessions>, lost: &[usize]) -> Duration {
+    let mut model = Model::new(1, sessions);
+    model.run(&mut |number| if lost.contains(&number) { Fate::IsLost } else { Fate::Arrives });
+    model.took().unwrap_or_else(|| panic!("{lost:?} lost: {:?}, of {:?}", model.closes, model.sent))
+}
+
+/// The longest first interval is that of the server's ACCEPT, 300 ms; each loss may double it.
+fn bound(losses: u32) -> Duration {
+    DELAY * 6 + Duration::from_millis(302) * ((1 << losses) - 1)
+}
+
+#[test]
+fn none_lost() {
+    let sessions = sessions();
+    assert_eq!(took(&sessions, &[]), DELAY * 6, "three round trips");
+}
+
+#[test]
+fn whichever_one_is_lost() {
+    let sessions = sessions();
+    for lost in 0..POSITIONS {
+        let took = took(&sessions, &[lost]);
+        assert!(took <= bound(1), "{lost}: {took:?}");
+    }
+}
+
+#[test]
+fn whichever_two_are_lost() {
+    let sessions = sessions();
+    let mut worst = (Duration::ZERO, [0; 2]);
+    for first in 0..POSITIONS {
+        for second in first + 1..POSITIONS {
+            worst = worst.max((took(&sessions, &[first, second]), [first, second]));
+        }
+    }
+    assert!(worst.0 <= bound(2), "{worst:?}");
+}
+
+#[test]
+fn whichever_three_are_lost() {
+    let sessions = sessions();
+    let mut worst = (Duration::ZERO, [0; 3]);
+    for first in 0..POSITIONS {
+        for second in first + 1..POSITIONS {
+            for third in second + 1..POSITIONS {
+                worst = worst.max((took(&sessions, &[first, second, third]), [first, second, third]));
+            }
+        }
+    }
+    assert!(worst.0 <= bound(3), "{worst:?}");
+}
+
+/// How long the client took on a path that says nothing for so long from then on, in these directions (down, up).
+fn took_silence(sessions: &Arc<Sessions>, begin: Time, span: Duration, ways: [bool; 2]) -> Duration {
+    let mut model = Model::new(1, sessions);
+    model.run_by(&mut |now, is_up, _| {
+        let is_silent = now >= begin && now < begin + span && ways[usize::from(is_up)];
+        if is_silent { Fate::IsLost } else { Fate::Arrives }
+    });
+    model.took().unwrap_or_else(|| panic!("{begin:?}, {ways:?}: {:?}, of {:?}", model.closes, model.sent))
+}
+
+#[test]
+fn whenever_the_path_is_silent_for_two_seconds() {
+    let (sessions, mut worst) = (sessions(), Duration::ZERO);
+    for begin in 0..40 {
+        for ways in [[true, true], [true, false], [false, true]] {
+            worst = worst.max(took_silence(&sessions, BEGINNING + DELAY * begin / 4, SILENCE, ways));
+        }
+    }
+    // The first attempt behind the silence succeeds; the repeats are a second apart (HELLO: two) by then.
+    assert!(worst <= SILENCE + Duration::from_secs(2), "{worst:?}");
+}
+
+#[test]
+fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
+    let begin = BEGINNING + DELAY * 2 + DELAY / 2;
+    let took = took_silence(&sessions(), begin, Duration::from_millis(4_500), [true, true]);
+    assert!(took <= Duration::from_millis(5_600), "{took:?}");
+}
+
+/// Its datagrams name a handshake that is gone, and have no way back: it begins with HELLO.
+#[test]
+fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
+    let sessions = sessions();
+    for begin in [10, 12, 14, 16] {
+        for ways in [[true, true], [false, true]] {
+            let took = took_silence(&sessions, BEGINNING + DELAY * begin / 4, Duration::from_millis(4_500), ways);
+            assert!(took <= Duration::from_millis(7_000), "{begin}, {ways:?}: {took:?}");
+        }
+    }
+}
+
+const SILENCE: Duration = Duration::from_secs(2);
