@@ -27,7 +27,7 @@ fn another_seed_is_another_run_and_the_same_seed_the_same_whatever_runs_beside_i
 #[test]
 fn without_loss_and_load_everybody_takes_one_round_trip() {
     let (_, result) = compare("spatialos-25", &["--loss", "0%", "--rtt", "60ms", "--minutes", "0.05", "--seeds", "1"]);
-    assert_eq!(rows(&result).len(), 15, "nine transports, two of them in four modes");
+    assert_eq!(rows(&result).len(), 23, "15 transports, two of them in four modes, and one in three");
     for row in rows(&result) {
         assert_eq!(figure(row, "p50"), 60.0, "{row:#}");
         assert!(figure(row, "bytes_per_payload") > 1.0, "{row:#}");

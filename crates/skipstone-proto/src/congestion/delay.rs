@@ -242,7 +242,12 @@ impl DelayAware {
         }
         let rate_window_us = (16 * u64::from(self.smoothed)).max(2_000_000);
         self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.queue.base(), rate_window_us);
-        self.note_limit(now, ack.bytes_in_flight.saturating_add(self.untracked_in_flight(now)));
+        // An acknowledgement that covers most of a window was held back: until now, the window was used up, however few
+        // bytes are left. On a path whose round trip is shorter than that, every acknowledgement is such a one.
+        let is_held_back = ack.bytes > self.window / 2;
+        let covered = if is_held_back { ack.bytes } else { 0 };
+        let in_flight = ack.bytes_in_flight.saturating_add(covered);
+        self.note_limit(now, in_flight.saturating_add(self.untracked_in_flight(now)));
         let tells_usual = !self.is_full(now) && !self.has_queue();
         let wait = self.queue.latest_delay();
         self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);

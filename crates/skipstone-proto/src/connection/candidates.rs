@@ -13,8 +13,10 @@ pub(super) const CHALLENGE_BYTES: usize = HEADER_BYTES + 5 + PATH_BYTES;
 /// Longest time that the validation of a new address may take after its first challenge.
 const CANDIDATE_MAX: Duration = Duration::from_secs(3);
 
-/// The flight of the old path is sent again, acknowledged, and its losses found within this.
+/// The flight of the old path is sent again, acknowledged, and its losses found within this; on long paths, where a loss
+/// costs more than repairs do, repairs come back sooner.
 const SETTLING_ROUND_TRIPS: u32 = 4;
+const SETTLING_MAX: Duration = Duration::from_millis(100);
 
 /// State of the validation of new addresses, and the path frames that are due.
 #[derive(Debug, Default)]
@@ -240,7 +242,8 @@ impl Roaming {
     /// Whether the path is so new that the flight on the old one is still being sent again. Repairs recover nothing of
     /// that flight and would be in its way: addresses that change every few round trips would keep a path full.
     pub(super) fn is_settling(&self, now: Time, rtt: &Rtt) -> bool {
-        self.in_use().is_some() || self.moved_at.is_some_and(|at| now.since(at) < rtt.smoothed() * SETTLING_ROUND_TRIPS)
+        let span = (rtt.smoothed() * SETTLING_ROUND_TRIPS).min(SETTLING_MAX);
+        self.in_use().is_some() || self.moved_at.is_some_and(|at| now.since(at) < span)
     }
 
     pub(super) fn on_response(&mut self, token: u64) {
