@@ -22,6 +22,8 @@ pub(crate) struct Game {
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
     must_stop: bool,
     pub(super) began: Instant,
+    /// Events of this tick: empty between two ticks.
+    events: Vec<Event>,
 }
 
 /// A client that is there.
@@ -35,6 +37,9 @@ pub(super) struct Visit {
 /// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
+/// Events that one tick takes at most.
+const EVENTS_MAX: usize = 1 << 16;
+
 impl Game {
     pub(super) fn new(server: Server, workload: Workload) -> Self {
         Game {
@@ -46,6 +51,7 @@ impl Game {
             rates: BTreeMap::new(),
             must_stop: false,
             began: Instant::now(),
+            events: Vec::new(),
         }
     }
 
@@ -75,16 +81,32 @@ impl Game {
     }
 
     /// One tick: handles the events, and sends the lines that result.
+    ///
+    /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in before
+    /// the line was sent. Therefore connections count first: a client that knows that it is let in misses no line of those
+    /// that its peers send from then on.
     pub(super) fn tick(&mut self, _: &mut Ticks, console: Option<&Console>) {
-        while let Some(event) = self.server.poll_event() {
-            if let Some(line) = self.on_event(event)
-                && let Some(console) = console
-            {
-                console.log(&line);
+        let mut events = core::mem::take(&mut self.events);
+        while events.len() < EVENTS_MAX
+            && let Some(event) = self.server.poll_event()
+        {
+            match event {
+                Event::Connected { .. } => self.handle(event, console),
+                event => events.push(event),
             }
         }
+        events.drain(..).for_each(|event| self.handle(event, console));
+        self.events = events;
         // A driver that is gone reports that through its failure, which ends the server.
         let _ = self.server.flush();
+    }
+
+    fn handle(&mut self, event: Event, console: Option<&Console>) {
+        if let Some(line) = self.on_event(event)
+            && let Some(console) = console
+        {
+            console.log(&line);
+        }
     }
 
     /// Ends everything.
