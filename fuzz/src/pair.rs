@@ -124,11 +124,13 @@ fn settings(input: &mut Input<'_>) -> Settings {
         RedundancyMode::Lean,
         RedundancyMode::Fixed { sources: 1 + choice % 7, repairs: 1 + choice % 3 },
     ];
+    let mode = redundancies[usize::from(choice) % redundancies.len()];
+    let rules: Vec<ChannelRule> = MODES.iter().enumerate().map(rule).collect();
+    let modes = rules.iter().filter_map(|rule| rule.redundancy).chain([mode]);
+    // A block code is refused without the budget that it takes.
+    let needed = modes.map(RedundancyMode::budget_percent_min).max().unwrap_or(0);
     Settings {
-        redundancy: Redundancy {
-            mode: redundancies[usize::from(choice) % redundancies.len()],
-            budget_percent: [125, 20, 400][usize::from(choice) % 3],
-        },
+        redundancy: Redundancy { mode, budget_percent: [125, 20, 400][usize::from(choice) % 3].max(needed) },
         message_bytes_max: 4_000,
         window_bytes: 4_400 + 100 * u32::from(choice),
         // The least that has room for the table of channels.
@@ -136,7 +138,7 @@ fn settings(input: &mut Input<'_>) -> Settings {
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         idle_timeout: Duration::from_secs(3_600),
         keepalive: Duration::from_secs(5),
-        channels: MODES.iter().enumerate().map(rule).collect(),
+        channels: rules,
         ..Settings::default()
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn listen(
         let mut driver = Driver::born_of(&origin, own)?;
         #[cfg(all(feature = "dtls", feature = "__tls"))]
         if let Some(server) = security.dtls() {
+            config.check_carrier(&skipstone_proto::Carrier::DTLS6).map_err(StartError::Config)?;
             driver.accept_dtls(server);
         }
         if let Some(address) = local {

@@ -5,7 +5,8 @@ use crate::common::console::Session;
 use crate::common::guest::Guest;
 use crate::common::result::{number, read};
 use crate::common::terminal::on_terminal;
-use crate::common::{Running, Served, fresh_file};
+use crate::common::{PATIENCE, Running, Served, fresh_file};
+use std::time::Instant;
 
 #[test]
 fn it_lists_describes_talks_and_kicks() {
@@ -98,8 +99,15 @@ fn rates_are_those_since_each_sessions_last_look() {
         let mut words = row.split_whitespace().skip(2).map(str::to_owned);
         (words.next().expect("a total"), words.next().expect("a rate"))
     };
-    let busy = first.stats();
-    assert_eq!(received(&busy).0, "2", "{busy}");
+    // Statistics are published 20 times a second.
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let busy = first.stats();
+        if received(&busy).0 == "2" {
+            break;
+        }
+        assert!(Instant::now() < end, "{busy}");
+    }
     let idle = first.stats();
     assert_eq!(received(&idle), ("2".into(), "0/s".into()), "nothing since the last look: {idle}");
     let other = second.stats();

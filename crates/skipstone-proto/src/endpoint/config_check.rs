@@ -46,10 +46,22 @@ impl Config {
                 return Err(ConfigError::out_of_range(field, cap, "1,000 bytes per second or more, or to None"));
             }
         }
-        check_size(&self.settings)?;
+        self.check_carrier(&Carrier::UDP6)?;
         check_limits(&self.limits)?;
         check_memory(&self.memory)?;
         check_inbound(&self.inbound, &self.settings)
+    }
+
+    /// Checks that a client on this carrier can be told the settings: that they fit into a datagram of a path of which nothing
+    /// is known yet. [`Config::check`] does this for UDP.
+    ///
+    /// # Errors
+    /// They do not: [`ConfigError::ChannelTableTooLong`].
+    pub fn check_carrier(&self, carrier: &Carrier) -> Result<(), ConfigError> {
+        let bytes = frame::accept_len(&self.settings.encode());
+        let datagram_bytes = self.settings.datagram_bytes_max - carrier.record_bytes;
+        let bytes_max = usize::from(datagram_bytes.min(BASE_BYTES_MIN)).saturating_sub(PACKET_BYTES_BESIDE);
+        if bytes > bytes_max { Err(ConfigError::ChannelTableTooLong { bytes, bytes_max }) } else { Ok(()) }
     }
 }
 
@@ -218,17 +230,6 @@ fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
     if !DATAGRAM_BYTES.contains(&limits.datagram_bytes_max) {
         let range = format!("{} to {} bytes", DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
         return Err(ConfigError::out_of_range("limits.datagram_bytes_max", limits.datagram_bytes_max, range));
-    }
-    Ok(())
-}
-
-/// Checks that the settings fit into a datagram of a path of which nothing is known yet.
-fn check_size(settings: &Settings) -> Result<(), ConfigError> {
-    let bytes = frame::accept_len(&settings.encode());
-    let datagram_bytes = settings.datagram_bytes_max - Carrier::DTLS6.record_bytes;
-    let bytes_max = usize::from(datagram_bytes.min(BASE_BYTES_MIN)).saturating_sub(PACKET_BYTES_BESIDE);
-    if bytes > bytes_max {
-        return Err(ConfigError::ChannelTableTooLong { bytes, bytes_max });
     }
     Ok(())
 }
@@ -535,5 +536,15 @@ mod tests {
             .collect();
         let error = table(&rules).check().expect_err("it is too long");
         assert!(matches!(error, ConfigError::ChannelTableTooLong { bytes, bytes_max } if bytes > bytes_max), "{error}");
+    }
+
+    #[test]
+    fn what_a_carrier_adds_to_a_datagram_is_room_that_settings_lack() {
+        let rules: Vec<_> = (0..7).map(|at| ChannelRule::new(9 * at..=9 * at, DeliveryMode::Unreliable)).collect();
+        let mut config = table(&rules);
+        config.settings.datagram_bytes_max = 256;
+        assert_eq!(config.check(), Ok(()));
+        let error = config.check_carrier(&Carrier::DTLS6);
+        assert!(matches!(error, Err(ConfigError::ChannelTableTooLong { .. })), "{error:?}");
     }
 }
