@@ -15,6 +15,8 @@ use bytes::Bytes;
 
 /// Number of times that CLOSE is repeated before the peer counts as lost.
 const CLOSE_PROBES: u32 = 8;
+/// The first repeats of CLOSE are a probe timeout apart, the others at doubled intervals.
+const CLOSE_PROMPT: u32 = 2;
 const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
 
@@ -31,7 +33,7 @@ impl Connection {
                 self.state = ConnectionState::Lingering;
                 self.flush(cx.now);
                 let deadline = cx.now + linger;
-                let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, deadline };
+                let ending = Ending { code, reason, answer: Answer::Close, send_at: Time::NEVER, sent: 0, deadline };
                 self.ending = Some(Box::new(ending));
             }
             ConnectionState::Requested if self.is_unasked() => self.die(),
@@ -62,7 +64,7 @@ impl Connection {
     fn turn_away(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
         self.sending.pending = PendingFrames::default();
         self.finish(cx, ClosedBy::Local, code, reason.clone());
-        self.drain(cx.now, Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline: cx.now });
+        self.drain(cx.now, Ending { code, reason, answer: Answer::Close, send_at: cx.now, sent: 0, deadline: cx.now });
     }
 
     fn begin_closing(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes) {
@@ -70,7 +72,8 @@ impl Connection {
         self.sending.pending = PendingFrames::default();
         self.give_everything_up(cx);
         let deadline = cx.now + self.drain_span();
-        self.ending = Some(Box::new(Ending { code, reason, answer: Answer::Close, send_at: cx.now, deadline }));
+        self.ending =
+            Some(Box::new(Ending { code, reason, answer: Answer::Close, send_at: cx.now, sent: 0, deadline }));
     }
 
     /// The peer's CLOSE.
@@ -88,7 +91,8 @@ impl Connection {
             _ => {
                 let reason = shorten(Bytes::copy_from_slice(reason.as_bytes()));
                 self.finish(cx, ClosedBy::Peer, code, reason.clone());
-                let ending = Ending { code, reason, answer: Answer::Closed, send_at: cx.now, deadline: cx.now };
+                let ending =
+                    Ending { code, reason, answer: Answer::Closed, send_at: cx.now, sent: 0, deadline: cx.now };
                 self.drain(cx.now, ending);
             }
         }
@@ -120,9 +124,12 @@ impl Connection {
         let is_unanswered =
             self.state == ConnectionState::Closing || self.identity.side == Side::Server && !self.timers.is_confirmed;
         let is_reliable = self.path.current.carrier.is_reliable;
-        let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now)?;
+        let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now && now < ending.deadline)?;
         let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;
-        ending.send_at = if repeats { now + spacing } else { Time::NEVER };
+        // However many connections close at once, what is repeated soon is less than what can be sent.
+        let backed_off = spacing * (1 << ending.sent.saturating_sub(CLOSE_PROMPT).min(8));
+        ending.sent += 1;
+        ending.send_at = if repeats { now + backed_off } else { Time::NEVER };
         Some(ending.answer)
     }
 

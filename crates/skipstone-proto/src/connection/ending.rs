@@ -11,6 +11,8 @@ pub(super) struct Ending {
     /// The frame to send; `send_at` is its time.
     pub(super) answer: Answer,
     pub(super) send_at: Time,
+    /// How often CLOSE was sent.
+    pub(super) sent: u32,
     pub(super) deadline: Time,
 }
 

@@ -15,8 +15,17 @@ impl Connection {
     /// Handles a hint that the server does not know this connection. False if the hint is ignored.
     pub(crate) fn handle_gone(&mut self, cx: &mut Context<'_>) -> bool {
         let is_standing = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
-        if self.state == ConnectionState::Opening {
-            return self.handle_forgotten(cx);
+        match self.state {
+            ConnectionState::Opening => return self.handle_forgotten(cx),
+            ConnectionState::Closing if self.identity.side == Side::Client => {
+                // The server knows as little of this connection as after a CLOSE.
+                if let Some(ending) = self.ending.take() {
+                    self.finish(cx, ClosedBy::Local, ending.code, ending.reason);
+                }
+                self.die();
+                return true;
+            }
+            _ => {}
         }
         if self.identity.side == Side::Server || !is_standing || self.path.current.carrier.is_reliable {
             return false;

@@ -93,3 +93,36 @@ fn strangers_get_one_short_answer_for_each_packet_and_streams_and_servers_none()
     assert_eq!(answers(&mut world, &reset(9)), 0, "no answer to an answer");
     assert_eq!(world.server.drops(DropReason::BadFrame), before + 1);
 }
+
+#[test]
+fn a_client_that_leaves_a_server_which_has_forgotten_it_is_done_after_a_round_trip() {
+    for one_way in [2, 10, 80, 400] {
+        let config = || Config::server(Default::default());
+        let mut world = World::new(5, config(), &[link(one_way)]);
+        world.run_for(ms(20 * one_way + 500));
+        let peer = world.clients[0].peer();
+        world.server.endpoint = Endpoint::new(config(), seed_bytes(99)).expect("a good configuration");
+        assert!(world.clients[0].endpoint.close(world.now, peer, 7, "", ms(0)));
+        world.run_for(ms(2 * one_way + 5));
+        assert_eq!(world.clients[0].closes().first().map(|close| close.code), Some(7), "{one_way} ms one way");
+    }
+}
+
+#[test]
+fn a_client_whose_goodbye_is_not_heard_repeats_it_ever_less_often() {
+    for one_way in [0, 2, 10, 80] {
+        let mut world = World::new(5, Config::server(Default::default()), &[link(one_way)]);
+        world.run_for(ms(20 * one_way + 500));
+        let peer = world.clients[0].peer();
+        let count = Rc::new(Cell::new(0));
+        let seen = count.clone();
+        world.lose(move |is_up, _| {
+            seen.set(seen.get() + u32::from(is_up));
+            true
+        });
+        assert!(world.clients[0].endpoint.close(world.now, peer, 7, "", ms(0)));
+        world.run_for(ms(4_000));
+        assert!((4..=9).contains(&count.get()), "{one_way} ms one way: {}", count.get());
+        assert_eq!(world.clients[0].closes().len(), 1);
+    }
+}
