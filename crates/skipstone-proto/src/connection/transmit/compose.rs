@@ -81,7 +81,7 @@ impl Connection {
         let has_time = tells_time && self.time.write(now, &mut packet);
         let (channels, redundancy, settings) = (&mut self.channels, &mut self.redundancy, &self.terms.settings);
         let Written { is_full, repeated_bytes } = write_messages(&mut packet, channels, redundancy, settings, decision);
-        if core::mem::take(&mut pending.ping) && !packet.is_ack_eliciting && ending.is_none() {
+        if packet.room() > 0 && core::mem::take(&mut pending.ping) && !packet.is_ack_eliciting && ending.is_none() {
             write_ping(&mut packet, capacity);
         }
         if pending.new_id && packet.is_ack_eliciting {
