@@ -14,6 +14,7 @@ use super::packet::{Packet, SendWindow};
 use super::schedule::Schedule;
 use super::table::ChannelTable;
 use super::transfers::Transfers;
+use super::window_cost;
 use crate::recovery::{Record, Resolved};
 use crate::seq::Seq;
 use crate::time::Duration;
@@ -312,7 +313,10 @@ impl Channels {
             Sequence::Next => cursor.sequence.map(Seq::next),
             Sequence::Truncated(truncated) => Some(Seq(truncated.resolve_seq(channel.incoming.next().0))),
         };
-        if room == 0 && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {
+        // A fragment takes a piece's cost beside, and its message, once it is whole, what any whole message takes.
+        let whole = message.fragment.map_or(0, |fragment| u64::from(fragment.total) / 16);
+        let cost = window_cost(message.payload.len()) + window_cost(0) + whole;
+        if room < cost && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {
             return Arrival::NoRoom;
         }
         let footprint = channel.incoming.footprint();

@@ -2,6 +2,7 @@
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::Carrier;
+use skipstone_proto::rng::Rng;
 use skipstone_proto::{ChannelRule, DeliveryMode};
 use skipstone_proto::{Config, DropReason};
 
@@ -147,5 +148,28 @@ fn a_small_window_on_a_stream_carries_as_much_as_fits_a_round_trip() {
         let round_trips = 400 / (window_bytes / 2_189) + 2;
         world.run_for(ms(u64::from(round_trips) * 20 + 100));
         assert_eq!(world.server.messages(0).len(), 400, "{window_bytes}");
+    }
+}
+
+#[test]
+fn on_a_stream_unreliable_messages_that_nobody_takes_leave_the_reliable_ones_their_room() {
+    for seed in 0..50 {
+        let mut urgent = config();
+        urgent.settings.channels[1].priority = 0;
+        let mut world = World::on(Carrier::WEBSOCKET, seed, urgent, &[link(10)]);
+        world.connect();
+        world.server.polls = false;
+        let mut rng = Rng::new(seed);
+        // The unreliable ones leave first, and the others before the server can say how full it is.
+        for (channel, count) in [(9, 60), (0, 120)] {
+            for _ in 0..count {
+                world.clients[0].send(world.now, channel, vec![7; rng.below(10_000) as usize]);
+            }
+        }
+        world.run_for(ms(2_000));
+        assert!(world.server.closes().is_empty() && world.clients[0].closes().is_empty(), "seed {seed}");
+        world.server.polls = true;
+        world.run_for(ms(2_000));
+        assert_eq!(world.server.messages(0).len(), 120, "seed {seed}");
     }
 }
