@@ -104,6 +104,9 @@ pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -
         let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
         return pinned.map_or(Ok(plain), Err);
     }
+    if let Some(feature) = target.scheme.missing_feature() {
+        return Err(StartError::Url(UrlError::NotBuilt(target.url.clone(), feature)));
+    }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
     if target.scheme == Scheme::Dtls {
         let dtls = trust.dtls(&target.host, version).map_err(StartError::Trust)?;

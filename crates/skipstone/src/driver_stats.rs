@@ -60,6 +60,7 @@ impl SocketStats {
 }
 
 /// Counters of a server's DTLS sessions.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DtlsStats {
     /// Sessions that there are now, handshakes included.

@@ -375,8 +375,8 @@ impl Handle {
     pub(crate) fn await_goodbyes(&mut self, end: Instant) {
         while Instant::now() < end {
             match self.ask(Some(end), |driver| driver.endpoint.open_count()) {
-                Err(_) | Ok(0) => return,
-                Ok(_) => {}
+                Err(NoAnswer::DriverGone) | Ok(0) => return,
+                Err(NoAnswer::DriverBusy) | Ok(_) => {}
             }
             match &self.inner {
                 Inner::Stepped(_) => {

@@ -35,7 +35,7 @@ pub enum Scheme {
 
 impl Scheme {
     /// The feature of this crate that the scheme needs and this build lacks.
-    fn missing_feature(self) -> Option<&'static str> {
+    pub(crate) fn missing_feature(self) -> Option<&'static str> {
         match self {
             Scheme::Encrypted if !cfg!(feature = "__tls") => Some("ring or aws-lc"),
             Scheme::WebSocket if !cfg!(feature = "websocket") => Some("websocket"),
@@ -254,6 +254,7 @@ mod tests {
         for (url, feature, is_built) in [
             ("skip://a:1", "ring or aws-lc", cfg!(feature = "__tls")),
             ("ws://a:1", "websocket", cfg!(feature = "websocket")),
+            ("skip+dtls://a:1", "dtls, with ring or aws-lc", cfg!(all(feature = "dtls", feature = "__tls"))),
             ("skip+plain://a:1", "", true),
         ] {
             let refused = url.parse::<Target>().err().map(|error| error.to_string());

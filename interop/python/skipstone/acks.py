@@ -55,8 +55,8 @@ class Received:
         ranges = self.spans.ranges()[: FURTHER_MAX + 1]
         distance = abs(peer_reference - ranges[0][1])
         result: list[Frame] = []
-        made_again = Spans([n for n in self.repaired if n >= ranges[-1][0]]).ranges()[: FURTHER_MAX + 1]
-        if made_again:
-            result.append(Repaired(made_again, bits_for(distance + ranges[0][1] - made_again[0][1])))
+        recovered = Spans([n for n in self.repaired if n >= ranges[-1][0]]).ranges()[: FURTHER_MAX + 1]
+        if recovered:
+            result.append(Repaired(recovered, bits_for(distance + ranges[0][1] - recovered[0][1])))
         delay = max(0, int((now - self.largest_at) * 1e6))
         return result + [Ack(ranges, delay, window, bits_for(distance))]

@@ -208,13 +208,13 @@ class Connection:
         longest = STREAM_MAX if self.reliable else settings.datagram_bytes_max
         waiting_max = max(1, min(WAITING_MAX, self._window(settings) // 2 // longest))
         self.received.on_packet(now, number, content.asks(), repaired, delay, waiting_max)
-        made_again: frames.Ranges = []
+        recovered: frames.Ranges = []
         for frame in content.frames:
             self.counts[type(frame).__name__] += 1
             if isinstance(frame, frames.Repaired):
-                made_again = frame.ranges
+                recovered = frame.ranges
             elif isinstance(frame, frames.Ack):
-                self._on_ack(now, frame, made_again)
+                self._on_ack(now, frame, recovered)
             elif isinstance(frame, frames.Message):
                 self._on_message(frame)
             else:
@@ -227,9 +227,9 @@ class Connection:
         if self.state == "standing":
             self.events += [MessageReceived(message.channel, payload) for payload in inbound.handle(message)]
 
-    def _on_ack(self, now: float, ack: frames.Ack, made_again: frames.Ranges) -> None:
+    def _on_ack(self, now: float, ack: frames.Ack, recovered: frames.Ranges) -> None:
         self.outbound.window = self.settings.window_bytes if ack.window is None else ack.window
-        arrived, lost = self.recovery.on_ack(now, ack, made_again)
+        arrived, lost = self.recovery.on_ack(now, ack, recovered)
         for packet in arrived:
             self.received.repaired -= packet.repaired
             for chunk in packet.chunks:

@@ -84,12 +84,12 @@ class Recovery:
         overtaken = [p.time + self._patience() for p in self.sent.values() if p.number < self.largest_acked]
         return min(overtaken + [self.last_asked + self.pto(peer_delay) * 2 ** min(self.probes, 10)])
 
-    def on_ack(self, now: float, ack: Ack, made_again: Ranges) -> tuple[list[Sent], list[Sent]]:
+    def on_ack(self, now: float, ack: Ack, recovered: Ranges) -> tuple[list[Sent], list[Sent]]:
         """Packets that arrived, packets that are lost."""
         arrived = [p for p in self.sent.values() if _within(p.number, ack.ranges)]
         largest = min(ack.ranges[0][1], self.next - 1)
         newest = self.sent.get(largest)
-        if newest and newest.asks and not _within(largest, made_again):
+        if newest and newest.asks and not _within(largest, recovered):
             self.sample(max(now - newest.time - ack.delay_us / 1e6, GRANULARITY / 10))
         self.largest_acked = max(self.largest_acked, largest)
         used = self.in_flight * 2 >= self.window

@@ -87,7 +87,7 @@ class Sending(unittest.TestCase):
 
 
 class MadeAgain(unittest.TestCase):
-    def test_as_many_lost_packets_as_repairs_are_made_again(self):
+    def test_as_many_lost_packets_as_repairs_are_recovered(self):
         rng = random.Random(7)
         for _ in range(50):
             contents = {n: rng.randbytes(rng.randrange(1, 60)) for n in range(100, 100 + rng.randrange(2, 20))}

@@ -167,7 +167,7 @@ class AConnection(World):
         self.run_for(0)
         self.assertEqual(self.server.last(frames.PathResponse).token, b"12345678")
 
-    def test_a_lost_packet_is_made_again_and_said_to_be(self):
+    def test_a_lost_packet_is_recovered_and_said_to_be(self):
         self.start()
         lost, came = frames.encode([self.message(0, b"lost")]), [self.message(1, b"came")]
         self.hear(*came, number=2)

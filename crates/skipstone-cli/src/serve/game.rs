@@ -1,7 +1,6 @@
 //! The application of the tool's server: its clients, and the lines that it sends to everybody.
 
 use super::rates::Rates;
-use super::ticks::Ticks;
 use crate::console::{Console, SessionId};
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Group, PeerId, SendError, SendRefusal, Server, code};
@@ -37,8 +36,10 @@ pub(super) struct Visit {
 /// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
-/// Events that one tick takes at most.
+/// Events, and bytes of their messages, that are taken before the first of them is handled: what is taken makes room for
+/// more to come.
 const EVENTS_MAX: usize = 1 << 16;
+const EVENT_BYTES_MAX: usize = 16 << 20;
 
 impl Game {
     pub(super) fn new(server: Server, workload: Workload) -> Self {
@@ -85,20 +86,35 @@ impl Game {
     /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in before
     /// the line was sent. Therefore connections count first: a client that knows that it is let in misses no line of those
     /// that its peers send from then on.
-    pub(super) fn tick(&mut self, _: &mut Ticks, console: Option<&Console>) {
+    pub(super) fn tick(&mut self, console: Option<&Console>) {
         let mut events = core::mem::take(&mut self.events);
-        while events.len() < EVENTS_MAX
-            && let Some(event) = self.server.poll_event()
-        {
-            match event {
-                Event::Connected { .. } => self.handle(event, console),
-                event => events.push(event),
-            }
+        let mut is_more = true;
+        while is_more {
+            is_more = self.take_events(&mut events, console);
+            events.drain(..).for_each(|event| self.handle(event, console));
         }
-        events.drain(..).for_each(|event| self.handle(event, console));
         self.events = events;
         // A driver that is gone reports that through its failure, which ends the server.
         let _ = self.server.flush();
+    }
+
+    /// Takes events, and handles those of connections at once. True if there may be more.
+    fn take_events(&mut self, events: &mut Vec<Event>, console: Option<&Console>) -> bool {
+        let mut bytes = 0;
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Connected { .. } => self.handle(event, console),
+                Event::Message { ref payload, .. } => {
+                    bytes += payload.len();
+                    events.push(event);
+                }
+                event => events.push(event),
+            }
+            if events.len() >= EVENTS_MAX || bytes >= EVENT_BYTES_MAX {
+                return true;
+            }
+        }
+        false
     }
 
     fn handle(&mut self, event: Event, console: Option<&Console>) {

@@ -163,7 +163,7 @@ impl Serving {
         let reason = loop {
             ticks.wait();
             self.answer(&mut ticks);
-            self.game.tick(&mut ticks, self.console.as_ref());
+            self.game.tick(self.console.as_ref());
             ticks.done();
             if let Some(failure) = self.game.failure() {
                 break Err(failure);

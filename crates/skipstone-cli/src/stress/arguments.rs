@@ -41,7 +41,7 @@ pub(crate) struct StressArguments {
     /// Write the result here (with --wait, that of the last run); its schema is schema/stress.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
-    /// Replays the random choices of lines and played network
+    /// Replays the random choices of lines and of the simulated network
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Connect, and send only while the server's console says `stress on`; each time is a run of its own

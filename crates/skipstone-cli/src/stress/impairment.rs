@@ -68,7 +68,7 @@ impl Impairments {
             Ok(own.link())
         };
         let impairment = Impairment { up: direction("up", &flags.up)?, down: direction("down", &flags.down)?, seed };
-        impairment.check().map_err(|error| format!("this network cannot be played: {error}"))?;
+        impairment.check().map_err(|error| format!("this network cannot be simulated: {error}"))?;
         Ok(Some(Impairments { impairment, settings }))
     }
 

@@ -135,7 +135,7 @@ fn check_network(
 ) -> Result<(), String> {
     if impairments.is_some() && carriers.contains(&Carrier::Ws) {
         return Err(
-            "a bad network is played around UDP sockets only, since TCP would have to suffer it below its own \
+            "a bad network is simulated around UDP sockets only, since TCP would have to suffer it below its own \
                     retransmission: use --mix udp"
                 .into(),
         );

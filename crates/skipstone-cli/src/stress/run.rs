@@ -123,7 +123,7 @@ impl<'p> Run<'p> {
             generator.connect_some(began.elapsed())?;
             generator.drive(Duration::from_millis(5))?;
             self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
-            // A network that is played badly may take longer.
+            // A simulated bad network may take longer.
             if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
                 generator.give_up(&format!(
                     "no answer from {} in {}: is a server listening there?",

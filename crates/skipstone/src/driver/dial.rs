@@ -39,6 +39,8 @@ pub(super) struct Dial {
     pub(super) attempts: Vec<Attempt>,
     /// Descriptions of the failed attempts.
     pub(super) failures: Vec<String>,
+    /// A server that answered at one of the addresses is not trusted.
+    is_untrusted: bool,
     pub(super) next_attempt_at: Time,
     deadline: Time,
     /// The HELLO that every attempt over UDP sends.
@@ -99,6 +101,7 @@ impl Dial {
             addresses: VecDeque::new(),
             attempts: Vec::new(),
             failures: Vec::new(),
+            is_untrusted: false,
             next_attempt_at: span.start,
             deadline: span.end,
             hello: Vec::new(),
@@ -144,6 +147,11 @@ impl Dial {
         true
     }
 
+    /// The server at the address of this attempt is not trusted.
+    pub(super) fn on_untrusted(&mut self, socket: u32) {
+        self.is_untrusted |= self.attempts.iter().any(|attempt| attempt.socket == socket);
+    }
+
     /// Takes the resolver's result, if it has arrived.
     pub(super) fn take_answer(&mut self) {
         let answer = match self.resolving.as_ref().map(Receiver::try_recv) {
@@ -168,11 +176,15 @@ impl Dial {
 
     /// Close code and reason if the search is over without a winner.
     pub(super) fn verdict(&self, now: Time) -> Option<(u64, &'static str)> {
-        if now >= self.deadline {
-            return Some((code::HANDSHAKE_TIMEOUT, "did not answer in time"));
-        }
         let is_exhausted = self.resolving.is_none() && self.addresses.is_empty() && self.attempts.is_empty();
-        is_exhausted.then_some((code::UNREACHABLE, "cannot be reached"))
+        let is_late = now >= self.deadline;
+        match (is_exhausted || is_late, self.is_untrusted) {
+            (false, _) => None,
+            // Whoever answered is not the server: that is the reason, whatever the other addresses did.
+            (true, true) => Some((code::SECURITY, "is not trusted")),
+            (true, false) if is_late => Some((code::HANDSHAKE_TIMEOUT, "did not answer in time")),
+            (true, false) => Some((code::UNREACHABLE, "cannot be reached")),
+        }
     }
 
     /// Text that lists all attempts, for users.

@@ -135,6 +135,7 @@ impl Driver {
     fn hang_up_others(&mut self, dial: &Dial) {
         let winner = dial.winner.map(|path| path.socket);
         for attempt in dial.attempts.iter().filter(|attempt| Some(attempt.socket) != winner) {
+            self.close_secured(attempt.socket);
             self.sockets.remove(attempt.socket);
         }
         self.sockets.remove(dial.placeholder);

@@ -67,17 +67,19 @@ impl Driver {
     /// Sends what a client's session has to send, and draws the consequences of what happened to it.
     pub(super) fn after_secured(&mut self, number: u32) {
         let now = self.clock.recent();
+        self.send_records(now, number);
         let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { return };
-        while let Some(datagram) = own.secured.as_mut().and_then(|secured| secured.session.poll_datagram()) {
-            let outcome = own.send(now, &datagram, datagram.len(), &mut self.outgoing);
-            self.stats.note(&outcome, &mut self.outgoing);
-        }
         let path = own.path(number);
         let Some(secured) = own.secured.as_deref_mut() else { return };
         let is_established = secured.session.is_established();
         if let Some(failure) = secured.session.failure().cloned() {
             let was_open = is_established && !failure.is_untrusted;
             let code = if was_open { code::CARRIER_LOST } else { code::SECURITY };
+            if failure.is_untrusted
+                && let Some(dial) = &mut self.dial
+            {
+                dial.on_untrusted(number);
+            }
             if !self.on_attempt_failed(number, &failure.reason)
                 && let Some(owner) = self.sockets.owner(number as usize)
             {
@@ -109,9 +111,15 @@ impl Driver {
     /// Ends a client's session, before its socket is closed.
     pub(super) fn close_secured(&mut self, number: u32) {
         let now = self.clock.recent();
+        if let Some(secured) = self.sockets.secured(number) {
+            secured.session.close(now);
+            self.send_records(now, number);
+        }
+    }
+
+    /// Sends what waits in a client's session.
+    fn send_records(&mut self, now: Time, number: u32) {
         let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { return };
-        let Some(secured) = &mut own.secured else { return };
-        secured.session.close(now);
         while let Some(datagram) = own.secured.as_mut().and_then(|secured| secured.session.poll_datagram()) {
             let outcome = own.send(now, &datagram, datagram.len(), &mut self.outgoing);
             self.stats.note(&outcome, &mut self.outgoing);

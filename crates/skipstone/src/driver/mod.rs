@@ -19,6 +19,7 @@ pub(crate) mod impair;
 mod impaired_paths;
 pub(crate) mod impairment_error;
 mod misrouted;
+mod network_counts;
 mod newcomers;
 pub(crate) mod peer_shards;
 mod protected;
@@ -244,6 +245,8 @@ impl Driver {
             dtls.handle_timeout(now, &mut self.endpoint);
         }
         self.wake_dtls_clients(now);
+        // Those whose connection has ended say so to their peers now.
+        self.release_sockets();
         self.publish_population();
         self.transmit();
         self.gates.publish(now, &mut self.endpoint);

@@ -1,9 +1,9 @@
 //! Accepted streams that carry no connection yet. Each stream must become a connection within a time limit, and each
 //! network may have a limited number of them, so that idle streams cost little and exclude nobody.
 
+use super::network_counts::NetworkCounts;
 use crate::websocket_rules::NewcomerLimits;
 use skipstone_proto::Network;
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ pub(super) struct Newcomer {
 pub(super) struct Newcomers {
     pub(super) limits: NewcomerLimits,
     all: u32,
-    networks: BTreeMap<Network, u32>,
+    networks: NetworkCounts,
 }
 
 impl Newcomers {
@@ -27,30 +27,22 @@ impl Newcomers {
     pub(super) fn add(&mut self, remote: &SocketAddr, now: Instant) -> Newcomer {
         let network = Network::of(remote);
         self.all += 1;
-        *self.networks.entry(network).or_default() += 1;
+        self.networks.add(network);
         Newcomer { network, since: now }
     }
 
     /// Removes a stream from the counts: the stream became a connection, or was closed.
     pub(super) fn remove(&mut self, newcomer: Newcomer) {
         self.all -= 1;
-        let rest = self.networks.get_mut(&newcomer.network).map_or(0, |count| {
-            *count -= 1;
-            *count
-        });
-        if rest == 0 {
-            self.networks.remove(&newcomer.network);
-        }
+        self.networks.remove(newcomer.network);
     }
 
     /// The network whose oldest stream must be closed after this one was accepted, if a limit is exceeded.
     pub(super) fn crowded(&self, newcomer: Newcomer) -> Option<Network> {
-        let of_network = self.networks.get(&newcomer.network).copied().unwrap_or(0);
-        if of_network > self.limits.network_max {
+        if self.networks.of(newcomer.network) > self.limits.network_max {
             return Some(newcomer.network);
         }
-        let most = || self.networks.iter().max_by_key(|(_, count)| **count).map(|(network, _)| *network);
-        if self.all > self.limits.all_max { most() } else { None }
+        if self.all > self.limits.all_max { self.networks.most() } else { None }
     }
 }
 
@@ -77,6 +69,6 @@ mod tests {
         let others: Vec<Newcomer> = (2..5).map(|network| newcomers.add(&address(network, 1), now)).collect();
         assert_eq!(newcomers.crowded(others[1]), Some(fourth.network), "the network with the most");
         first[1..].iter().chain([&fourth]).chain(&others).for_each(|newcomer| newcomers.remove(*newcomer));
-        assert_eq!((newcomers.all, newcomers.networks.len()), (0, 0));
+        assert!(newcomers.all == 0 && newcomers.networks.is_empty());
     }
 }

@@ -106,6 +106,19 @@ fn by_a_fingerprint() {
 }
 
 #[test]
+#[cfg(feature = "dtls")]
+fn by_dtls_too_whether_it_has_one_address_or_several() {
+    let mut server = server(Security::self_signed().expect("it is made"));
+    let (port, pin) = (server.local_addr().port(), server.fingerprint().expect("it encrypts"));
+    for host in ["127.0.0.1", "localhost"] {
+        let url = format!("skip+dtls://{host}:{port}");
+        assert_eq!(enter(&mut server, &url, Trust::Pinned(pin)), Ok(()), "{host}");
+        let wrong = format!("{url}#sha256={}", "5a".repeat(32));
+        refused(&mut server, &wrong, Trust::System, &["fingerprint"]);
+    }
+}
+
+#[test]
 fn by_an_authority_for_its_name_in_its_time() {
     let (authority, other) = (Authority::new(), Authority::new());
     let trust = || Trust::Ca(authority.pem.clone());

@@ -1,8 +1,9 @@
 //! A server's DTLS sessions: whoever begins with a ClientHello, of whichever implementation, speaks the protocol inside of the
 //! session. WIRE.md section 7.1.
 //!
-//! DTLS validates addresses by its own cookie, which costs dimpl a session each, so strangers have a table of their own that
-//! a flood can fill without harm to anybody else. A session ends with its connection, and the connection with its session.
+//! DTLS validates addresses by its own cookie, which costs dimpl a session each, so strangers have a table of their own: a
+//! flood of spoofed ClientHellos can fill it and keep new DTLS players out, but nobody else. A session ends with its connection,
+//! and the connection with its session.
 //!
 //! ```text
 //! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected
@@ -85,8 +86,8 @@ const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// Bytes that wait to be sent: all that a round of a server's sockets can cause, in answers of a flight each.
 const OUTGOING_BYTES_MAX: usize = 4 << 20;
-/// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core.
-const BEGUN_PER_SECOND_MAX: u32 = 1_000;
+/// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core by beginning any.
+const BEGIN_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Guest {
     fn path(&self, number: u32) -> Path {
@@ -165,10 +166,12 @@ impl DtlsGuests {
         deliver: Deliver<'_>,
     ) -> bool {
         let Some(guest) = self.guests.get_mut(&number) else { return false };
-        if guest.stage == Stage::Stranger && guest.hellos >= HELLOS_MAX {
-            return false;
+        if guest.stage == Stage::Stranger {
+            if !is_hello || guest.hellos >= HELLOS_MAX {
+                return false;
+            }
+            guest.hellos += 1;
         }
-        guest.hellos += 1;
         // A hello with the cookie begins what costs.
         let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
         if is_costly && !endpoint.admits_handshake(now, &guest.remote) {
@@ -183,7 +186,7 @@ impl DtlsGuests {
 
     /// Starts a session for an address that sent a ClientHello, if the limits allow.
     fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> bool {
-        if !self.places.may_begin(now, BEGUN_PER_SECOND_MAX) {
+        if !self.places.may_begin(now, BEGIN_INTERVAL) {
             return false;
         }
         if let Some(oldest) = self.places.begin(self.next_number) {

@@ -1,6 +1,7 @@
 //! How many DTLS sessions without a connection there may be: of strangers, of hosts that have proven their address, and of
 //! each network.
 
+use crate::driver::network_counts::NetworkCounts;
 use skipstone_proto::{Duration, Network, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Places {
     strangers: BTreeSet<u32>,
     proven: BTreeMap<u32, Network>,
-    networks: BTreeMap<Network, u32>,
-    /// Start of the current second, and the sessions that began in it.
-    begun: (Time, u32),
+    networks: NetworkCounts,
+    /// When the last session would have begun, had they begun one by one (RFC 3290's leaky bucket, as a time).
+    begun_at: Time,
 }
 
 /// Sessions of strangers.
@@ -22,13 +23,15 @@ pub(super) const PROVEN_MAX: usize = 256;
 pub(super) const NETWORK_MAX: u32 = 64;
 
 impl Places {
-    /// Whether another session may begin now.
-    pub(super) fn may_begin(&mut self, now: Time, per_second_max: u32) -> bool {
-        if now.since(self.begun.0) >= Duration::from_secs(1) {
-            self.begun = (now, 0);
+    /// Whether another session may begin now: one for each interval, and as many at once as there are places. So in a
+    /// flood each stranger has its place for as long as that many intervals take.
+    pub(super) fn may_begin(&mut self, now: Time, interval: Duration) -> bool {
+        let next = self.begun_at.max(now) + interval;
+        let is_in_time = next <= now + interval * STRANGERS_MAX as u32;
+        if is_in_time {
+            self.begun_at = next;
         }
-        self.begun.1 += 1;
-        self.begun.1 <= per_second_max
+        is_in_time
     }
 
     /// A stranger's session begins. Returns the one that must go for it.
@@ -43,27 +46,20 @@ impl Places {
     /// oldest of the network with the most.
     pub(super) fn prove(&mut self, number: u32, network: Network) -> Option<u32> {
         self.strangers.remove(&number);
-        let count = self.networks.entry(network).or_default();
-        *count += 1;
-        let is_crowded = *count > NETWORK_MAX;
+        let is_crowded = self.networks.add(network) > NETWORK_MAX;
         self.proven.insert(number, network);
         if is_crowded {
             return Some(number);
         }
-        let most = || self.networks.iter().max_by_key(|(_, count)| **count).map(|(network, _)| *network);
-        let crowded = if self.proven.len() > PROVEN_MAX { most() } else { None }?;
+        let crowded = if self.proven.len() > PROVEN_MAX { self.networks.most() } else { None }?;
         self.proven.iter().find(|(_, network)| **network == crowded).map(|(number, _)| *number)
     }
 
     /// A session has a connection, or is over.
     pub(super) fn leave(&mut self, number: u32) {
         self.strangers.remove(&number);
-        let Some(network) = self.proven.remove(&number) else { return };
-        if let Some(count) = self.networks.get_mut(&network) {
-            *count -= 1;
-            if *count == 0 {
-                self.networks.remove(&network);
-            }
+        if let Some(network) = self.proven.remove(&number) {
+            self.networks.remove(network);
         }
     }
 }

@@ -36,13 +36,16 @@ fn strangers_fill_256_places_and_get_no_more_than_they_brought() {
 }
 
 #[test]
-fn a_flood_begins_a_thousand_sessions_a_second() {
+fn a_flood_begins_as_many_sessions_as_there_are_places_and_then_one_each_millisecond() {
     let (mut host, hello) = (host(), hello());
+    let places = STRANGERS_MAX as u64;
     (0..3_000).for_each(|number| host.take(START, address(number), &mut hello.clone()));
-    assert_eq!(host.guests.stats().begun, u64::from(BEGUN_PER_SECOND_MAX));
-    assert_eq!(host.guests.stats().dropped, 2_000);
-    host.take(START + Duration::from_secs(1), address(9_000), &mut hello.clone());
-    assert_eq!(host.guests.stats().begun, u64::from(BEGUN_PER_SECOND_MAX) + 1);
+    assert_eq!((host.guests.stats().begun, host.guests.stats().dropped), (places, 3_000 - places));
+    for millisecond in 1..=1_000 {
+        let now = START + Duration::from_millis(millisecond);
+        (0..3).for_each(|number| host.take(now, address(3_000 + 3 * millisecond as u32 + number), &mut hello.clone()));
+    }
+    assert_eq!(host.guests.stats().begun, places + 1_000);
 }
 
 #[test]
