@@ -24,6 +24,7 @@ mod tally;
 mod tree;
 mod vectors;
 mod verdict;
+mod windows;
 
 use std::process::ExitCode;
 

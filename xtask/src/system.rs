@@ -60,6 +60,18 @@ pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
     }
 }
 
+/// Adds Wine and a compiler for Windows if they are missing. Gives why there are none, if there are none then.
+pub(crate) fn wine(tree: &Tree) -> Option<String> {
+    let missing: Vec<&Program> = WINDOWS.iter().filter(|program| !program.is_there(tree)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    match install(&missing, "nothing can be tried on Windows", tree) {
+        Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+        Verdict::Passed | Verdict::Tests(_) => None,
+    }
+}
+
 /// Adds programs where we may; if we may not, `without` says what follows.
 fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
@@ -148,5 +160,10 @@ const PROGRAMS: &[Program] = &[
 ];
 
 const VALGRIND: Program = Program { name: "valgrind", debian_package: "valgrind" };
+
+const WINDOWS: &[Program] = &[
+    Program { name: "wine", debian_package: "wine" },
+    Program { name: "x86_64-w64-mingw32-gcc", debian_package: "gcc-mingw-w64-x86-64" },
+];
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

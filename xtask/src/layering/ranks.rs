@@ -80,6 +80,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "swarm",
                 "sweep",
                 "vectors",
+                "windows",
             ],
             &["source", "system"],
             &["arguments", "files", "verdict"],

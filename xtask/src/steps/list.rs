@@ -1,12 +1,11 @@
 //! The steps of `cargo xtask test`. What a step needs of the machine is in `system`; what it looks for in our sources is in
 //! files of their own.
 
-use std::process::Command;
-
-use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
-use crate::{alone, claims, features, files, instructions, layering, package, process, purity, sweep, system, vectors};
+use crate::{
+    alone, claims, features, files, instructions, layering, package, process, purity, sweep, system, vectors, windows,
+};
 
 /// One step.
 pub(super) struct Step {
@@ -83,10 +82,16 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "systems",
-        about: "the libraries compile for Windows and for macOS without a lint; what needs those systems' C compilers, and the \
-                tests there, are left out",
+        about: "the libraries compile for Windows and for macOS without a lint; what needs those systems' C compilers is left out",
         is_fast: false,
         run: |tree, _| systems(tree),
+    },
+    Step {
+        name: "windows",
+        about: "the library's tests over loopback pass on Windows, as Wine has it; Wine and mingw-w64 are there, or are added with \
+                apt-get",
+        is_fast: false,
+        run: |tree, _| windows::step(tree),
     },
     Step {
         name: "package",
@@ -208,7 +213,7 @@ fn loom(tree: &Tree) -> Verdict {
     cargo.args(["test", "--package", "skipstone", "--no-default-features", "--lib", "--target-dir"]);
     cargo.arg(process::target_dir(tree).join("loom")).arg("loom_");
     cargo.env("RUSTFLAGS", "--cfg loom");
-    count(cargo)
+    Verdict::of_tests(cargo)
 }
 
 fn tests(tree: &Tree, extent: Extent) -> Verdict {
@@ -219,20 +224,7 @@ fn tests(tree: &Tree, extent: Extent) -> Verdict {
         // Neither doc tests, which are a program each, nor what starts processes.
         Extent::Fast => cargo.args(LIBRARIES.iter().flat_map(|name| ["--package", name])).arg("--tests"),
     };
-    count(cargo)
-}
-
-/// Counts each test. A failure without a failed test (a program that does not build, or that dies) counts as one.
-fn count(cargo: Command) -> Verdict {
-    let mut tally = Tally::default();
-    let outcome = process::run_reading(cargo, |line| {
-        tally += Tally::from_result_line(line).unwrap_or_default();
-    });
-    if let Err(why) = outcome {
-        println!("{why}");
-        tally.failed = tally.failed.max(1);
-    }
-    Verdict::Tests(tally)
+    Verdict::of_tests(cargo)
 }
 
 const LIBRARIES: &[&str] = &["skipstone-proto", "skipstone-netsim", "skipstone-gf256", "skipstone", "xtask"];

@@ -6,7 +6,7 @@ use super::dtls_client::take_own;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
-use super::{Driver, TOKEN_WAKER};
+use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
 use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
@@ -80,21 +80,23 @@ impl Driver {
 
     /// Reads one socket. A stream that `may_be_over` is read to its end.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
-        let now = self.now();
+        let clock = &self.clock;
         let mut is_refused = false;
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
                 let mut server =
                     Serving { endpoint: &mut self.endpoint, peer_shards: &mut self.peer_shards, dtls: &mut self.dtls };
-                receive_datagrams(&mut shared.udp, &mut self.incoming, |from, bytes| match &mut shared.paths {
-                    Some(paths) => paths.send_up(now, from, bytes),
-                    None => server.take(now, number, from, bytes),
+                receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
+                    match &mut shared.paths {
+                        Some(paths) => paths.send_up(now, from, bytes),
+                        None => server.take(now, number, from, bytes),
+                    }
                 })
             }
             Some(Socket::Own(own)) => {
                 let (own_path, remote, links) = (own.path(number), own.remote, &mut own.links);
-                let more = receive_datagrams(&mut own.udp, &mut self.incoming, |from, bytes| {
+                let more = receive_datagrams(&mut own.udp, &mut self.incoming, clock, |now, from, bytes| {
                     let path = Path { remote: from, ..own_path };
                     match links {
                         Some(links) if from == remote => links.send_down(now, bytes),
@@ -106,11 +108,21 @@ impl Driver {
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready(may_be_over);
-                receive_messages(stream, number, now, &mut self.endpoint, &mut self.peer_shards, &mut self.message)
+                receive_messages(
+                    stream,
+                    number,
+                    clock.now(),
+                    &mut self.endpoint,
+                    &mut self.peer_shards,
+                    &mut self.message,
+                )
             }
-            Some(Socket::Local(local)) => local.stream.receive(|packet| {
-                deliver(&mut self.endpoint, &mut self.peer_shards, now, local_path(number), packet);
-            }),
+            Some(Socket::Local(local)) => {
+                let now = clock.now();
+                local.stream.receive(|packet| {
+                    deliver(&mut self.endpoint, &mut self.peer_shards, now, local_path(number), packet);
+                })
+            }
         };
         if more {
             self.sockets.unread.push(number);
@@ -380,12 +392,17 @@ impl Serving<'_> {
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
-    mut take: impl FnMut(SocketAddr, &mut [u8]),
+    clock: &Clock,
+    mut take: impl FnMut(Time, SocketAddr, &mut [u8]),
 ) -> bool {
     for _ in 0..BATCHES_MAX {
         match udp.receive_batch(batch) {
             Ok(0) => return false,
-            Ok(_) => batch.datagrams().for_each(|received| take(received.from, received.bytes)),
+            Ok(_) => {
+                // Read behind the call: no datagram is handled at a time before it came.
+                let now = clock.now();
+                batch.datagrams().for_each(|received| take(now, received.from, received.bytes));
+            }
             Err(_) => return true,
         }
         if batch.is_short() {

@@ -64,7 +64,8 @@ fn every_client_has_its_delay_and_loss_and_gets_everything() {
             }
         }
         for client in &mut clients {
-            assert!(client.overview().expect("it stands").rtt.min() >= DELAY * 2);
+            let least = client.overview().expect("it stands").rtt.min();
+            assert!(least >= DELAY * 2, "{least:?}");
         }
         let is_told = |server: &Server| {
             let (up, down) = server.link_stats();

@@ -48,8 +48,13 @@ fn writability_is_reported_only_while_watched() {
     wait(&mut poll, &mut events, Some(Duration::from_micros(200))).unwrap();
     assert!(events.is_empty());
     socket.watch_writable(poll.registry()).unwrap();
-    wait(&mut poll, &mut events, Some(Duration::from_secs(5))).unwrap();
-    assert!(events.iter().all(|event| event.is_writable()) && !events.is_empty());
+    // Windows ends the wait that is under way without an event, and says it in the next.
+    for _ in 0..3 {
+        if events.is_empty() {
+            wait(&mut poll, &mut events, Some(Duration::from_secs(5))).unwrap();
+        }
+    }
+    assert!(events.iter().all(|event| event.is_writable()) && !events.is_empty(), "{events:?}");
     socket.unwatch_writable(poll.registry()).unwrap();
     wait(&mut poll, &mut events, Some(Duration::from_micros(200))).unwrap();
     assert!(events.is_empty());
