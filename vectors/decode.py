@@ -179,7 +179,7 @@ def decode(data, key, references):
         return {"kind": "ANSWER", "nonce": r.take(8).hex(), "versions": versions(r), "payload": r.rest().hex()}
 
     if kind == 0x89:
-        require(any(to) and r.left() == 0)
+        require(r.left() == 0)
         return {"kind": "RESET", "id": to.hex()}
 
     require(kind in (0x82, 0x85, 0x86))

@@ -77,7 +77,7 @@ class Query(Datagram, kind=0x87, head=b"\0\0\0SKIP", padded=True):
 class Answer(Datagram, kind=0x88, head=b"\0\0\0"):
     nonce: Eight; versions: VersionList; payload: Rest
 class Reset(Datagram, kind=0x89):
-    id: Id
+    id: U24
 # fmt: on
 
 _KINDS: dict[int, type[Datagram]] = {kind.KIND: kind for kind in Datagram.__subclasses__()}

@@ -6,16 +6,37 @@ use crate::connection::event::PeerId;
 use crate::connection::stats::DropReason;
 use crate::path::Path;
 use crate::time::Time;
-use crate::wire::datagram::{self, RESET_BYTES};
+use crate::wire::datagram::{self, Datagram, RESET_BYTES};
+
+/// In place of a connection's id: the whole session of a carrier is unknown.
+const UNKNOWN_SESSION: u32 = 0;
 
 impl Endpoint {
     /// A server sends RESET to the sender of packets for an unknown connection, most often because the server was
     /// restarted; or to the client of a handshake that it gave up.
     pub(super) fn reset(&mut self, path: Path, id: u32, length: usize) {
-        let is_asked = self.config.is_server && !path.carrier.is_reliable && id != 0 && length >= RESET_BYTES;
+        if id != 0 {
+            self.answer_unknown(path, id, length);
+        }
+    }
+
+    /// A server answers a record of a carrier's session that it does not know. The carrier of `path` is the one below
+    /// the session's.
+    pub fn handle_unknown_session(&mut self, path: Path, length: usize) {
+        self.answer_unknown(path, UNKNOWN_SESSION, length);
+    }
+
+    fn answer_unknown(&mut self, path: Path, id: u32, length: usize) {
+        let is_asked = self.config.is_server && !path.carrier.is_reliable && length >= RESET_BYTES;
         if is_asked && !self.replies.push_reset(path, |writer| datagram::encode_reset(writer, id)) {
             self.totals.past.drops.count(DropReason::TooManyReplies);
         }
+    }
+
+    /// Whether a datagram beside a carrier's session says that the server does not know the session. Nothing else that is
+    /// not in the session goes to the endpoint.
+    pub fn is_session_reset(datagram: &[u8]) -> bool {
+        datagram.len() == RESET_BYTES && datagram::decode(datagram) == Ok(Datagram::Reset { id: UNKNOWN_SESSION })
     }
 
     /// Handles a RESET: a server, or an attacker in its place, does not know one of our connections.
@@ -25,7 +46,11 @@ impl Endpoint {
             return Err(DropReason::BadFrame);
         }
         let ours = self.slots.find_by(|connection| {
-            connection.side() == Side::Client && connection.ids().remote == id && connection.is_on(&path)
+            let is_meant = match id {
+                UNKNOWN_SESSION => path.carrier.is_protected,
+                id => connection.ids().remote == id,
+            };
+            is_meant && connection.side() == Side::Client && connection.is_on(&path)
         });
         let peer = ours.ok_or(DropReason::UnknownConnection)?;
         let is_taken = self.with(now, peer, |connection, cx| connection.handle_gone(cx));

@@ -59,7 +59,7 @@ pub enum Datagram<'a> {
     },
     /// The connection of a PACKET is unknown here (section 2.11).
     Reset {
-        /// The receiver's id of that PACKET.
+        /// The receiver's id of that PACKET; 0 if nobody knows the session of the carrier in which it came (section 7.1).
         id: u32,
     },
     /// A query about the server, without a connection (section 2.9).
@@ -161,7 +161,7 @@ pub fn decode(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
         KIND_REFUSE => decode_refuse(to, reader),
         KIND_QUERY if to == 0 && datagram.len() >= QUERY_BYTES_MIN => decode_query(reader),
         KIND_ANSWER if to == 0 => decode_answer(reader),
-        KIND_RESET if to != 0 => reader.end().map(|()| Datagram::Reset { id: to }),
+        KIND_RESET => reader.end().map(|()| Datagram::Reset { id: to }),
         _ => Err(Malformed),
     }
 }

@@ -16,6 +16,11 @@ pub(super) fn take_own(
     bytes: &mut [u8],
 ) {
     match secured {
+        Some(secured) if Endpoint::is_session_reset(bytes) => {
+            if secured.session.is_established() {
+                endpoint.handle_datagram(now, path, bytes);
+            }
+        }
         Some(secured) => {
             // What counts for nothing was forged, or comes late.
             secured.session.handle_datagram(now, bytes, &mut |content| take_plain(endpoint, dial, now, path, content));

@@ -29,7 +29,7 @@ mod verify;
 
 pub use dtls::DtlsVersion;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
-pub(crate) use dtls::{DtlsServer, is_client_hello};
+pub(crate) use dtls::{DtlsServer, is_client_hello, is_sealed};
 pub(crate) use dtls::{DtlsSession, DtlsTrust};
 pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::to_hex;

@@ -1,6 +1,8 @@
 //! A client does not wait for timeouts where the network says that nobody is there, or the server that it knows nothing.
 
 use skipstone::{Client, ClientConfig, Close, Event, Security, Server, ServerConfig, code};
+#[cfg(feature = "dtls")]
+use skipstone::{DtlsVersion, Trust};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -38,7 +40,12 @@ fn end_of(client: &mut Client, server: &mut Option<Server>) -> Close {
 }
 
 fn connect(server: &mut Server) -> Client {
-    let mut client = Client::connect(&server.url(), b"", ClientConfig::default()).expect("a good URL");
+    let url = server.url();
+    connect_by(server, &url, ClientConfig::default())
+}
+
+fn connect_by(server: &mut Server, url: &str, config: ClientConfig) -> Client {
+    let mut client = Client::connect(url, b"", config).expect("a good URL");
     loop {
         client.wait(Duration::from_millis(5));
         while let Some(event) = server.poll_event() {
@@ -82,5 +89,25 @@ fn a_server_that_was_restarted_is_noticed_with_the_next_packet() {
         let close = end_of(&mut client, &mut second);
         assert_eq!(close.code, code::CARRIER_LOST, "{}", close.reason_text());
         assert!(close.reason_text().contains("restarted"), "{}", close.reason_text());
+    }
+}
+
+#[test]
+#[cfg(feature = "dtls")]
+fn so_is_one_that_has_lost_a_dtls_session() {
+    for dtls_version in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
+        let security = || Security::self_signed().expect("it is made");
+        let mut first = server(any(), security());
+        let address = first.local_addr();
+        let config = ClientConfig { trust: Trust::DangerouslyAnything, dtls_version, ..ClientConfig::default() };
+        let url = format!("skip+dtls://{address}");
+        let mut client = connect_by(&mut first, &url, config.clone());
+        drop(first);
+        let mut second = Some(server(address, security()));
+        client.send(0, "is anybody there?").expect("it stands");
+        let close = end_of(&mut client, &mut second);
+        assert_eq!(close.code, code::CARRIER_LOST, "{}", close.reason_text());
+        assert!(close.reason_text().contains("restarted"), "{}", close.reason_text());
+        connect_by(second.as_mut().expect("it is there"), &url, config);
     }
 }

@@ -103,12 +103,11 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
     write_check(writer);
 }
 
-/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11).
+/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11). The id is 0 if a carrier's session is unknown.
 ///
 /// # Panics
-/// If `id` is 0, or there is no room.
+/// If there is no room.
 pub fn encode_reset(writer: &mut Writer<'_>, id: u32) {
-    assert!(id != 0, "a connection id is not 0");
     header(writer, KIND_RESET, id);
     write_check(writer);
 }

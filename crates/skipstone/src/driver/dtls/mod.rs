@@ -14,7 +14,7 @@ mod places;
 
 use super::carrier::{dtls_carrier, udp_carrier};
 use crate::driver_stats::DtlsStats;
-use crate::security::{DtlsServer, DtlsSession, is_client_hello};
+use crate::security::{DtlsServer, DtlsSession, is_client_hello, is_sealed};
 use places::Places;
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path};
@@ -145,6 +145,10 @@ impl DtlsGuests {
         let at = self.by_remote.get(&(socket, remote)).copied().unwrap_or_default();
         let is_hello = is_client_hello(bytes);
         let mut is_taken = false;
+        if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
+            let below = Path { socket, remote, carrier: udp_carrier(&remote) };
+            endpoint.handle_unknown_session(below, bytes.len());
+        }
         for number in [at.coming, at.standing].into_iter().flatten() {
             is_taken |= self.feed(now, number, bytes, is_hello, endpoint, deliver);
         }

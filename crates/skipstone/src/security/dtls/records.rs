@@ -84,6 +84,11 @@ pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
         && records.next().is_none()
 }
 
+/// Whether a datagram holds sealed records only, and unencrypted ones before them.
+pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
+    sealed(bytes).is_some()
+}
+
 /// The end of a datagram that consists of sealed records only; the unencrypted records before it are left out.
 pub(super) fn sealed(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
