@@ -1,11 +1,16 @@
 //! What whoever knows the key of a plain connection can see, and forge.
 
 use skipstone_proto::Plain;
-use skipstone_proto::wire::cursor::Reader;
+use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
 use skipstone_proto::wire::frame::{Frame, Frames};
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// The first packets of each side, which open the connection.
+const HANDSHAKE_PACKETS: u64 = 4;
+/// Of a packet in clear.
+const TAG_BYTES: usize = 8;
 
 /// The key of a plain connection, once its CHALLENGE was seen, and the packet numbers that passed by.
 #[derive(Default)]
@@ -79,6 +84,27 @@ impl Eavesdropper {
         let number = reader.truncated().ok()?.resolve(*next);
         *next = (*next).max(number + 1);
         Some((number, opened.end - reader.remaining()..opened.end))
+    }
+
+    /// Puts other frames into a packet behind its number, and seals it again; `write` is told the number. False if it is
+    /// no packet of a connection that stands, or would be longer than `bytes_max`.
+    pub(crate) fn rewrite(
+        &mut self,
+        datagram: &mut Vec<u8>,
+        bytes_max: usize,
+        write: impl FnOnce(u64, &mut Writer<'_>),
+    ) -> bool {
+        let Some((number, frames)) = self.open(datagram) else { return false };
+        if number < HANDSHAKE_PACKETS || frames.start + TAG_BYTES >= bytes_max {
+            return false;
+        }
+        datagram.resize(bytes_max, 0);
+        let mut writer = Writer::new(&mut datagram[frames.start..bytes_max - TAG_BYTES]);
+        write(number, &mut writer);
+        let end = frames.start + writer.len();
+        let sealed = self.plain.as_ref().expect("it has opened the packet").seal(datagram, HEADER_BYTES..end, number);
+        datagram.truncate(sealed);
+        true
     }
 
     /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if it has none.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod clear;
+pub(crate) mod lies;
 mod node;
 pub(crate) mod stranger;
 

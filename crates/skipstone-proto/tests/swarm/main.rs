@@ -4,6 +4,7 @@
 //!
 //! A process of its own: an environment variable says how long it runs, and `cargo xtask swarm` calls it by name.
 
+mod liars;
 mod plan;
 mod run;
 #[path = "../simulation/mod.rs"]
@@ -24,22 +25,36 @@ fn seeds() -> Range<u64> {
 #[test]
 fn whatever_the_seed_the_promises_hold() {
     let mut tally = run::Tally::default();
-    let mut failed = Vec::new();
-    for seed in seeds() {
-        match catch_unwind(AssertUnwindSafe(|| run::run(seed))) {
-            Ok(one) => tally.add(&one),
-            Err(_) => {
-                println!(
-                    "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- \
-                     --nocapture",
-                    seed + 1
-                );
-                failed.push(seed);
-                assert!(failed.len() < FAILURES_MAX, "seeds {failed:?} failed");
-            }
-        }
+    for_each_seed(seeds(), |seed| {
+        tally.add(&run::run(seed));
         if (seed + 1).is_multiple_of(1_000) {
             println!("{} seeds: {tally:?}", seed + 1);
+        }
+    });
+}
+
+#[test]
+fn whoever_lies_hurts_nobody_else() {
+    let (seeds, mut lies) = (seeds(), 0);
+    // They take ten times as long.
+    let end = seeds.start + (seeds.end - seeds.start).div_ceil(10);
+    for_each_seed(seeds.start..end, |seed| lies += liars::run(seed));
+    println!("{lies} lies");
+    assert!(lies >= 100 * (end - seeds.start), "{lies}");
+}
+
+/// Runs all of them, and says how each that failed is replayed.
+fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
+    let mut failed = Vec::new();
+    for seed in seeds {
+        if catch_unwind(AssertUnwindSafe(|| run(seed))).is_err() {
+            println!(
+                "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- \
+                 --nocapture",
+                seed + 1
+            );
+            failed.push(seed);
+            assert!(failed.len() < FAILURES_MAX, "seeds {failed:?} failed");
         }
     }
     assert!(failed.is_empty(), "seeds {failed:?} failed");

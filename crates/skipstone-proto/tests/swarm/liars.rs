@@ -1,0 +1,168 @@
+//! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works without
+//! end, and what they make others hold and send stays bounded.
+
+use crate::simulation::lies::Liar;
+use crate::simulation::{World, ms};
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::rng::Rng;
+use skipstone_proto::{
+    Carrier, ChannelRule, Config, DeliveryMode, Event, MemoryBudget, Redundancy, RedundancyMode, Settings,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The first clients lie; the last does not.
+const CLIENTS: usize = 3;
+const HONEST: usize = CLIENTS - 1;
+const SPAN_MS: u64 = 3_000;
+const BUDGET: MemoryBudget = MemoryBudget { connection: 1 << 20, network: 4 << 20, endpoint: 6 << 20 };
+
+/// How many lies were told.
+pub(crate) fn run(seed: u64) -> u64 {
+    let mut rng = Rng::new(seed ^ 0x11A5);
+    let carriers = [Carrier::UDP, Carrier::DTLS, Carrier::WEBSOCKET];
+    let carrier = carriers[rng.below(carriers.len() as u32) as usize];
+    let server_lies = rng.below(3) == 0;
+    let mut world = World::on(carrier, seed, config(&mut rng), &links(&mut rng, carrier));
+    let liars: Vec<Rc<RefCell<Liar>>> =
+        (0..HONEST).map(|at| Rc::new(RefCell::new(Liar::new(seed ^ at as u64)))).collect();
+    let tapped = liars.clone();
+    world.tap = Some(Box::new(move |_, client, is_up, datagram| {
+        if let Some(liar) = tapped.get(client) {
+            liar.borrow_mut().pass(is_up != server_lies, datagram);
+        }
+    }));
+    let what =
+        format!("seed {seed}, {}, {}", carrier.name, if server_lies { "the server lies" } else { "clients lie" });
+    converse(&mut world, &what);
+    // What is on its way arrives, and nobody has anything left to do that moves nothing.
+    world.run_for(ms(4_000));
+    for (is_up, node) in [(true, &world.server), (false, &world.clients[HONEST])] {
+        for channel in 0..MODES.len() as u16 {
+            let got: Vec<u32> = if is_up { from_honest(&world, channel) } else { numbers(node.messages(channel)) };
+            check(&what, is_up, MODES[usize::from(channel)], got);
+        }
+    }
+    for at in 0..HONEST {
+        let (up, down) = world.sent[at];
+        let (_, honest) = world.sent[HONEST];
+        assert!(down <= 4 * (up + honest) + 200, "{what}: {down} datagrams to one that sent {up}");
+    }
+    liars.iter().map(|liar| liar.borrow().lies).sum()
+}
+
+/// One channel of each mode.
+const MODES: [DeliveryMode; 5] = [
+    DeliveryMode::ReliableOrdered,
+    DeliveryMode::ReliableUnordered,
+    DeliveryMode::ReliableSequenced,
+    DeliveryMode::Unreliable,
+    DeliveryMode::UnreliableSequenced,
+];
+
+fn config(rng: &mut Rng) -> Config {
+    let mode = match rng.below(4) {
+        0 => RedundancyMode::Off,
+        1 => RedundancyMode::Fixed { sources: 2, repairs: 1 },
+        _ => RedundancyMode::Adaptive,
+    };
+    let channels = (0..).zip(MODES).map(|(at, mode)| ChannelRule::new(at..=at, mode)).collect();
+    let settings = Settings {
+        window_bytes: 20_000 << rng.below(6),
+        message_bytes_max: 15_000,
+        redundancy: Redundancy { mode, ..Redundancy::default() },
+        channels,
+        ..Settings::default()
+    };
+    Config { memory: BUDGET, ..Config::server(settings) }
+}
+
+fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
+    let loss = if carrier.is_reliable { 0.0 } else { 0.04 * rng.unit() };
+    let link =
+        LinkConfig { delay: ms(1 + u64::from(rng.below(40))), loss: Loss::Random(loss), ..LinkConfig::default() };
+    vec![link; CLIENTS]
+}
+
+/// Sixty times a second, everybody sends a message on each channel; a liar that was thrown out comes back.
+fn converse(world: &mut World, what: &str) {
+    world.run_until_true(ms(30_000), |world| standing(world, HONEST).is_some());
+    world.run_for(ms(100));
+    for tick in 0..SPAN_MS * 60 / 1_000 {
+        let now = world.now;
+        let text = (tick as u32).to_le_bytes();
+        let peers: Vec<_> = world.asked.iter().map(|(peer, _)| *peer).collect();
+        for (channel, peer) in
+            peers.iter().flat_map(|peer| (0..MODES.len() as u16).map(move |channel| (channel, *peer)))
+        {
+            // A liar may have closed its windows, or its connection.
+            let _ = world.server.send_to(now, peer, channel, text.to_vec());
+        }
+        for at in 0..CLIENTS {
+            let standing = standing(world, at);
+            let Some(peer) = standing else {
+                assert!(at != HONEST, "{what}: the honest one was thrown out: {:?}", world.clients[at].closes());
+                if tick % 30 == 0 {
+                    let path = world.path_to_server(at);
+                    let _ = world.clients[at].endpoint.connect(now, path, b"token");
+                }
+                continue;
+            };
+            for channel in 0..MODES.len() as u16 {
+                let sent = world.clients[at].send_to(now, peer, channel, text.to_vec());
+                assert!(at != HONEST || sent.is_ok(), "{what}: {sent:?}");
+            }
+        }
+        let held = world.server.endpoint.memory_bytes();
+        assert!(held <= BUDGET.endpoint, "{what}: {held} bytes held");
+        world.run_for(ms(1_000) / 60);
+    }
+}
+
+/// A client's connection that stands.
+fn standing(world: &World, at: usize) -> Option<skipstone_proto::PeerId> {
+    let mut standing = None;
+    for (_, event) in &world.clients[at].events {
+        match event {
+            Event::Connected { peer, .. } => standing = Some(*peer),
+            Event::Closed { .. } => standing = None,
+            _ => {}
+        }
+    }
+    standing
+}
+
+/// Numbers of the messages that the server has from the honest client.
+fn from_honest(world: &World, channel: u16) -> Vec<u32> {
+    let (peer, _) = *world.asked.iter().find(|(_, client)| *client == HONEST).expect("it asked");
+    let payloads = world.server.events.iter().filter_map(|(_, event)| match event {
+        Event::Message { peer: from, channel: on, payload, .. } if *from == peer && *on == channel => {
+            Some(payload.clone())
+        }
+        _ => None,
+    });
+    numbers(payloads.collect())
+}
+
+fn numbers(payloads: Vec<bytes::Bytes>) -> Vec<u32> {
+    payloads.iter().map(|it| u32::from_le_bytes(it[..].try_into().expect("four bytes"))).collect()
+}
+
+fn check(what: &str, is_up: bool, mode: DeliveryMode, mut got: Vec<u32>) {
+    let what = format!("{what}, {mode:?}, {}", if is_up { "from" } else { "to" });
+    if !matches!(mode, DeliveryMode::ReliableUnordered | DeliveryMode::Unreliable) {
+        assert!(got.is_sorted_by(|a, b| a < b), "{what}: out of order: {got:?}");
+    }
+    got.sort_unstable();
+    assert!(got.is_sorted_by(|a, b| a < b), "{what}: twice");
+    let ticks = (SPAN_MS * 60 / 1_000) as u32;
+    match mode {
+        DeliveryMode::ReliableOrdered | DeliveryMode::ReliableUnordered => {
+            assert!(got.into_iter().eq(0..ticks), "{what}: something is missing");
+        }
+        DeliveryMode::ReliableSequenced => assert_eq!(got.last(), Some(&(ticks - 1)), "{what}"),
+        DeliveryMode::Unreliable | DeliveryMode::UnreliableSequenced => {
+            assert!(got.len() as u32 > ticks * 8 / 10, "{what}: {}", got.len());
+        }
+    }
+}
