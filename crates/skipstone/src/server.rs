@@ -14,7 +14,7 @@ use crate::net::udp::BufferGrants;
 use crate::query::answer::{QueryAnswerError, check_answer};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
-use crate::shards::{self, Shards};
+use crate::shards::{self, Browsers, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::url::{Scheme, Target};
@@ -39,7 +39,10 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
-    /// Origins that may open WebSockets, and limits on streams that are not yet connections.
+    /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
+    /// `webtransport`, without which it has no effect.
+    pub webtransport: bool,
+    /// Origins that may open WebSockets and WebTransport sessions, and limits on streams that are not yet connections.
     pub websocket_rules: WebSocketRules,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
@@ -95,6 +98,7 @@ impl ServerConfig {
         ServerConfig {
             listen: Some(listen),
             websocket: cfg!(feature = "websocket"),
+            webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
             websocket_rules: WebSocketRules::default(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
@@ -153,7 +157,10 @@ impl Server {
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
         config.websocket_rules.check().map_err(StartError::Config)?;
-        let websocket = config.websocket.then_some(&config.websocket_rules);
+        let browsers = Browsers {
+            websocket: config.websocket.then_some(&config.websocket_rules),
+            webtransport: config.webtransport.then_some(&config.websocket_rules),
+        };
         let endpoint = Config {
             memory: config.memory,
             allows_plain: security.allows_plain(),
@@ -168,7 +175,7 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
-        let (mut drivers, local) = shards::listen(config.shards, config.listen, websocket, &security, &endpoint)?;
+        let (mut drivers, local) = shards::listen(config.shards, config.listen, &browsers, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
             config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
         }
