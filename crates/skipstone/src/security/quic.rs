@@ -67,11 +67,8 @@ impl ServerConfig for Handshakes {
         let pseudo_packet = [&[id.len() as u8], &id[..], packet].concat();
         let key = aead::UnboundKey::new(&aead::AES_128_GCM, &RETRY_KEY).expect("it is as long as such a key");
         let nonce = aead::Nonce::assume_unique_for_key(RETRY_NONCE);
-        let tag = aead::LessSafeKey::new(key).seal_in_place_separate_tag(
-            nonce,
-            aead::Aad::from(pseudo_packet),
-            &mut [],
-        );
+        let tag =
+            aead::LessSafeKey::new(key).seal_in_place_separate_tag(nonce, aead::Aad::from(pseudo_packet), &mut []);
         tag.ok().and_then(|tag| tag.as_ref().try_into().ok()).expect("a tag of GCM has 16 bytes")
     }
 
@@ -188,7 +185,8 @@ impl PacketKey for Packets {
     fn encrypt(&self, number: u64, packet: &mut [u8], header_bytes: usize) {
         let (header, payload) = packet.split_at_mut(header_bytes);
         let (payload, tag) = payload.split_at_mut(payload.len() - self.0.tag_len());
-        let sealed = self.0.encrypt_in_place(number, header, payload).expect("a packet is shorter than what AEADs take");
+        let sealed =
+            self.0.encrypt_in_place(number, header, payload).expect("a packet is shorter than what AEADs take");
         tag.copy_from_slice(sealed.as_ref());
     }
 

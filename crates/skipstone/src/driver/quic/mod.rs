@@ -27,7 +27,9 @@ use bytes::{Bytes, BytesMut};
 use guest::{Guest, Stage};
 use identifiers::shard_of;
 use outgoing::Outgoing;
-use quinn_proto::{ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt};
+use quinn_proto::{
+    ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt,
+};
 use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path, Shard};
@@ -248,10 +250,9 @@ impl QuicGuests {
                 Event::Stream(StreamEvent::Stopped { id, .. }) if is_connect(session, id) => {
                     Err(End::Closed(String::new()))
                 }
-                Event::Stream(_)
-                | Event::HandshakeDataReady
-                | Event::DatagramReceived
-                | Event::DatagramsUnblocked => Ok(()),
+                Event::Stream(_) | Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
+                    Ok(())
+                }
             };
             match handled {
                 Ok(()) => {}

@@ -163,7 +163,8 @@ impl Session {
                 Ok(())
             }
             _ => {
-                let code = if kind == StreamUni::WEBTRANSPORT { BUFFERED_STREAM_REJECTED } else { STREAM_CREATION_ERROR };
+                let code =
+                    if kind == StreamUni::WEBTRANSPORT { BUFFERED_STREAM_REJECTED } else { STREAM_CREATION_ERROR };
                 // Grease is no stream of anybody's.
                 self.refused += u64::from(!kind.is_grease());
                 self.refuse(connection, id, code);
