@@ -133,6 +133,7 @@ pub struct Server {
     merging: Merging,
     began: Instant,
     fingerprint: Option<Fingerprint>,
+    has_webtransport: bool,
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
@@ -192,7 +193,9 @@ impl Server {
             inbound: endpoint.inbound,
         };
         let (shards, fingerprint) = (Shards::start(drivers, &handles)?, security.fingerprint());
-        Ok(Server { shards, local, merging: config.merging, began, fingerprint, buffers, local_listener })
+        let has_webtransport = cfg!(feature = "webtransport") && config.webtransport && fingerprint.is_some();
+        let merging = config.merging;
+        Ok(Server { shards, local, merging, began, fingerprint, has_webtransport, buffers, local_listener })
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -226,14 +229,31 @@ impl Server {
         if self.local == LOCAL_ADDRESS {
             return "local:".into();
         }
-        let host = match self.local.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
-            ip => ip.to_string(),
-        };
+        let host = self.host();
         match self.fingerprint {
             Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
             None => Target::new(Scheme::Plain, &host, self.local.port()).url,
+        }
+    }
+
+    /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None` if the
+    /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names its
+    /// hash ([`Server::fingerprint`]) in `serverCertificateHashes`.
+    pub fn webtransport_url(&self) -> Option<String> {
+        if !self.has_webtransport || self.local == LOCAL_ADDRESS {
+            return None;
+        }
+        let host = self.host();
+        let host = if host.contains(':') { format!("[{host}]") } else { host };
+        Some(format!("https://{host}:{}/", self.local.port()))
+    }
+
+    /// The address by which this machine reaches the server.
+    fn host(&self) -> String {
+        match self.local.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
+            ip => ip.to_string(),
         }
     }
 
