@@ -14,6 +14,8 @@ pub struct DriverStats {
     pub sockets: SocketStats,
     /// DTLS sessions of a server.
     pub dtls: DtlsStats,
+    /// WebTransport sessions of a server, and the QUIC connections beneath them.
+    pub webtransport: WebTransportStats,
     /// Datagrams that came to the wrong shard.
     pub misrouted: MisroutedStats,
 }
@@ -26,6 +28,7 @@ impl DriverStats {
         self.send_errors += other.send_errors;
         self.sockets.add(&other.sockets);
         self.dtls.add(&other.dtls);
+        self.webtransport.add(&other.webtransport);
         self.misrouted.add(&other.misrouted);
     }
 }
@@ -82,6 +85,45 @@ impl DtlsStats {
         self.begun += other.begun;
         self.established += other.established;
         self.displaced += other.displaced;
+        self.dropped += other.dropped;
+    }
+}
+
+/// Counters of a server's WebTransport sessions, and of the QUIC connections beneath them.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WebTransportStats {
+    /// QUIC connections that there are now, handshakes included.
+    pub open: u64,
+    /// QUIC handshakes that began.
+    pub begun: u64,
+    /// QUIC handshakes that were completed.
+    pub established: u64,
+    /// Sessions that were granted.
+    pub sessions: u64,
+    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    pub retries: u64,
+    /// QUIC connections that were removed before their time limit, because another one needed the place.
+    pub displaced: u64,
+    /// Requests and streams that were refused, for their origin or because nothing here needs them.
+    pub refused: u64,
+    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+    pub breaches: u64,
+    /// Datagrams that belonged to no connection and began none, or to no session; and those of the protocol's that a session
+    /// did not take.
+    pub dropped: u64,
+}
+
+impl WebTransportStats {
+    fn add(&mut self, other: &WebTransportStats) {
+        self.open += other.open;
+        self.begun += other.begun;
+        self.established += other.established;
+        self.sessions += other.sessions;
+        self.retries += other.retries;
+        self.displaced += other.displaced;
+        self.refused += other.refused;
+        self.breaches += other.breaches;
         self.dropped += other.dropped;
     }
 }

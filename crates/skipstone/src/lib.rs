@@ -111,7 +111,7 @@ pub use bytes::Bytes;
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
-pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats};
+pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, WebTransportStats};
 pub use handle::Threading;
 pub use net::udp::BufferGrants;
 #[cfg(feature = "simulate")]

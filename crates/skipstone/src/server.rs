@@ -14,7 +14,7 @@ use crate::net::udp::BufferGrants;
 use crate::query::answer::{QueryAnswerError, check_answer};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
-use crate::shards::{self, Shards};
+use crate::shards::{self, Browsers, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::url::{Scheme, Target};
@@ -39,7 +39,10 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
     pub websocket: bool,
-    /// Origins that may open WebSockets, and limits on streams that are not yet connections.
+    /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
+    /// `webtransport`, without which it has no effect.
+    pub webtransport: bool,
+    /// Origins that may open WebSockets and WebTransport sessions, and limits on streams that are not yet connections.
     pub websocket_rules: WebSocketRules,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
@@ -95,6 +98,7 @@ impl ServerConfig {
         ServerConfig {
             listen: Some(listen),
             websocket: cfg!(feature = "websocket"),
+            webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
             websocket_rules: WebSocketRules::default(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
@@ -129,6 +133,7 @@ pub struct Server {
     merging: Merging,
     began: Instant,
     fingerprint: Option<Fingerprint>,
+    has_webtransport: bool,
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
@@ -153,7 +158,10 @@ impl Server {
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
         config.websocket_rules.check().map_err(StartError::Config)?;
-        let websocket = config.websocket.then_some(&config.websocket_rules);
+        let browsers = Browsers {
+            websocket: config.websocket.then_some(&config.websocket_rules),
+            webtransport: config.webtransport.then_some(&config.websocket_rules),
+        };
         let endpoint = Config {
             memory: config.memory,
             allows_plain: security.allows_plain(),
@@ -168,7 +176,7 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
-        let (mut drivers, local) = shards::listen(config.shards, config.listen, websocket, &security, &endpoint)?;
+        let (mut drivers, local) = shards::listen(config.shards, config.listen, &browsers, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
             config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
         }
@@ -185,7 +193,9 @@ impl Server {
             inbound: endpoint.inbound,
         };
         let (shards, fingerprint) = (Shards::start(drivers, &handles)?, security.fingerprint());
-        Ok(Server { shards, local, merging: config.merging, began, fingerprint, buffers, local_listener })
+        let has_webtransport = cfg!(feature = "webtransport") && config.webtransport && fingerprint.is_some();
+        let merging = config.merging;
+        Ok(Server { shards, local, merging, began, fingerprint, has_webtransport, buffers, local_listener })
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -219,14 +229,31 @@ impl Server {
         if self.local == LOCAL_ADDRESS {
             return "local:".into();
         }
-        let host = match self.local.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
-            ip => ip.to_string(),
-        };
+        let host = self.host();
         match self.fingerprint {
             Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
             None => Target::new(Scheme::Plain, &host, self.local.port()).url,
+        }
+    }
+
+    /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None` if the
+    /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names its
+    /// hash ([`Server::fingerprint`]) in `serverCertificateHashes`.
+    pub fn webtransport_url(&self) -> Option<String> {
+        if !self.has_webtransport || self.local == LOCAL_ADDRESS {
+            return None;
+        }
+        let host = self.host();
+        let host = if host.contains(':') { format!("[{host}]") } else { host };
+        Some(format!("https://{host}:{}/", self.local.port()))
+    }
+
+    /// The address by which this machine reaches the server.
+    fn host(&self) -> String {
+        match self.local.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
+            ip => ip.to_string(),
         }
     }
 

@@ -48,14 +48,26 @@ pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError>
     }
 }
 
+/// The carriers of browsers that a server has, with its rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Browsers<'a> {
+    pub(crate) websocket: Option<&'a WebSocketRules>,
+    #[cfg_attr(
+        not(all(feature = "webtransport", feature = "__tls")),
+        expect(dead_code, reason = "this build has no WebTransport")
+    )]
+    pub(crate) webtransport: Option<&'a WebSocketRules>,
+}
+
 /// Starts the drivers that listen on one port, each with a share of its clients; without an address, on none.
 pub(crate) fn listen(
     count: u32,
     address: Option<SocketAddr>,
-    websocket: Option<&WebSocketRules>,
+    browsers: &Browsers<'_>,
     security: &Security,
     config: &Config,
 ) -> Result<(Vec<Driver>, SocketAddr), StartError> {
+    let websocket = browsers.websocket;
     let refused = |address| StartError::io(format!("listen on {address}"));
     let origin = Origin::new().map_err(StartError::io("draw a secret"))?;
     let sharing = if count == 1 { Sharing::Nobody } else { Sharing::Shards };
@@ -71,11 +83,18 @@ pub(crate) fn listen(
         let memory = share_of(config.memory, count);
         let own =
             Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, memory, ..config.clone() };
+        #[cfg(all(feature = "webtransport", feature = "__tls"))]
+        let quic = browsers.webtransport.zip(security.quic()).map(|(rules, server)| (rules, server, own.clone()));
         let mut driver = Driver::born_of(&origin, own)?;
         #[cfg(all(feature = "dtls", feature = "__tls"))]
         if let Some(server) = security.dtls() {
             config.check_carrier(&skipstone_proto::Carrier::DTLS6).map_err(StartError::Config)?;
             driver.accept_dtls(server);
+        }
+        #[cfg(all(feature = "webtransport", feature = "__tls"))]
+        if let Some((rules, server, config)) = quic {
+            config.check_carrier(&skipstone_proto::Carrier::WEBTRANSPORT6).map_err(StartError::Config)?;
+            driver.accept_webtransport(&server, &config, rules);
         }
         if let Some(address) = local {
             local = Some(driver.listen(address, websocket, sharing).map_err(refused(address))?);

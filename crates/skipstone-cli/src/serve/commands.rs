@@ -238,7 +238,7 @@ impl Game {
 }
 
 /// The last lines of `stats`: the driver's own counters.
-fn driver(driver: &DriverStats) -> [String; 2] {
+fn driver(driver: &DriverStats) -> [String; 3] {
     let dtls = &driver.dtls;
     let sessions = named(&[
         ("open", dtls.open),
@@ -247,13 +247,25 @@ fn driver(driver: &DriverStats) -> [String; 2] {
         ("displaced", dtls.displaced),
         ("datagrams dropped", dtls.dropped),
     ]);
+    let webtransport = &driver.webtransport;
+    let pages = named(&[
+        ("open", webtransport.open),
+        ("begun", webtransport.begun),
+        ("established", webtransport.established),
+        ("sessions", webtransport.sessions),
+        ("retries", webtransport.retries),
+        ("displaced", webtransport.displaced),
+        ("refused", webtransport.refused),
+        ("breaches", webtransport.breaches),
+        ("datagrams dropped", webtransport.dropped),
+    ]);
     let calls = named(&[
         ("rounds", driver.rounds),
         ("send calls", driver.send_calls),
         ("send errors", driver.send_errors),
         ("kernel receive drops", driver.sockets.receive_drops),
     ]);
-    [format!("DTLS sessions: {sessions}"), format!("driver {calls}")]
+    [format!("DTLS sessions: {sessions}"), format!("WebTransport: {pages}"), format!("driver {calls}")]
 }
 
 fn named(counts: &[(&str, u64)]) -> String {

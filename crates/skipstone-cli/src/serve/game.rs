@@ -61,6 +61,13 @@ impl Game {
         self.server.url()
     }
 
+    /// The URL by which pages on this machine reach the server by WebTransport, and the certificate's hash in hexadecimal
+    /// digits; `None` if it has no WebTransport.
+    pub(super) fn webtransport(&self) -> Option<(String, String)> {
+        let (url, hash) = (self.server.webtransport_url()?, self.server.fingerprint()?);
+        Some((url, hash.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
     pub(super) fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
     }

@@ -61,12 +61,15 @@ pub(crate) struct ServeArguments {
     pub(crate) sharing: sharing::SharingFlags,
     #[command(flatten)]
     pub(crate) resilience: resilience::ResilienceFlags,
-    /// Serve native clients only, no WebSocket
+    /// Serve no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
+    /// Serve no WebTransport
+    #[arg(long)]
+    pub(crate) no_webtransport: bool,
     /// Let in browsers only from pages of this origin, such as https://game.example; may be given several times. Others
     /// get HTTP 403; programs that are no browsers name no origin and get in
-    #[arg(long, value_name = "ORIGIN", conflicts_with = "no_websocket")]
+    #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     #[command(flatten)]
     pub(crate) protection: protection::ProtectionFlags,
@@ -115,6 +118,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
+        webtransport: !arguments.no_webtransport,
         websocket_rules: WebSocketRules { origins: arguments.origin.clone(), ..WebSocketRules::default() },
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
@@ -192,9 +196,14 @@ impl Serving {
         let address = self.game.local_addr();
         if arguments.piped {
             let console = self.console.as_ref().map(|console| console.local_addr().to_string());
-            output::say(
-                serde_json::json!({ "listening": address.to_string(), "url": self.game.url(), "console": console }),
-            );
+            let (webtransport, hash) = self.game.webtransport().unzip();
+            output::say(serde_json::json!({
+                "listening": address.to_string(),
+                "url": self.game.url(),
+                "webtransport": webtransport,
+                "certificate_hash": hash,
+                "console": console,
+            }));
             return;
         }
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
@@ -207,6 +216,9 @@ impl Serving {
         }
         if !arguments.no_websocket {
             text += &format!("  browsers   ws://{host}:{}\n", address.port());
+        }
+        if let Some((url, hash)) = self.game.webtransport() {
+            text += &format!("  pages      {url} by WebTransport; sha-256 of the certificate: {hash}\n");
         }
         if let Some(console) = &self.console {
             let local = console.local_addr();

@@ -20,3 +20,9 @@ pub(super) fn dtls_carrier(remote: &SocketAddr) -> Carrier {
 pub(super) fn udp_carrier(remote: &SocketAddr) -> Carrier {
     if remote.is_ipv4() { Carrier::UDP } else { Carrier::UDP6 }
 }
+
+/// The carrier of a WebTransport session with this address.
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+pub(super) fn webtransport_carrier(remote: &SocketAddr) -> Carrier {
+    if remote.is_ipv4() { Carrier::WEBTRANSPORT } else { Carrier::WEBTRANSPORT6 }
+}

@@ -2,9 +2,8 @@
 //! arrived at other shards.
 
 use super::Driver;
-use super::carrier::udp_carrier;
 use super::peer_shards::{MISROUTED_MAX, Misrouted};
-use skipstone_proto::Path;
+use super::receive::Serving;
 use std::sync::atomic::Ordering;
 
 impl Driver {
@@ -29,8 +28,13 @@ impl Driver {
         let Some(socket) = self.sockets.shared.first().copied() else { return };
         for _ in 0..MISROUTED_MAX {
             let Some(Misrouted { from, mut bytes }) = mailbox.datagrams.pop() else { return };
-            let path = Path { socket, remote: from, carrier: udp_carrier(&from) };
-            self.endpoint.handle_datagram(now, path, &mut bytes);
+            let mut server = Serving {
+                endpoint: &mut self.endpoint,
+                peer_shards: &mut self.peer_shards,
+                dtls: &mut self.dtls,
+                quic: &mut self.quic,
+            };
+            server.take_own(now, socket, from, &mut bytes);
             mailbox.keep(bytes);
         }
         // More datagrams may have arrived meanwhile; the sockets have their turn first.
@@ -40,6 +44,7 @@ impl Driver {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use super::super::carrier::udp_carrier;
     use super::super::peer_shards::{Mailbox, PeerShards};
     use super::*;
     use crate::driver::{Origin, Sharing, TOKEN_WAKER};
@@ -47,6 +52,7 @@ mod tests {
     use skipstone_proto::Config;
     use skipstone_proto::Duration;
     use skipstone_proto::KIND_PACKET;
+    use skipstone_proto::Path;
     use skipstone_proto::Settings;
     use skipstone_proto::{Endpoint, Shard};
     use std::net::SocketAddr;
@@ -130,10 +136,10 @@ mod tests {
         let mailbox = Mailbox::new(driver.waker());
         let mut peer_shards = PeerShards::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);
         let from = "192.0.2.1:9".parse().expect("an address");
-        let of_shard = |shard: u8| [KIND_PACKET, shard << 6, 0, 1, 9];
-        assert!(!peer_shards.hand_on(from, &of_shard(0)), "its own");
-        assert!(peer_shards.hand_on(from, &of_shard(2)));
-        assert!(!peer_shards.hand_on(from, &of_shard(3)), "there are three");
+        let mut hand_on = |shard: u8| peer_shards.hand_on(shard.into(), from, &[KIND_PACKET, shard << 6, 0, 1, 9]);
+        assert!(!hand_on(0), "its own");
+        assert!(hand_on(2));
+        assert!(!hand_on(3), "there are three");
         assert_eq!(mailbox.datagrams.len(), 1);
     }
 }

@@ -3,8 +3,8 @@
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
 //! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
-//! and `impaired_paths` simulate a bad network, `dtls` has a server's DTLS sessions and `dtls_client` those of clients,
-//! `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
+//! and `impaired_paths` simulate a bad network, `dtls` has a server's DTLS sessions and `dtls_client` those of clients, `quic`
+//! has a server's WebTransport sessions, `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
 pub(crate) mod command;
@@ -22,9 +22,13 @@ mod misrouted;
 mod network_counts;
 mod newcomers;
 pub(crate) mod peer_shards;
+#[cfg(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls"))]
+mod places;
 mod protected;
 mod publish;
 mod publisher;
+#[cfg_attr(not(all(feature = "webtransport", feature = "__tls")), path = "quic/absent.rs")]
+mod quic;
 mod receive;
 mod secured;
 pub(crate) mod sockets;
@@ -35,8 +39,12 @@ use crate::driver_stats::DriverStats;
 use crate::net::local::{LocalListener, LocalStream};
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+use crate::net::websocket::AllowedOrigins;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 use crate::security::DtlsServer;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+use crate::security::QuicServer;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
@@ -54,6 +62,7 @@ use mio::{Events, Poll, Token, Waker};
 use peer_shards::PeerShards;
 pub(crate) use protected::Protected;
 use publisher::Publisher;
+use quic::QuicGuests;
 use skipstone_proto::MessageId;
 use skipstone_proto::Protection;
 use skipstone_proto::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
@@ -94,6 +103,8 @@ pub(crate) struct Driver {
     gates: Gates,
     /// The DTLS sessions of a server that encrypts.
     dtls: Option<Box<DtlsGuests>>,
+    /// The WebTransport sessions of a server that serves browsers so.
+    quic: Option<Box<QuicGuests>>,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
     /// A client's search for an address of its server.
@@ -206,6 +217,7 @@ impl Driver {
             publisher: Publisher::default(),
             gates: Gates::default(),
             dtls: None,
+            quic: None,
             peer_shards: None,
             dial: None,
         })
@@ -244,6 +256,9 @@ impl Driver {
         if let Some(dtls) = &mut self.dtls {
             dtls.handle_timeout(now, &mut self.endpoint);
         }
+        if let Some(quic) = &mut self.quic {
+            quic.handle_timeout(now, &mut self.endpoint);
+        }
         self.wake_dtls_clients(now);
         // Those whose connection has ended say so to their peers now.
         self.release_sockets();
@@ -258,6 +273,13 @@ impl Driver {
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn accept_dtls(&mut self, server: DtlsServer) {
         self.dtls = Some(Box::new(DtlsGuests::new(server)));
+    }
+
+    /// Accepts WebTransport sessions, from pages of these origins.
+    #[cfg(all(feature = "webtransport", feature = "__tls"))]
+    pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &WebSocketRules) {
+        let (idle_timeout, origins) = (config.settings.idle_timeout, AllowedOrigins::only(&rules.origins));
+        self.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, origins)));
     }
 
     /// Sets the other shards of this server.
@@ -396,14 +418,16 @@ impl Driver {
 
     pub(crate) fn stats(&self) -> DriverStats {
         let dtls = self.dtls.as_ref().map(|dtls| dtls.stats()).unwrap_or_default();
+        let webtransport = self.quic.as_ref().map(|quic| quic.stats()).unwrap_or_default();
         let misrouted = self.peer_shards.as_ref().map(|peer_shards| peer_shards.stats()).unwrap_or_default();
-        DriverStats { sockets: self.sockets.stats(), dtls, misrouted, ..self.stats }
+        DriverStats { sockets: self.sockets.stats(), dtls, webtransport, misrouted, ..self.stats }
     }
 
     /// Time until the next deadline of the driver, [`WAIT_MAX`] at most.
     fn time_left(&self) -> Duration {
         let now = self.now();
         let sessions = self.dtls.as_ref().map_or(Time::NEVER, |dtls| dtls.poll_timeout()).min(self.sockets.dtls_due());
+        let sessions = sessions.min(self.quic.as_ref().map_or(Time::NEVER, |quic| quic.poll_timeout()));
         let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(sessions).min(self.publish_due());
         let due = self.dial.as_ref().map_or(due, |dial| due.min(dial.due()));
         due.since(now).min(WAIT_MAX)

@@ -93,7 +93,7 @@ impl Mailbox {
 #[derive(Debug)]
 pub(crate) struct PeerShards {
     pub(super) own: u32,
-    bits: u32,
+    pub(super) bits: u32,
     pub(super) mailboxes: Vec<Arc<Mailbox>>,
     /// Limit on the connections of all shards together.
     connections_max: u32,
@@ -107,11 +107,10 @@ impl PeerShards {
         PeerShards { own, bits, mailboxes, connections_max, published: 0, stats: MisroutedStats::default() }
     }
 
-    /// Forwards a datagram that belongs to another shard. False if this shard must handle the datagram: an id that
-    /// names a shard that does not exist has no connection, and the endpoint counts that.
-    pub(super) fn hand_on(&mut self, from: SocketAddr, datagram: &[u8]) -> bool {
-        let Some(shard) = Shard::named_by(datagram, self.bits).filter(|shard| *shard != self.own) else { return false };
-        let Some(mailbox) = self.mailboxes.get(shard as usize) else { return false };
+    /// Forwards a datagram whose id names this shard, if that is another one. False if this shard must handle the datagram:
+    /// an id that names a shard that does not exist has no connection, and the endpoint counts that.
+    pub(super) fn hand_on(&mut self, shard: u32, from: SocketAddr, datagram: &[u8]) -> bool {
+        let Some(mailbox) = self.mailboxes.get(shard as usize).filter(|_| shard != self.own) else { return false };
         let counter = if mailbox.put(from, datagram) { &mut self.stats.handed_on } else { &mut self.stats.dropped };
         *counter += 1;
         true

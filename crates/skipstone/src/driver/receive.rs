@@ -5,6 +5,7 @@ use super::dtls::DtlsGuests;
 use super::dtls_client::take_own;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
+use super::quic::QuicGuests;
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
@@ -12,7 +13,7 @@ use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Endpoint, Lookahead, Step};
+use skipstone_proto::{Endpoint, Lookahead, Shard, Step};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -85,8 +86,12 @@ impl Driver {
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
-                let mut server =
-                    Serving { endpoint: &mut self.endpoint, peer_shards: &mut self.peer_shards, dtls: &mut self.dtls };
+                let mut server = Serving {
+                    endpoint: &mut self.endpoint,
+                    peer_shards: &mut self.peer_shards,
+                    dtls: &mut self.dtls,
+                    quic: &mut self.quic,
+                };
                 receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
                     match &mut shared.paths {
                         Some(paths) => paths.send_up(now, from, bytes),
@@ -296,6 +301,7 @@ impl Driver {
                         endpoint: &mut self.endpoint,
                         peer_shards: &mut self.peer_shards,
                         dtls: &mut self.dtls,
+                        quic: &mut self.quic,
                     };
                     server.take(now, number, from, &mut datagram);
                 }
@@ -344,6 +350,9 @@ impl Driver {
         if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
             return dtls.close(self.clock.now(), number, &mut self.endpoint);
         }
+        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_session(number)) {
+            return quic.close(self.clock.now(), number, &mut self.endpoint);
+        }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Stream(stream)) => {
                 stream.ws.close(1000, "");
@@ -364,27 +373,40 @@ impl Driver {
 }
 
 /// Destinations of the datagrams that a server receives.
-struct Serving<'a> {
-    endpoint: &'a mut Endpoint,
-    peer_shards: &'a mut Option<Box<PeerShards>>,
-    dtls: &'a mut Option<Box<DtlsGuests>>,
+pub(super) struct Serving<'a> {
+    pub(super) endpoint: &'a mut Endpoint,
+    pub(super) peer_shards: &'a mut Option<Box<PeerShards>>,
+    pub(super) dtls: &'a mut Option<Box<DtlsGuests>>,
+    pub(super) quic: &'a mut Option<Box<QuicGuests>>,
 }
 
 impl Serving<'_> {
     fn take(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
-        if self.peer_shards.as_mut().is_some_and(|peer_shards| peer_shards.hand_on(from, bytes)) {
-            return;
+        let is_quic = self.quic.is_some() && QuicGuests::is_quic(bytes);
+        let is_misrouted = |peer_shards: &mut Box<PeerShards>| {
+            let bits = peer_shards.bits;
+            let shard = if is_quic { QuicGuests::shard_of(bytes, bits) } else { Shard::named_by(bytes, bits) };
+            shard.is_some_and(|shard| peer_shards.hand_on(shard, from, bytes))
+        };
+        if !self.peer_shards.as_mut().is_some_and(is_misrouted) {
+            self.take_own(now, number, from, bytes);
+        }
+    }
+
+    /// Handles a datagram that is for this shard, or for none.
+    pub(super) fn take_own(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
+        let peer_shards = &mut *self.peer_shards;
+        let mut deliver_content = |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
+            deliver(endpoint, peer_shards, now, path, content);
+        };
+        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_dtls(bytes)) {
+            return dtls.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content);
+        }
+        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_quic(bytes)) {
+            return quic.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content);
         }
         let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
-        match self.dtls {
-            Some(dtls) if DtlsGuests::is_dtls(bytes) => {
-                let peer_shards = &mut *self.peer_shards;
-                dtls.handle(now, (number, from), bytes, self.endpoint, &mut |endpoint, path, content| {
-                    deliver(endpoint, peer_shards, now, path, content);
-                });
-            }
-            _ => deliver(self.endpoint, self.peer_shards, now, path, bytes),
-        }
+        deliver_content(self.endpoint, path, bytes);
     }
 }
 

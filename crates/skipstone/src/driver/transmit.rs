@@ -3,6 +3,7 @@
 
 use super::Driver;
 use super::dtls::DtlsGuests;
+use super::quic::QuicGuests;
 use super::sockets::{Local, Socket, Stream};
 use crate::driver_stats::DriverStats;
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
@@ -23,6 +24,7 @@ impl Driver {
         self.buffer = buffer;
         self.repeat_hello(self.clock.recent());
         self.transmit_records(self.clock.recent());
+        self.transmit_quic(self.clock.recent());
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
@@ -48,6 +50,10 @@ impl Driver {
         if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
             dtls.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint);
             return self.transmit_records(now);
+        }
+        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_session(number)) {
+            quic.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint);
+            return self.transmit_quic(now);
         }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Shared(shared)) => {
@@ -89,6 +95,13 @@ impl Driver {
         while let Some((socket, to, bytes)) = self.dtls.as_mut().and_then(|dtls| dtls.poll_transmit()) {
             self.leave_shared(now, socket, to, &bytes, None);
         }
+    }
+
+    /// Sends what a server's QUIC connections have to send.
+    fn transmit_quic(&mut self, now: Time) {
+        let Some(mut quic) = self.quic.take() else { return };
+        quic.transmit(&mut |socket, to, bytes, segment| self.leave_shared(now, socket, to, bytes, segment));
+        self.quic = Some(quic);
     }
 
     /// Sends a server's datagrams, through the simulated network of the socket if there is one.

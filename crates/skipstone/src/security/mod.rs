@@ -2,7 +2,7 @@
 //! `Session` trait, and DTLS beneath the protocol.
 //!
 //! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` offers `tls`, which seals
-//! packets; `dtls` has the sessions of the carrier.
+//! packets; `dtls` has the sessions of the carrier, `quic` what WebTransport's carrier asks for.
 
 #[cfg(feature = "__tls")]
 mod backend;
@@ -15,6 +15,8 @@ mod identity;
 mod identity_error;
 #[cfg(feature = "__tls")]
 mod key_file;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+mod quic;
 #[cfg(all(test, feature = "self-signed", feature = "__tls"))]
 mod resident;
 #[cfg(all(feature = "self-signed", feature = "__tls"))]
@@ -36,6 +38,8 @@ pub(crate) use fingerprint::to_hex;
 #[cfg(feature = "__tls")]
 pub use identity::Identity;
 pub use identity_error::IdentityError;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+pub(crate) use quic::QuicServer;
 pub use trust::{Trust, TrustError};
 
 use skipstone_proto::Suites;

@@ -10,12 +10,10 @@
 //!    2 s                 6 s                     5 s                 until its connection ends
 //! ```
 
-mod places;
-
 use super::carrier::{dtls_carrier, udp_carrier};
+use super::places::{PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
 use crate::security::{DtlsServer, DtlsSession, is_client_hello, is_sealed};
-use places::Places;
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -80,6 +78,8 @@ const NUMBER_FIRST: u32 = 1 << 31;
 /// Datagrams of a stranger, who may say a hello in pieces, and each piece again. dimpl keeps each until the address is
 /// proven.
 const HELLOS_MAX: u32 = 8;
+/// Sessions without a connection.
+const LIMITS: PlaceLimits = PlaceLimits { strangers: 256, proven: 256, network: 64 };
 const STRANGER_LIFE: Duration = Duration::from_secs(2);
 const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 /// For an established session without a connection.
@@ -115,7 +115,7 @@ impl DtlsGuests {
             guests: BTreeMap::new(),
             by_remote: BTreeMap::new(),
             due: BTreeSet::new(),
-            places: Places::default(),
+            places: Places::new(LIMITS),
             next_number: NUMBER_FIRST,
             outgoing: VecDeque::new(),
             outgoing_bytes: 0,

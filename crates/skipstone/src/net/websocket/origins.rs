@@ -8,7 +8,10 @@ use std::sync::Arc;
 /// may connect.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedOrigins(
-    #[cfg_attr(not(any(test, feature = "websocket")), expect(dead_code, reason = "nobody asks without WebSockets"))]
+    #[cfg_attr(
+        not(any(test, feature = "websocket", all(feature = "webtransport", feature = "__tls"))),
+        expect(dead_code, reason = "nobody asks without browsers")
+    )]
     Option<Arc<[String]>>,
 );
 
@@ -20,7 +23,7 @@ impl AllowedOrigins {
     }
 
     /// Whether a page of this origin may connect.
-    #[cfg(any(test, feature = "websocket"))]
+    #[cfg(any(test, feature = "websocket", all(feature = "webtransport", feature = "__tls")))]
     pub(crate) fn admits(&self, origin: &[u8]) -> bool {
         let Some(allowed) = &self.0 else { return true };
         allowed.iter().any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))

@@ -17,6 +17,8 @@ mod stream;
 mod verify;
 
 pub(super) use config::{client_config, server_config};
+#[cfg(feature = "webtransport")]
+pub(super) use provider::initial_suite;
 pub(super) use session::TlsSession;
 
 #[cfg(all(test, feature = "self-signed"))]

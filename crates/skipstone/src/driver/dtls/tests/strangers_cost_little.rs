@@ -1,7 +1,9 @@
 //! Whoever has not proven its address, or has no connection, gets little and not for long.
 
-use super::places::{NETWORK_MAX, STRANGERS_MAX};
 use super::*;
+
+const NETWORK_MAX: u32 = LIMITS.network;
+const STRANGERS_MAX: usize = LIMITS.strangers;
 
 const RECORD_HEADER: usize = 13;
 

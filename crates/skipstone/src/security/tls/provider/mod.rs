@@ -5,6 +5,7 @@
 //! feature for the whole program: an application that leaves its choice of a provider to rustls
 //! (`ClientConfig::builder()`) fails if two are enabled. So this library enables none.
 
+mod header;
 mod key_exchange;
 mod signing;
 mod suite;
@@ -34,6 +35,13 @@ pub(super) fn provider() -> &'static Arc<CryptoProvider> {
             key_provider: &signing::Keys,
         })
     })
+}
+
+/// The suite of QUIC's first packets (RFC 9001, section 5.2).
+#[cfg(feature = "webtransport")]
+pub(in crate::security) fn initial_suite() -> rustls::quic::Suite {
+    let suite = suite::AES_128_GCM.tls13().and_then(rustls::Tls13CipherSuite::quic_suite);
+    suite.expect("QUIC has it")
 }
 
 /// The signature algorithms that a client accepts: for a server's own signature, which is ECDSA as of now, and for

@@ -1,6 +1,7 @@
 //! TLS_AES_128_GCM_SHA256 and TLS_CHACHA20_POLY1305_SHA256: hash, key derivation and packet keys, as QUIC uses them
 //! (RFC 8446 appendix B.4, RFC 9001 section 5).
 
+use super::header::HeaderKey;
 use crate::security::backend::{aead, digest, hmac};
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, MessageDecrypter, MessageEncrypter, Nonce,
@@ -35,16 +36,26 @@ pub(super) const CHACHA20_POLY1305: SupportedCipherSuite = SupportedCipherSuite:
 });
 
 /// The limits: RFC 9001, section 6.6 and appendix B.1.
-const AES: Cipher = Cipher { algorithm: &aead::AES_128_GCM, confidentiality_limit: 1 << 23, integrity_limit: 1 << 52 };
+const AES: Cipher = Cipher {
+    algorithm: &aead::AES_128_GCM,
+    header: &aead::quic::AES_128,
+    confidentiality_limit: 1 << 23,
+    integrity_limit: 1 << 52,
+};
 
 /// The same section.
-const CHACHA20: Cipher =
-    Cipher { algorithm: &aead::CHACHA20_POLY1305, confidentiality_limit: u64::MAX, integrity_limit: 1 << 36 };
+const CHACHA20: Cipher = Cipher {
+    algorithm: &aead::CHACHA20_POLY1305,
+    header: &aead::quic::CHACHA20,
+    confidentiality_limit: u64::MAX,
+    integrity_limit: 1 << 36,
+};
 
 /// An AEAD, and how many packets one key of it may seal, and how many forgeries it may refuse.
 #[derive(Clone, Copy)]
 struct Cipher {
     algorithm: &'static aead::Algorithm,
+    header: &'static aead::quic::Algorithm,
     confidentiality_limit: u64,
     integrity_limit: u64,
 }
@@ -55,8 +66,8 @@ impl Algorithm for Cipher {
         Box::new(Key { key: aead::LessSafeKey::new(key), iv, cipher: *self })
     }
 
-    fn header_protection_key(&self, _: AeadKey) -> Box<dyn HeaderProtectionKey> {
-        Box::new(Unused)
+    fn header_protection_key(&self, key: AeadKey) -> Box<dyn HeaderProtectionKey> {
+        Box::new(HeaderKey::new(self.header, &key))
     }
 
     fn aead_key_len(&self) -> usize {
@@ -100,8 +111,7 @@ impl PacketKey for Key {
     }
 }
 
-/// rustls makes keys for records and for QUIC's header protection with every secret. This protocol has neither: its
-/// handshake has a form of its own, and its headers are in clear (WIRE.md section 3).
+/// rustls can make keys for records with every secret. Neither this protocol nor QUIC has records.
 struct Unused;
 
 impl Tls13AeadAlgorithm for Cipher {
@@ -135,20 +145,6 @@ impl MessageEncrypter for Unused {
 impl MessageDecrypter for Unused {
     fn decrypt<'a>(&mut self, _: InboundOpaqueMessage<'a>, _: u64) -> Result<InboundPlainMessage<'a>, Error> {
         Err(Error::DecryptError)
-    }
-}
-
-impl HeaderProtectionKey for Unused {
-    fn encrypt_in_place(&self, _: &[u8], _: &mut u8, _: &mut [u8]) -> Result<(), Error> {
-        Err(Error::EncryptError)
-    }
-
-    fn decrypt_in_place(&self, _: &[u8], _: &mut u8, _: &mut [u8]) -> Result<(), Error> {
-        Err(Error::DecryptError)
-    }
-
-    fn sample_len(&self) -> usize {
-        16
     }
 }
 

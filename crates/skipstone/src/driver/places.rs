@@ -1,13 +1,14 @@
-//! How many DTLS sessions without a connection there may be: of strangers, of hosts that have proven their address, and of
-//! each network.
+//! How many sessions of DTLS or QUIC without a connection there may be: of strangers, of hosts that have proven their
+//! address, and of each network.
 
-use crate::driver::network_counts::NetworkCounts;
+use super::network_counts::NetworkCounts;
 use skipstone_proto::{Duration, Network, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sessions without a connection, by number: a lower one is older.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Places {
+    limits: PlaceLimits,
     strangers: BTreeSet<u32>,
     proven: BTreeMap<u32, Network>,
     networks: NetworkCounts,
@@ -15,29 +16,42 @@ pub(super) struct Places {
     begun_at: Time,
 }
 
-/// Sessions of strangers.
-pub(super) const STRANGERS_MAX: usize = 256;
-/// Sessions of hosts that have proven their address.
-pub(super) const PROVEN_MAX: usize = 256;
-/// Those of one network.
-pub(super) const NETWORK_MAX: u32 = 64;
+/// How many there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlaceLimits {
+    /// Sessions of strangers.
+    pub(super) strangers: usize,
+    /// Sessions of hosts that have proven their address.
+    pub(super) proven: usize,
+    /// Those of one network.
+    pub(super) network: u32,
+}
 
 impl Places {
+    pub(super) fn new(limits: PlaceLimits) -> Self {
+        let (strangers, proven, networks) = Default::default();
+        Places { limits, strangers, proven, networks, begun_at: Time::ZERO }
+    }
+
     /// Whether another session may begin now: one for each interval, and as many at once as there are places. So in a
     /// flood each stranger has its place for as long as that many intervals take.
     pub(super) fn may_begin(&mut self, now: Time, interval: Duration) -> bool {
         let next = self.begun_at.max(now) + interval;
-        let is_in_time = next <= now + interval * STRANGERS_MAX as u32;
+        let is_in_time = next <= now + interval * self.limits.strangers as u32;
         if is_in_time {
             self.begun_at = next;
         }
         is_in_time
     }
 
+    /// Whether another stranger would take the place of one.
+    pub(super) fn is_full(&self) -> bool {
+        self.strangers.len() >= self.limits.strangers
+    }
+
     /// A stranger's session begins. Returns the one that must go for it.
     pub(super) fn begin(&mut self, number: u32) -> Option<u32> {
-        let is_full = self.strangers.len() >= STRANGERS_MAX;
-        let oldest = if is_full { self.strangers.pop_first() } else { None };
+        let oldest = if self.is_full() { self.strangers.pop_first() } else { None };
         self.strangers.insert(number);
         oldest
     }
@@ -46,12 +60,12 @@ impl Places {
     /// oldest of the network with the most.
     pub(super) fn prove(&mut self, number: u32, network: Network) -> Option<u32> {
         self.strangers.remove(&number);
-        let is_crowded = self.networks.add(network) > NETWORK_MAX;
+        let is_crowded = self.networks.add(network) > self.limits.network;
         self.proven.insert(number, network);
         if is_crowded {
             return Some(number);
         }
-        let crowded = if self.proven.len() > PROVEN_MAX { self.networks.most() } else { None }?;
+        let crowded = if self.proven.len() > self.limits.proven { self.networks.most() } else { None }?;
         self.proven.iter().find(|(_, network)| **network == crowded).map(|(number, _)| *number)
     }
 
@@ -68,13 +82,17 @@ impl Places {
 mod tests {
     use super::*;
 
+    const STRANGERS_MAX: usize = 256;
+    const NETWORK_MAX: u32 = 64;
+    const LIMITS: PlaceLimits = PlaceLimits { strangers: STRANGERS_MAX, proven: 256, network: NETWORK_MAX };
+
     fn network(number: u8) -> Network {
         Network::of(&([number, 0, 0, 1], 1).into())
     }
 
     #[test]
     fn the_oldest_stranger_goes() {
-        let mut places = Places::default();
+        let mut places = Places::new(LIMITS);
         assert!((0..STRANGERS_MAX as u32).all(|number| places.begin(number).is_none()));
         assert_eq!(places.begin(1_000), Some(0));
         places.leave(1);
@@ -83,7 +101,7 @@ mod tests {
 
     #[test]
     fn one_network_has_a_quarter_and_where_all_is_taken_the_network_with_the_most_gives() {
-        let mut places = Places::default();
+        let mut places = Places::new(LIMITS);
         assert!((0..NETWORK_MAX).all(|number| places.prove(number, network(1)).is_none()));
         assert_eq!(places.prove(100, network(1)), Some(100));
         places.leave(100);

@@ -1,0 +1,57 @@
+//! A build without WebTransport: servers have no QUIC connections. Values of this type cannot exist.
+
+use crate::driver_stats::WebTransportStats;
+use skipstone_proto::{Endpoint, Path, Time};
+use std::net::SocketAddr;
+
+#[derive(Debug)]
+pub(super) enum QuicGuests {}
+
+impl QuicGuests {
+    pub(super) fn is_quic(_: &[u8]) -> bool {
+        false
+    }
+
+    pub(super) fn is_session(_: u32) -> bool {
+        false
+    }
+
+    pub(super) fn shard_of(_: &[u8], _: u32) -> Option<u32> {
+        None
+    }
+
+    pub(super) fn handle(
+        &mut self,
+        _: Time,
+        _: (u32, SocketAddr),
+        _: &[u8],
+        _: &mut Endpoint,
+        _: &mut dyn FnMut(&mut Endpoint, Path, &mut [u8]),
+    ) {
+        match *self {}
+    }
+
+    pub(super) fn send(&mut self, _: Time, _: u32, _: &[u8], _: usize, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn close(&mut self, _: Time, _: u32, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn handle_timeout(&mut self, _: Time, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn poll_timeout(&self) -> Time {
+        match *self {}
+    }
+
+    pub(super) fn transmit(&mut self, _: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+        match *self {}
+    }
+
+    pub(super) fn stats(&self) -> WebTransportStats {
+        match *self {}
+    }
+}

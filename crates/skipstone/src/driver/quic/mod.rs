@@ -1,0 +1,457 @@
+//! A server's WebTransport sessions (WIRE.md section 7.2): QUIC and HTTP/3 on the shared UDP sockets, stepped by the
+//! driver's own thread. Each datagram of the session is one of the protocol's.
+//!
+//! Few strangers begin a handshake at once; the others prove their address first, by a RETRY that costs no memory (RFC 9000,
+//! section 8.1.2). A session ends with its connection, and the connection with its session.
+//!
+//! ```text
+//! stranger ──handshake──> proven ──CONNECT──> open ──OPEN──> connected ──> closing
+//!    6 s                   6 s                5 s         until its end       1 s
+//! ```
+//! `config` sets QUIC up, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` the check of a
+//! CONNECT, `capsules` what follows it.
+
+mod capsules;
+mod config;
+mod guest;
+mod identifiers;
+mod outgoing;
+mod request;
+mod session;
+
+use super::places::{PlaceLimits, Places};
+use crate::driver_stats::WebTransportStats;
+use crate::net::websocket::AllowedOrigins;
+use crate::security::QuicServer;
+use bytes::{Bytes, BytesMut};
+use guest::{Guest, Stage};
+use identifiers::shard_of;
+use outgoing::Outgoing;
+use quinn_proto::{
+    ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt,
+};
+use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
+use skipstone_proto::{Duration, Time};
+use skipstone_proto::{Endpoint, Network, Path, Shard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::time::Instant;
+
+/// The QUIC connections of a server's shared sockets.
+#[derive(Debug)]
+pub(super) struct QuicGuests {
+    quic: quinn_proto::Endpoint,
+    origins: AllowedOrigins,
+    guests: BTreeMap<u32, Box<Guest>>,
+    /// The guest of each connection, by QUIC's own number.
+    by_handle: BTreeMap<ConnectionHandle, u32>,
+    /// When to look at each guest next.
+    due: BTreeSet<(Time, u32)>,
+    places: Places,
+    next_number: u32,
+    outgoing: Outgoing,
+    /// What QUIC writes datagrams into.
+    buffer: Vec<u8>,
+    /// QUIC's clock at the protocol's time zero.
+    began: Instant,
+    stats: WebTransportStats,
+}
+
+/// What takes the datagrams of sessions: the path is that of the session.
+pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
+
+/// Sockets of paths that are WebTransport sessions have numbers from here on, up to those of DTLS sessions.
+const NUMBER_FIRST: u32 = 1 << 30;
+const NUMBER_END: u32 = 1 << 31;
+/// Connections without a connection of the protocol. A stranger's is as large as any other.
+const LIMITS: PlaceLimits = PlaceLimits { strangers: 32, proven: 256, network: 64 };
+/// A handshake costs some 300 us: strangers get no more than a fiftieth of a core, others what their network may have.
+const BEGIN_INTERVAL: Duration = Duration::from_millis(15);
+const STRANGER_LIFE: Duration = Duration::from_secs(6);
+const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
+/// For a session without a connection.
+const SILENT_LIFE: Duration = Duration::from_secs(5);
+/// For the acknowledgement of a session's end.
+const CLOSING_LIFE: Duration = Duration::from_secs(1);
+/// Datagrams of one call to QUIC.
+const SEGMENTS_MAX: usize = 16;
+
+impl QuicGuests {
+    pub(super) fn new(server: &QuicServer, shard: Shard, idle_timeout: Duration, origins: AllowedOrigins) -> Self {
+        QuicGuests {
+            quic: config::endpoint(server, shard, idle_timeout),
+            origins,
+            guests: BTreeMap::new(),
+            by_handle: BTreeMap::new(),
+            due: BTreeSet::new(),
+            places: Places::new(LIMITS),
+            next_number: NUMBER_FIRST,
+            outgoing: Outgoing::default(),
+            buffer: Vec::new(),
+            began: Instant::now(),
+            stats: WebTransportStats::default(),
+        }
+    }
+
+    /// Whether a datagram is QUIC (RFC 9443).
+    pub(super) fn is_quic(datagram: &[u8]) -> bool {
+        matches!(datagram.first(), Some(64..=127 | 192..=255))
+    }
+
+    /// Whether a path's socket is a session of this table.
+    pub(super) fn is_session(socket: u32) -> bool {
+        (NUMBER_FIRST..NUMBER_END).contains(&socket)
+    }
+
+    /// The shard that a QUIC datagram is for, if shards have so many bits and the datagram names one.
+    pub(super) fn shard_of(datagram: &[u8], bits: u32) -> Option<u32> {
+        shard_of(datagram, bits)
+    }
+
+    /// Handles a QUIC datagram.
+    pub(super) fn handle(
+        &mut self,
+        now: Time,
+        (socket, remote): (u32, SocketAddr),
+        bytes: &[u8],
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) {
+        self.buffer.clear();
+        let datagram = BytesMut::from(bytes);
+        match self.quic.handle(self.instant(now), remote, None, None, datagram, &mut self.buffer) {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                let Some(number) = self.by_handle.get(&handle).copied() else { return };
+                let Some(guest) = self.guests.get_mut(&number) else { return };
+                guest.quic.handle_event(event);
+                self.settle(now, number, endpoint, deliver);
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint, deliver),
+            Some(DatagramEvent::Response(transmit)) => self.answer(socket, &transmit),
+            None => self.stats.dropped += 1,
+        }
+    }
+
+    /// Queues what QUIC wrote into the buffer.
+    fn answer(&mut self, socket: u32, transmit: &quinn_proto::Transmit) {
+        let bytes = &self.buffer[..transmit.size.min(self.buffer.len())];
+        if !self.outgoing.push(socket, transmit.destination, bytes, transmit.segment_size) {
+            self.stats.dropped += 1;
+        }
+    }
+
+    /// Somebody would like a connection: it begins, or the address is to be proven first, or nothing happens.
+    fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
+        let remote = incoming.remote_address();
+        let is_proven = incoming.remote_address_validated();
+        if is_proven && !endpoint.admits_handshake(now, &remote) {
+            self.stats.dropped += 1;
+            return self.quic.ignore(incoming);
+        }
+        if !is_proven && (self.places.is_full() || !self.places.may_begin(now, BEGIN_INTERVAL)) {
+            return self.retry(socket, incoming);
+        }
+        self.buffer.clear();
+        let (handle, quic) = match self.quic.accept(incoming, self.instant(now), &mut self.buffer, None) {
+            Ok(begun) => begun,
+            Err(error) => {
+                self.stats.breaches += 1;
+                error.response.iter().for_each(|transmit| self.answer(socket, transmit));
+                return;
+            }
+        };
+        let number = self.draw_number();
+        let (session, until) = (Session::default(), now + STRANGER_LIFE);
+        let (stage, due, packet_bytes, is_drained) = (Stage::Stranger, Time::NEVER, 0, false);
+        let guest = Guest { socket, remote, handle, quic, session, stage, until, due, packet_bytes, is_drained };
+        self.guests.insert(number, Box::new(guest));
+        self.by_handle.insert(handle, number);
+        self.stats.begun += 1;
+        if is_proven {
+            self.on_proven(now, number, endpoint);
+        } else if let Some(oldest) = self.places.begin(number) {
+            self.displace(now, oldest, endpoint);
+        }
+        self.settle(now, number, endpoint, deliver);
+    }
+
+    /// Asks a stranger for a proof of its address. Nothing is kept.
+    fn retry(&mut self, socket: u32, incoming: Incoming) {
+        self.buffer.clear();
+        match self.quic.retry(incoming, &mut self.buffer) {
+            Ok(transmit) => {
+                self.stats.retries += 1;
+                self.answer(socket, &transmit);
+            }
+            Err(error) => {
+                self.stats.dropped += 1;
+                self.quic.ignore(error.into_incoming());
+            }
+        }
+    }
+
+    fn draw_number(&mut self) -> u32 {
+        let number = self.next_number;
+        while self.guests.contains_key(&self.next_number) || self.next_number == number {
+            let next = self.next_number + 1;
+            self.next_number = if next < NUMBER_END { next } else { NUMBER_FIRST };
+        }
+        number
+    }
+
+    /// The client has shown that it is at its address.
+    fn on_proven(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        (guest.stage, guest.until) = (Stage::Proven, now + HANDSHAKE_LIFE);
+        endpoint.on_handshake_begun(&guest.remote);
+        if let Some(crowded) = self.places.prove(number, Network::of(&guest.remote)) {
+            self.displace(now, crowded, endpoint);
+        }
+    }
+
+    fn displace(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        self.stats.displaced += 1;
+        self.end(now, number, EXCESSIVE_LOAD, "too many handshakes", endpoint);
+    }
+
+    /// Draws the consequences of what happened to a connection, and takes what it has to send.
+    fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
+        self.handle_events(now, number, endpoint);
+        self.take_datagrams(number, endpoint, deliver);
+        self.advance(now, number, endpoint);
+        self.transmit_of(now, number);
+        self.schedule(number);
+    }
+
+    fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        while let Some(guest) = self.guests.get_mut(&number)
+            && let Some(event) = guest.quic.poll()
+        {
+            let (session, quic) = (&mut guest.session, &mut guest.quic);
+            let is_connect = |session: &Session, id| session.is_connect(id);
+            let handled = match event {
+                Event::Connected => {
+                    self.stats.established += 1;
+                    session.begin(quic);
+                    if guest.stage == Stage::Stranger {
+                        self.on_proven(now, number, endpoint);
+                    }
+                    Ok(())
+                }
+                Event::ConnectionLost { reason } => {
+                    self.stats.breaches += u64::from(matches!(reason, ConnectionError::TransportError(_)));
+                    return self.end(now, number, NO_ERROR, &reason.to_string(), endpoint);
+                }
+                Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.origins),
+                Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.origins),
+                Event::Stream(StreamEvent::Finished { id }) if is_connect(session, id) => {
+                    return self.end(now, number, NO_ERROR, "the session is over", endpoint);
+                }
+                Event::Stream(StreamEvent::Stopped { id, .. }) if is_connect(session, id) => {
+                    Err(End::Closed(String::new()))
+                }
+                Event::Stream(_) | Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
+                    Ok(())
+                }
+            };
+            match handled {
+                Ok(()) => {}
+                Err(End::Closed(reason)) => self.on_session_closed(now, number, &reason, endpoint),
+                Err(End::Breach(code, reason)) => {
+                    self.stats.breaches += 1;
+                    return self.end(now, number, code, reason, endpoint);
+                }
+            }
+        }
+    }
+
+    /// The client has closed the session.
+    fn on_session_closed(&mut self, now: Time, number: u32, reason: &str, endpoint: &mut Endpoint) {
+        let text = if reason.is_empty() { "the peer closed the session" } else { reason };
+        self.close_session(now, number, endpoint);
+        endpoint.handle_carrier_lost(now, number, text);
+    }
+
+    /// Gives the datagrams of the session to the protocol.
+    fn take_datagrams(&mut self, number: u32, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        let path = guest.path(number);
+        while let Some(datagram) = guest.quic.datagrams().recv() {
+            let prefix = guest.session.prefix();
+            match datagram.strip_prefix(prefix) {
+                Some(content) if !prefix.is_empty() && guest.stage < Stage::Closing => {
+                    self.buffer.clear();
+                    self.buffer.extend_from_slice(content);
+                    deliver(endpoint, path, &mut self.buffer);
+                }
+                _ => self.stats.dropped += 1,
+            }
+        }
+    }
+
+    /// Moves a client on to its next stage, and tells the protocol how long packets may be.
+    fn advance(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        self.stats.refused += core::mem::take(&mut guest.session.refused);
+        if guest.stage == Stage::Proven && guest.session.is_open() {
+            (guest.stage, guest.until) = (Stage::Open, now + SILENT_LIFE);
+            self.stats.sessions += 1;
+        }
+        if guest.stage == Stage::Open && endpoint.has_stream(number) {
+            (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
+            self.places.leave(number);
+        }
+        if guest.stage == Stage::Connected
+            && let Some(bytes) = guest.packet_bytes()
+            && bytes != guest.packet_bytes
+        {
+            guest.packet_bytes = bytes;
+            endpoint.set_packet_bytes_max(number, bytes);
+        }
+    }
+
+    /// Takes what a connection has to send, and to tell to QUIC's endpoint.
+    fn transmit_of(&mut self, now: Time, number: u32) {
+        let instant = self.instant(now);
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        while let Some(event) = guest.quic.poll_endpoint_events() {
+            guest.is_drained |= event.is_drained();
+            if let Some(event) = self.quic.handle_event(guest.handle, event) {
+                guest.quic.handle_event(event);
+            }
+        }
+        loop {
+            self.buffer.clear();
+            let Some(transmit) = guest.quic.poll_transmit(instant, SEGMENTS_MAX, &mut self.buffer) else { break };
+            let bytes = &self.buffer[..transmit.size];
+            if !self.outgoing.push(guest.socket, transmit.destination, bytes, transmit.segment_size) {
+                self.stats.dropped += 1;
+            }
+        }
+    }
+
+    /// Sends datagrams of the protocol's, which [`QuicGuests::transmit`] then gives.
+    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
+        for content in bytes.chunks(segment_bytes.max(1)) {
+            self.send_one(now, number, content);
+        }
+        self.settle(now, number, endpoint, &mut |_, _, _| ());
+    }
+
+    fn send_one(&mut self, now: Time, number: u32, content: &[u8]) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        if guest.quic.datagrams().send_buffer_space() < content.len() + config::PREFIX_BYTES_MAX {
+            self.transmit_of(now, number);
+        }
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        let prefix = guest.session.prefix();
+        let (is_open, datagram) = (!prefix.is_empty(), Bytes::from([prefix, content].concat()));
+        let mut datagrams = guest.quic.datagrams();
+        // The oldest goes for the newest: what waited is stale.
+        let is_crowded = datagrams.send_buffer_space() < datagram.len();
+        let is_taken = is_open && datagrams.send(datagram, true).is_ok();
+        self.stats.dropped += u64::from(is_crowded || !is_taken);
+    }
+
+    /// Ends a session: its connection is over.
+    pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        self.close_session(now, number, endpoint);
+        self.settle(now, number, endpoint, &mut |_, _, _| ());
+    }
+
+    /// Says that the session is over, and waits for the acknowledgement.
+    fn close_session(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        if guest.stage == Stage::Closing {
+            return;
+        }
+        if !guest.session.close(&mut guest.quic) {
+            return self.end(now, number, NO_ERROR, "", endpoint);
+        }
+        if guest.stage < Stage::Connected {
+            endpoint.on_handshake_failed(&guest.remote);
+        }
+        (guest.stage, guest.until) = (Stage::Closing, now + CLOSING_LIFE);
+        self.places.leave(number);
+    }
+
+    /// Handles timeouts: QUIC's timers, and clients that took too long.
+    pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
+        let instant = self.instant(now);
+        while let Some((due, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            self.due.remove(&(due, number));
+            let Some(guest) = self.guests.get_mut(&number) else { continue };
+            guest.due = Time::NEVER;
+            if guest.until > now {
+                guest.quic.handle_timeout(instant);
+                self.settle(now, number, endpoint, &mut |_, _, _| ());
+                continue;
+            }
+            match guest.stage {
+                Stage::Open => self.close(now, number, endpoint),
+                Stage::Closing => self.end(now, number, NO_ERROR, "the session is over", endpoint),
+                _ => self.end(now, number, NO_ERROR, "the handshake took too long", endpoint),
+            }
+        }
+    }
+
+    /// Time at which [`QuicGuests::handle_timeout`] must be called next.
+    pub(super) fn poll_timeout(&self) -> Time {
+        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
+    }
+
+    /// Gives all datagrams that wait to `send`: the shared socket, the destination, the bytes, and the length of a segment.
+    pub(super) fn transmit(&mut self, send: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+        self.outgoing.drain(send);
+    }
+
+    pub(super) fn stats(&self) -> WebTransportStats {
+        WebTransportStats { open: self.guests.len() as u64, ..self.stats }
+    }
+
+    /// A deadline that moves later is found to be early when it comes up.
+    fn schedule(&mut self, number: u32) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        // QUIC's times are finer than the protocol's.
+        let time = |at: Instant| Time::ZERO + at.saturating_duration_since(self.began) + Duration::from_micros(1);
+        let next = guest.until.min(guest.quic.poll_timeout().map_or(Time::NEVER, time));
+        if next < guest.due {
+            self.due.remove(&(guest.due, number));
+            self.due.insert((next, number));
+            guest.due = next;
+        }
+    }
+
+    /// Ends QUIC's connection with this code, and the protocol's if there is one.
+    fn end(&mut self, now: Time, number: u32, code: u32, reason: &str, endpoint: &mut Endpoint) {
+        let instant = self.instant(now);
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        guest.quic.close(instant, VarInt::from_u32(code), Bytes::copy_from_slice(reason.as_bytes()));
+        self.transmit_of(now, number);
+        let Some(guest) = self.remove(number) else { return };
+        if matches!(guest.stage, Stage::Proven | Stage::Open) {
+            endpoint.on_handshake_failed(&guest.remote);
+        }
+        endpoint.handle_carrier_lost(now, number, &format!("the WebTransport session is over: {reason}"));
+    }
+
+    fn remove(&mut self, number: u32) -> Option<Box<Guest>> {
+        let guest = self.guests.remove(&number)?;
+        self.due.remove(&(guest.due, number));
+        self.by_handle.remove(&guest.handle);
+        self.places.leave(number);
+        self.stats.refused += guest.session.refused;
+        // QUIC would keep the connection for three probe timeouts, to answer what is late: a stateless reset does that.
+        if !guest.is_drained {
+            self.quic.handle_event(guest.handle, EndpointEvent::drained());
+        }
+        Some(guest)
+    }
+
+    fn instant(&self, time: Time) -> Instant {
+        self.began + Duration::from_micros(time.as_micros())
+    }
+}
+
+#[cfg(all(test, feature = "simulate"))]
+mod tests;

@@ -1,0 +1,47 @@
+//! Datagrams that wait to be sent, one behind the other in one buffer.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The shared UDP socket.
+    socket: u32,
+    to: SocketAddr,
+    range: Range<usize>,
+    /// Bytes of each datagram but the last, if there are several.
+    segment_bytes: Option<usize>,
+}
+
+/// All that a round of a server's sockets can cause.
+const BYTES_MAX: usize = 4 << 20;
+/// A larger buffer is not kept.
+const KEPT_BYTES_MAX: usize = 256 << 10;
+
+impl Outgoing {
+    /// False if there is no room.
+    pub(super) fn push(&mut self, socket: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) -> bool {
+        let start = self.bytes.len();
+        if start + bytes.len() > BYTES_MAX {
+            return false;
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.entries.push(Entry { socket, to, range: start..self.bytes.len(), segment_bytes });
+        true
+    }
+
+    /// Gives all datagrams to `send`: the socket, the destination, the bytes, and the length of a segment.
+    pub(super) fn drain(&mut self, send: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+        for Entry { socket, to, range, segment_bytes } in self.entries.drain(..) {
+            send(socket, to, &self.bytes[range], segment_bytes);
+        }
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES_MAX);
+    }
+}

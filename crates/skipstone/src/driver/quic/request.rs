@@ -1,0 +1,121 @@
+//! Whether a request for a session is granted: the check of a CONNECT (RFC 8441, RFC 9220).
+
+use crate::net::websocket::AllowedOrigins;
+use web_transport_proto::http::StatusCode;
+use web_transport_proto::http::header::ORIGIN;
+use web_transport_proto::{ConnectError, ConnectRequest, ConnectResponse};
+
+/// What becomes of the first bytes of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// More bytes are needed.
+    Incomplete,
+    /// The session begins. So many bytes are the request's.
+    Granted { bytes: usize },
+    /// The answer to the client.
+    Refused(StatusCode),
+    /// These are no frames of HTTP/3.
+    Malformed,
+}
+
+/// Bytes of a request: those of the longest HEADERS that is read, and of grease before it.
+pub(super) const REQUEST_BYTES_MAX: usize = 18 << 10;
+
+/// Judges the bytes that a client has sent so far. Any path will do, as on WebSocket; the origin must be one of those that
+/// may connect, if a browser names one.
+pub(super) fn judge(bytes: &[u8], origins: &AllowedOrigins) -> Verdict {
+    let mut rest = bytes;
+    let request = match ConnectRequest::decode(&mut rest) {
+        Ok(request) => request,
+        Err(ConnectError::UnexpectedEnd) if bytes.len() < REQUEST_BYTES_MAX => return Verdict::Incomplete,
+        Err(error) => return refusal(&error),
+    };
+    let has_host = request.url.host_str().is_some_and(|host| !host.is_empty());
+    if !has_host || !request.url.username().is_empty() || request.url.password().is_some() {
+        return Verdict::Refused(StatusCode::BAD_REQUEST);
+    }
+    if !request.headers.get_all(ORIGIN).iter().all(|origin| origins.admits(origin.as_bytes())) {
+        return Verdict::Refused(StatusCode::FORBIDDEN);
+    }
+    Verdict::Granted { bytes: bytes.len() - rest.len() }
+}
+
+fn refusal(error: &ConnectError) -> Verdict {
+    match error {
+        ConnectError::UnexpectedFrame(_) | ConnectError::QpackError(_) => Verdict::Malformed,
+        ConnectError::UnexpectedEnd | ConnectError::FrameTooLarge | ConnectError::FieldSectionTooLarge => {
+            Verdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+        }
+        // A page that was typed in, or one that a browser looks for again.
+        ConnectError::WrongMethod(Some(_)) => Verdict::Refused(StatusCode::NOT_FOUND),
+        ConnectError::WrongProtocol(_) => Verdict::Refused(StatusCode::NOT_IMPLEMENTED),
+        _ => Verdict::Refused(StatusCode::BAD_REQUEST),
+    }
+}
+
+/// The HEADERS of an answer.
+pub(super) fn answer(status: StatusCode) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ConnectResponse::new(status).encode(&mut bytes).expect("a status is no long header");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(url: &str, origin: Option<&str>) -> Vec<u8> {
+        let mut request = ConnectRequest::new(url::Url::parse(url).expect("a URL"));
+        if let Some(origin) = origin {
+            request = request.with_header(ORIGIN, origin.parse().expect("a header"));
+        }
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes).expect("it is short");
+        bytes
+    }
+
+    #[test]
+    fn a_request_is_granted_when_it_is_whole_and_its_origin_may_connect() {
+        let only = AllowedOrigins::only(&["https://game.example".into()]);
+        for (origins, origin, is_granted) in [
+            (&AllowedOrigins::default(), None, true),
+            (&AllowedOrigins::default(), Some("https://evil.example"), true),
+            (&only, None, true),
+            (&only, Some("https://game.example"), true),
+            (&only, Some("https://evil.example"), false),
+            (&only, Some("null"), false),
+        ] {
+            let mut bytes = request("https://127.0.0.1:7777/play?a=b", origin);
+            for cut in 0..bytes.len() {
+                assert_eq!(judge(&bytes[..cut], origins), Verdict::Incomplete);
+            }
+            let whole = bytes.len();
+            bytes.extend_from_slice(&[0, 1, 2]);
+            let verdict = judge(&bytes, origins);
+            let granted = Verdict::Granted { bytes: whole };
+            assert_eq!(verdict, if is_granted { granted } else { Verdict::Refused(StatusCode::FORBIDDEN) });
+        }
+    }
+
+    #[test]
+    fn who_is_no_browser_and_names_a_user_is_refused() {
+        let verdict = judge(&request("https://me:secret@a/", None), &AllowedOrigins::default());
+        assert_eq!(verdict, Verdict::Refused(StatusCode::BAD_REQUEST));
+    }
+
+    #[test]
+    fn other_requests_and_other_frames_have_their_answer() {
+        // Static entries of QPACK (RFC 9204, appendix A): 17 is GET, 15 is CONNECT, 23 is https, 1 is the path /.
+        let fields = |fields: &[u8]| [&[1, fields.len() as u8 + 2, 0, 0][..], fields].concat();
+        let authority = [0x50, 1, b'a'];
+        let of = |method: u8| fields(&[&[0xC0 | method, 0xC0 | 23, 0xC1][..], &authority].concat());
+        let origins = AllowedOrigins::default();
+        assert_eq!(judge(&of(17), &origins), Verdict::Refused(StatusCode::NOT_FOUND));
+        assert_eq!(judge(&of(15), &origins), Verdict::Refused(StatusCode::NOT_IMPLEMENTED));
+        assert_eq!(judge(&fields(&[0xC0 | 15]), &origins), Verdict::Refused(StatusCode::BAD_REQUEST));
+        assert_eq!(judge(&[0, 3, 1, 2, 3], &origins), Verdict::Malformed, "DATA before HEADERS");
+        assert_eq!(judge(&fields(&[0x80]), &origins), Verdict::Malformed, "the dynamic table is empty");
+        let grease = [&[0x21, 0x80, 0, 0x48, 0][..], &[7; REQUEST_BYTES_MAX]].concat();
+        assert_eq!(judge(&grease, &origins), Verdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+}

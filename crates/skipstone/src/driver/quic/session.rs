@@ -1,0 +1,330 @@
+//! HTTP/3 on one QUIC connection, and the one WebTransport session in it: settings, streams, request, the session's end.
+//! Only datagrams carry anything: streams of the session are refused, QPACK's are read and ignored, because this side
+//! announces an empty dynamic table.
+
+use super::capsules::Capsules;
+use super::request::{REQUEST_BYTES_MAX, Verdict, answer, judge};
+use crate::net::websocket::AllowedOrigins;
+use quinn_proto::{Connection, Dir, StreamId, VarInt};
+use std::collections::BTreeMap;
+use web_transport_proto::http::StatusCode;
+use web_transport_proto::{Capsule, Frame, Setting, Settings, SettingsError, StreamUni};
+
+/// The state of a connection above QUIC.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// The client's streams that are open.
+    streams: BTreeMap<StreamId, Inbound>,
+    /// The client's SETTINGS have arrived; before them no request is granted.
+    has_settings: bool,
+    /// The CONNECT stream of the session.
+    connect: Option<StreamId>,
+    /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
+    prefix: Vec<u8>,
+    /// Requests and streams that were refused.
+    pub(super) refused: u64,
+}
+
+/// A client's stream, by what is known of it.
+#[derive(Debug)]
+enum Inbound {
+    /// A unidirectional stream whose type is not known yet, or the control stream until its SETTINGS are whole.
+    Beginning(Vec<u8>),
+    /// The control stream behind its SETTINGS.
+    Control,
+    /// A stream of QPACK's: nothing is read from it.
+    Ignored,
+    /// A bidirectional stream whose request is not whole yet.
+    Request(Vec<u8>),
+    /// The CONNECT stream of the session.
+    Connect(Capsules),
+}
+
+/// Why a connection or its session ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The client closed the session, in words of its own maybe.
+    Closed(String),
+    /// The client breaks a rule of HTTP/3: QUIC's connection ends with this code.
+    Breach(u32, &'static str),
+}
+
+/// Bytes of SETTINGS, at most.
+const SETTINGS_BYTES_MAX: usize = 4 << 10;
+/// Bytes that are read at once.
+const READ_BYTES: usize = 4 << 10;
+
+/// Error codes of HTTP/3 (RFC 9114, section 8.1), QPACK (RFC 9204, section 6) and WebTransport.
+pub(super) const NO_ERROR: u32 = 0x100;
+pub(super) const EXCESSIVE_LOAD: u32 = 0x107;
+const STREAM_CREATION_ERROR: u32 = 0x103;
+const CLOSED_CRITICAL_STREAM: u32 = 0x104;
+const FRAME_UNEXPECTED: u32 = 0x105;
+const SETTINGS_ERROR: u32 = 0x109;
+const MISSING_SETTINGS: u32 = 0x10a;
+const REQUEST_REJECTED: u32 = 0x10b;
+const MESSAGE_ERROR: u32 = 0x10e;
+const BUFFERED_STREAM_REJECTED: u32 = 0x3994_bd84;
+
+impl Session {
+    /// Whether the session was granted.
+    pub(super) fn is_open(&self) -> bool {
+        self.connect.is_some()
+    }
+
+    /// What precedes each datagram.
+    pub(super) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// The handshake is done: this side's settings, for both of the drafts that browsers speak.
+    pub(super) fn begin(&mut self, connection: &mut Connection) {
+        let mut settings = Settings::default();
+        settings.enable_webtransport(1);
+        let mut bytes = Vec::new();
+        settings.encode(&mut bytes);
+        // A client that allows no stream gets no settings, and will ask for nothing.
+        if let Some(id) = connection.streams().open(Dir::Uni) {
+            write(connection, id, &bytes);
+        }
+    }
+
+    /// Takes the client's new streams.
+    pub(super) fn on_opened(
+        &mut self,
+        connection: &mut Connection,
+        dir: Dir,
+        origins: &AllowedOrigins,
+    ) -> Result<(), End> {
+        while let Some(id) = connection.streams().accept(dir) {
+            let fresh = if dir == Dir::Uni { Inbound::Beginning(Vec::new()) } else { Inbound::Request(Vec::new()) };
+            self.streams.insert(id, fresh);
+            self.on_readable(connection, id, origins)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a stream.
+    pub(super) fn on_readable(
+        &mut self,
+        connection: &mut Connection,
+        id: StreamId,
+        origins: &AllowedOrigins,
+    ) -> Result<(), End> {
+        while self.streams.contains_key(&id) {
+            match read(connection, id) {
+                Some(Read::Bytes(bytes)) => self.on_bytes(connection, id, &bytes, origins)?,
+                Some(Read::Over) => return self.on_over(id),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn on_bytes(
+        &mut self,
+        connection: &mut Connection,
+        id: StreamId,
+        bytes: &[u8],
+        origins: &AllowedOrigins,
+    ) -> Result<(), End> {
+        match self.streams.get_mut(&id) {
+            Some(Inbound::Beginning(buffer)) => {
+                buffer.extend_from_slice(bytes);
+                let had_settings = self.has_settings;
+                self.on_beginning(connection, id)?;
+                if self.has_settings && !had_settings {
+                    self.on_settings(connection, origins)?;
+                }
+                Ok(())
+            }
+            Some(Inbound::Request(buffer)) => {
+                buffer.extend_from_slice(bytes);
+                self.on_request(connection, id, origins)
+            }
+            Some(Inbound::Connect(capsules)) => match capsules.handle(bytes) {
+                Ok(None) => Ok(()),
+                Ok(Some(close)) => Err(End::Closed(close.reason)),
+                Err(_) => Err(End::Breach(MESSAGE_ERROR, "a capsule that cannot be")),
+            },
+            Some(Inbound::Control | Inbound::Ignored) | None => Ok(()),
+        }
+    }
+
+    /// A unidirectional stream has begun, as far as its type is there.
+    fn on_beginning(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
+        let Some(Inbound::Beginning(buffer)) = self.streams.get_mut(&id) else { return Ok(()) };
+        let mut bytes = &buffer[..];
+        let Ok(kind) = StreamUni::decode(&mut bytes) else { return Ok(()) };
+        match kind {
+            StreamUni::CONTROL => self.on_control(id),
+            StreamUni::QPACK_ENCODER | StreamUni::QPACK_DECODER => {
+                self.streams.insert(id, Inbound::Ignored);
+                Ok(())
+            }
+            _ => {
+                let code =
+                    if kind == StreamUni::WEBTRANSPORT { BUFFERED_STREAM_REJECTED } else { STREAM_CREATION_ERROR };
+                // Grease is no stream of anybody's.
+                self.refused += u64::from(!kind.is_grease());
+                self.refuse(connection, id, code);
+                Ok(())
+            }
+        }
+    }
+
+    fn on_control(&mut self, id: StreamId) -> Result<(), End> {
+        let has_other = self.streams.values().any(|stream| matches!(stream, Inbound::Control));
+        let Some(Inbound::Beginning(buffer)) = self.streams.get_mut(&id) else { return Ok(()) };
+        if has_other {
+            return Err(End::Breach(STREAM_CREATION_ERROR, "a second control stream"));
+        }
+        match Settings::decode(&mut &buffer[..]) {
+            Ok(settings) if takes_datagrams(&settings) => {
+                self.has_settings = true;
+                self.streams.insert(id, Inbound::Control);
+                Ok(())
+            }
+            Ok(_) => Err(End::Breach(SETTINGS_ERROR, "no datagrams of HTTP/3 (RFC 9297) in the settings")),
+            Err(SettingsError::UnexpectedEnd) if buffer.len() < SETTINGS_BYTES_MAX => Ok(()),
+            Err(SettingsError::UnexpectedFrame(_)) => Err(End::Breach(MISSING_SETTINGS, "SETTINGS come first")),
+            Err(_) => Err(End::Breach(SETTINGS_ERROR, "settings that cannot be read")),
+        }
+    }
+
+    /// Requests may have been there first.
+    fn on_settings(&mut self, connection: &mut Connection, origins: &AllowedOrigins) -> Result<(), End> {
+        let requests = self.streams.iter().filter(|(_, stream)| matches!(stream, Inbound::Request(_)));
+        let waiting: Vec<StreamId> = requests.map(|(id, _)| *id).collect();
+        waiting.into_iter().try_for_each(|id| self.on_request(connection, id, origins))
+    }
+
+    /// A request may be whole.
+    fn on_request(&mut self, connection: &mut Connection, id: StreamId, origins: &AllowedOrigins) -> Result<(), End> {
+        let Some(Inbound::Request(buffer)) = self.streams.get(&id) else { return Ok(()) };
+        if Frame::decode(&mut &buffer[..]).is_ok_and(|first| first == Frame::WEBTRANSPORT) {
+            self.refused += 1;
+            self.refuse(connection, id, BUFFERED_STREAM_REJECTED);
+            return Ok(());
+        }
+        if !self.has_settings && buffer.len() < REQUEST_BYTES_MAX {
+            return Ok(());
+        }
+        let verdict = judge(buffer, origins);
+        match verdict {
+            Verdict::Incomplete => Ok(()),
+            Verdict::Malformed => Err(End::Breach(FRAME_UNEXPECTED, "no request of HTTP/3")),
+            Verdict::Granted { .. } if self.is_open() || !self.has_settings || !fits(connection) => {
+                self.refused += 1;
+                self.refuse(connection, id, REQUEST_REJECTED);
+                Ok(())
+            }
+            Verdict::Granted { bytes } => {
+                write(connection, id, &answer(StatusCode::OK));
+                let mut capsules = Capsules::default();
+                let behind = capsules.handle(&buffer[bytes..]);
+                self.streams.insert(id, Inbound::Connect(capsules));
+                self.connect = Some(id);
+                web_transport_proto::VarInt::from_u32(id.index() as u32).encode(&mut self.prefix);
+                match behind {
+                    Ok(None) => Ok(()),
+                    Ok(Some(close)) => Err(End::Closed(close.reason)),
+                    Err(_) => Err(End::Breach(MESSAGE_ERROR, "a capsule that cannot be")),
+                }
+            }
+            Verdict::Refused(status) => {
+                self.refused += 1;
+                write(connection, id, &answer(status));
+                finish(connection, id);
+                self.refuse_rest(connection, id);
+                Ok(())
+            }
+        }
+    }
+
+    /// A stream is at its end, or was reset.
+    fn on_over(&mut self, id: StreamId) -> Result<(), End> {
+        match self.streams.remove(&id) {
+            Some(Inbound::Control) => Err(End::Breach(CLOSED_CRITICAL_STREAM, "the control stream was closed")),
+            Some(Inbound::Connect(_)) => Err(End::Closed(String::new())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a stream, both of its directions.
+    fn refuse(&mut self, connection: &mut Connection, id: StreamId, code: u32) {
+        self.streams.remove(&id);
+        let code = VarInt::from_u32(code);
+        // What fails here is over already.
+        let _ = connection.recv_stream(id).stop(code);
+        if id.dir() == Dir::Bi {
+            let _ = connection.send_stream(id).reset(code);
+        }
+    }
+
+    /// Reads no more of a stream that was answered.
+    fn refuse_rest(&mut self, connection: &mut Connection, id: StreamId) {
+        self.streams.remove(&id);
+        let _ = connection.recv_stream(id).stop(VarInt::from_u32(NO_ERROR));
+    }
+
+    /// Says that the session is over. False if there is none.
+    pub(super) fn close(&mut self, connection: &mut Connection) -> bool {
+        let Some(id) = self.connect else { return false };
+        let mut capsule = Vec::new();
+        Capsule::CloseWebTransportSession { code: 0, reason: String::new() }.encode(&mut capsule);
+        let mut frame = Vec::new();
+        Frame::DATA.encode(&mut frame);
+        web_transport_proto::VarInt::from_u32(capsule.len() as u32).encode(&mut frame);
+        frame.extend_from_slice(&capsule);
+        write(connection, id, &frame);
+        finish(connection, id);
+        true
+    }
+
+    /// Whether this stream is the one that carries the session.
+    pub(super) fn is_connect(&self, id: StreamId) -> bool {
+        self.connect == Some(id)
+    }
+}
+
+/// Whether datagrams of the protocol fit: the first may have 1,024 bytes.
+fn fits(connection: &mut Connection) -> bool {
+    connection.datagrams().max_size().is_some_and(|bytes| bytes > PACKET_BYTES_FIRST)
+}
+
+const PACKET_BYTES_FIRST: usize = skipstone_proto::Carrier::WEBTRANSPORT.packet_bytes_max as usize;
+
+fn takes_datagrams(settings: &Settings) -> bool {
+    let is_on = |setting: &Setting| settings.get(setting).is_some_and(|value| value.into_inner() == 1);
+    is_on(&Setting::ENABLE_DATAGRAM) || is_on(&Setting::ENABLE_DATAGRAM_DEPRECATED)
+}
+
+enum Read {
+    Bytes(Vec<u8>),
+    Over,
+}
+
+/// The next bytes of a stream, in order; `None` if there are none now.
+fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
+    let mut stream = connection.recv_stream(id);
+    // A stream that is not there any more is over.
+    let Ok(mut chunks) = stream.read(true) else { return Some(Read::Over) };
+    let next = chunks.next(READ_BYTES);
+    // Whether windows grew: they are told with the next transmit in any case.
+    let _ = chunks.finalize();
+    match next {
+        Ok(Some(chunk)) => Some(Read::Bytes(chunk.bytes.to_vec())),
+        Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => Some(Read::Over),
+        Err(quinn_proto::ReadError::Blocked) => None,
+    }
+}
+
+/// Writes an answer, which the window of a new stream takes whole; a client that grants less gets a part of it.
+fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
+    let _ = connection.send_stream(id).write(bytes);
+}
+
+fn finish(connection: &mut Connection, id: StreamId) {
+    let _ = connection.send_stream(id).finish();
+}

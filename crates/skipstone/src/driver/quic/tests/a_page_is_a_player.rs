@@ -1,0 +1,154 @@
+//! Joins, speaks in every delivery mode through loss, sends datagrams as long as the path carries, and leaves.
+
+use super::*;
+use skipstone_netsim::Loss;
+use skipstone_proto::{ChannelRule, ClosedBy, DeliveryMode, Settings, code};
+
+const MODES: [DeliveryMode; 5] = [
+    DeliveryMode::ReliableOrdered,
+    DeliveryMode::ReliableUnordered,
+    DeliveryMode::ReliableSequenced,
+    DeliveryMode::Unreliable,
+    DeliveryMode::UnreliableSequenced,
+];
+
+/// A channel for each mode.
+fn server() -> Config {
+    let channels = (0..).zip(MODES).map(|(channel, mode)| ChannelRule::new(channel..=channel, mode)).collect();
+    Config::server(Settings { channels, ..Settings::default() })
+}
+
+fn of(got: &[(u16, Bytes)], channel: u16) -> Vec<u32> {
+    let number = |payload: &Bytes| u32::from_be_bytes(payload[..4].try_into().expect("a number"));
+    got.iter().filter(|(on, _)| *on == channel).map(|(_, payload)| number(payload)).collect()
+}
+
+#[test]
+fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
+    for seed in 0..6 {
+        let bad = LinkConfig { loss: Loss::Random(0.1), duplicate: 0.05, reorder: 0.1, ..link() };
+        let mut world = World::new(seed, server(), bad);
+        world.connect();
+        let (count, host_peer) = (200_u32, world.host.peer.expect("it is there"));
+        for number in 0..count {
+            for channel in 0..5 {
+                let message = Bytes::from([&number.to_be_bytes()[..], &[7; 100]].concat());
+                let (now, id) = (world.now, MessageId(0));
+                let (player, host) = (&mut world.player, &mut world.host);
+                player.endpoint.send(now, player.peer, channel, message.clone(), id).expect("room");
+                host.endpoint.send(now, host_peer, channel, message, id).expect("room");
+            }
+            world.run_for(Duration::from_millis(10));
+        }
+        world.run_for(Duration::from_secs(3));
+        for got in [&world.player.got, &world.host.got] {
+            let all: Vec<u32> = (0..count).collect();
+            let mut unordered = of(got, 1);
+            unordered.sort_unstable();
+            assert_eq!((of(got, 0), unordered), (all.clone(), all), "seed {seed}");
+            assert_eq!(of(got, 2).last(), Some(&(count - 1)), "the newest");
+            for channel in [3, 4] {
+                assert!(of(got, channel).len() > 160, "seed {seed}, channel {channel}");
+            }
+        }
+        assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
+        assert_eq!(world.host.guests.stats().dropped, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn datagrams_are_as_long_as_quic_says() {
+    for path in [1_500, 1_400, 1_300] {
+        // The link limits what UDP carries.
+        let narrow = LinkConfig { datagram_bytes_max: Some(path - 28), ..link() };
+        let mut world = World::new(1, Config::server(Settings::default()), narrow);
+        world.connect();
+        for _ in 0..200 {
+            let message = Bytes::from(vec![7; 3_000]);
+            let (now, peer) = (world.now, world.host.peer.expect("it is there"));
+            world.host.endpoint.send(now, peer, 0, message, MessageId(0)).expect("room");
+            world.run_for(Duration::from_millis(20));
+        }
+        world.run_for(Duration::from_secs(2));
+        assert_eq!(world.player.got.len(), 200, "{path}");
+        let peer = world.host.peer.expect("it is there");
+        let bytes = world.host.endpoint.overview(peer).expect("it stands").datagram_bytes;
+        let guest = world.host.guests.guests.values_mut().next().expect("it is there");
+        let quic = guest.quic.datagrams().max_size().expect("it takes datagrams");
+        assert_eq!(usize::from(bytes), quic - 1, "{path}");
+        let mtu = usize::from(guest.quic.current_mtu());
+        assert!(mtu <= path - 28 && mtu + 24 > (path - 28).min(1_452), "{path}: {mtu}");
+    }
+}
+
+#[test]
+fn it_leaves_and_its_session_ends() {
+    let mut world = World::new(1, server(), link());
+    world.connect();
+    let (now, peer) = (world.now, world.player.peer);
+    world.player.endpoint.close(now, peer, 7, "bye", Duration::ZERO);
+    world.run_for(Duration::from_secs(5));
+    assert_eq!(world.host.closes.len(), 1);
+    let close = &world.host.closes[0];
+    assert_eq!((close.by, close.code, close.reason_text().as_ref()), (ClosedBy::Peer, 7, "bye"));
+    assert_eq!(world.host.guests.stats().open, 0);
+    assert!(world.player.page.is_session_over && world.player.page.lost.is_some());
+}
+
+#[test]
+fn a_page_that_closes_its_session_ends_the_connection_with_its_reason() {
+    for (reason, told) in [("off to bed", "off to bed"), ("", "the peer closed the session")] {
+        let mut world = World::new(1, server(), link());
+        world.connect();
+        world.player.page.close(3, reason);
+        world.run_for(Duration::from_millis(100));
+        assert_eq!(world.host.closes.len(), 1);
+        let close = &world.host.closes[0];
+        assert_eq!((close.by, close.code), (ClosedBy::Nobody, code::CARRIER_LOST));
+        assert_eq!(close.reason_text(), told);
+        assert_eq!((world.host.guests.stats().open, world.host.endpoint.connection_count()), (0, 0));
+    }
+}
+
+#[test]
+fn a_connection_of_quic_that_ends_takes_the_session_along() {
+    let mut world = World::new(1, server(), link());
+    world.connect();
+    world.player.page.abort(instant(world.now));
+    world.run_for(Duration::from_millis(100));
+    assert_eq!((world.host.closes[0].by, world.host.closes[0].code), (ClosedBy::Nobody, code::CARRIER_LOST));
+    assert_eq!((world.host.guests.stats().open, world.host.endpoint.connection_count()), (0, 0));
+    assert!(world.host.guests.by_handle.is_empty() && world.host.guests.poll_timeout() == Time::NEVER);
+}
+
+#[test]
+fn who_kicks_a_player_ends_its_session() {
+    let mut world = World::new(1, server(), link());
+    world.connect();
+    let peer = world.host.peer.expect("it is there");
+    world.host.endpoint.close(world.now, peer, code::KICKED, "enough", Duration::ZERO);
+    world.run_for(Duration::from_secs(5));
+    assert_eq!(world.player.closes.len(), 1);
+    assert_eq!(world.player.closes[0].code, code::KICKED);
+    assert_eq!(world.host.guests.stats().open, 0);
+}
+
+#[test]
+fn a_player_that_falls_silent_is_forgotten_with_its_session() {
+    let settings = Settings { idle_timeout: Duration::from_secs(3), ..Settings::default() };
+    let mut world = World::new(1, Config::server(settings), link());
+    world.connect();
+    world.link.up.set_config(LinkConfig { loss: Loss::Random(1.0), ..link() }).expect("a good link");
+    world.run_for(Duration::from_secs(8));
+    assert_eq!((world.host.guests.stats().open, world.host.endpoint.connection_count()), (0, 0));
+    assert_eq!(world.host.closes[0].code, code::IDLE_TIMEOUT);
+}
+
+#[test]
+fn an_idle_page_stays_for_minutes_on_the_protocols_keepalive() {
+    let mut world = World::new(1, server(), link());
+    world.connect();
+    world.run_for(Duration::from_secs(200));
+    assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
+    assert_eq!(world.host.guests.stats().open, 1);
+}
