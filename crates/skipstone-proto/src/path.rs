@@ -18,7 +18,7 @@ pub struct Path {
 /// Properties and costs of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
-    /// The name of the carrier in statistics: `udp`, `dtls`, `ws`, `local`.
+    /// The name of the carrier in statistics: `udp`, `dtls`, `wt`, `ws`, `local`.
     pub name: &'static str,
     /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window on our side.
     pub is_reliable: bool,
@@ -31,7 +31,8 @@ pub struct Carrier {
     /// The largest datagram that the carrier takes; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
     /// The largest packet that is sent on the carrier: smaller than the carrier's limit where urgent data would wait
-    /// for a large packet.
+    /// for a large packet, or where the carrier says what it takes at present
+    /// ([`Endpoint::set_packet_bytes_max`](crate::Endpoint::set_packet_bytes_max)).
     pub packet_bytes_max: u16,
     /// Bytes that IP and the carrier add to each datagram, at most.
     pub overhead_bytes: u16,
@@ -71,6 +72,25 @@ impl Carrier {
     const DTLS_RECORD_BYTES: u16 = 37;
     /// The greatest content of a record (RFC 6347, section 4.1).
     const DTLS_BYTES_MAX: u16 = 16_384;
+    /// Datagrams of a WebTransport session, over QUIC and IPv4. The session says how long a datagram may be, and may change its
+    /// mind; until it is asked, packets are as short as the shortest that any browser begins with.
+    pub const WEBTRANSPORT: Carrier = Carrier {
+        name: "wt",
+        is_bound: true,
+        is_protected: true,
+        packet_bytes_max: 1_024,
+        overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
+        record_bytes: Carrier::WEBTRANSPORT_RECORD_BYTES,
+        ..Carrier::UDP
+    };
+    /// Datagrams of a WebTransport session over IPv6.
+    pub const WEBTRANSPORT6: Carrier = Carrier {
+        overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
+        ..Carrier::WEBTRANSPORT
+    };
+    /// Bytes that a WebTransport datagram adds: QUIC's short header of 13 with an id of 8 (RFC 9000, section 17.3.1), its tag of
+    /// 16, the frame's type and length (RFC 9221, section 4), and the session's id (RFC 9297, section 2.1).
+    const WEBTRANSPORT_RECORD_BYTES: u16 = 33;
     /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message
     /// went alone.
     pub const WEBSOCKET: Carrier = Carrier {

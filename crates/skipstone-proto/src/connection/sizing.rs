@@ -18,6 +18,13 @@ impl Connection {
         carrier.packet_bytes_max.min(self.terms.sends.datagram_bytes_max - carrier.record_bytes)
     }
 
+    /// The carrier takes packets of so many bytes from now on.
+    pub(crate) fn set_packet_bytes_max(&mut self, bytes: u16) {
+        let carrier = &mut self.path.current.carrier;
+        carrier.packet_bytes_max = bytes.min(carrier.datagram_bytes_max);
+        self.path.mtu.on_told(carrier.packet_bytes_max);
+    }
+
     /// Greatest size of a datagram that the peer may send, in bytes. A longer datagram is not even opened, because a
     /// session keeps room for what it opened, authentic or not.
     pub(crate) fn accepted_bytes(&self) -> usize {

@@ -38,6 +38,9 @@ impl core::fmt::Display for ConnectError {
 
 impl core::error::Error for ConnectError {}
 
+/// What is left of the smallest datagram that the settings may allow (256 bytes) beside a record of DTLS.
+const PACKET_BYTES_MIN: u16 = 219;
+
 impl Endpoint {
     /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
     /// [`Event::Connected`](crate::connection::event::Event::Connected) or
@@ -215,6 +218,15 @@ impl Endpoint {
         if is_writable {
             self.activate(index);
         }
+    }
+
+    /// Tells the endpoint how long a datagram the session of this number takes from now on: what WebTransport calls
+    /// `maxDatagramSize`. Longer packets would vanish. At least 219 bytes, which is the least setting less the longest record.
+    pub fn set_packet_bytes_max(&mut self, socket: u32, bytes: u16) {
+        let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
+        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_mut()) else { return };
+        connection.set_packet_bytes_max(bytes.max(PACKET_BYTES_MIN));
+        self.activate(index);
     }
 
     /// Changes the maximum number of connections. Existing connections stay.

@@ -59,7 +59,7 @@ impl Config {
     /// They do not: [`ConfigError::ChannelTableTooLong`].
     pub fn check_carrier(&self, carrier: &Carrier) -> Result<(), ConfigError> {
         let bytes = frame::accept_len(&self.settings.encode());
-        let datagram_bytes = self.settings.datagram_bytes_max - carrier.record_bytes;
+        let datagram_bytes = carrier.packet_bytes_max.min(self.settings.datagram_bytes_max - carrier.record_bytes);
         let bytes_max = usize::from(datagram_bytes.min(BASE_BYTES_MIN)).saturating_sub(PACKET_BYTES_BESIDE);
         if bytes > bytes_max { Err(ConfigError::ChannelTableTooLong { bytes, bytes_max }) } else { Ok(()) }
     }

@@ -96,6 +96,11 @@ impl Mtu {
         }
     }
 
+    /// The carrier has measured the path itself: it takes datagrams of so many bytes, and there is nothing to search for.
+    pub(crate) fn on_told(&mut self, bytes: u16) {
+        *self = Mtu { base: bytes, proven: bytes, path_from: self.path_from, ..Mtu::new(0) };
+    }
+
     /// Bytes of a datagram, of which the settings and the carrier allow `max`.
     pub(crate) fn current(&self, max: u16) -> u16 {
         let current = if self.is_silent { self.base } else { self.proven };

@@ -8,6 +8,8 @@ use skipstone_proto::Config;
 use skipstone_proto::Duration;
 use skipstone_proto::{DeliveryMode, Settings};
 use skipstone_proto::{Redundancy, RedundancyMode};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Without redundancy, whose packets have sizes of their own.
 fn plain_server() -> Config {
@@ -182,5 +184,49 @@ fn losses_at_random_and_in_bursts_do_not_keep_datagrams_small() {
             black_holes = overview.stats.black_holes;
         }
         assert!(large > 800, "{large} of 1,000 with {loss:?}, {black_holes} black holes");
+    }
+}
+
+#[test]
+fn a_session_says_how_long_datagrams_may_be_and_no_longer_one_ever_leaves() {
+    let (limit, longest) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let mut world = World::on(Carrier::WEBTRANSPORT, 9, plain_server(), &[path_of(1_472)]);
+    let (allowed, seen) = (limit.clone(), longest.clone());
+    world.tap = Some(Box::new(move |_, _, _, bytes| {
+        seen.set(seen.get().max(bytes.len()));
+        if bytes.len() > allowed.get() {
+            bytes.clear();
+        }
+    }));
+    limit.set(1_024);
+    world.connect();
+    for bytes in [1_024, 1_211, 1_224, 1_100, 300, 1_439] {
+        limit.set(usize::from(bytes));
+        for endpoint in [&mut world.server.endpoint, &mut world.clients[0].endpoint] {
+            endpoint.set_packet_bytes_max(0, bytes);
+        }
+        longest.set(0);
+        for _ in 0..3 {
+            burst(&mut world, 20_000, ms(1_000));
+            world.run_for(ms(100));
+        }
+        assert_eq!(longest.get(), limit.get(), "as long as it may be, and no longer");
+        assert_eq!(world.server.overview().datagram_bytes, bytes);
+    }
+    assert_eq!(world.server.overview().stats.packets_lost, 0);
+}
+
+#[test]
+fn the_settings_hold_for_the_datagram_of_udp_around_a_session_too() {
+    let settings = Settings { datagram_bytes_max: 1_100, ..plain_server().settings };
+    let mut world = World::on(Carrier::WEBTRANSPORT, 9, Config::server(settings), &[path_of(1_472)]);
+    world.connect();
+    world.server.endpoint.set_packet_bytes_max(0, 1_211);
+    burst(&mut world, 20_000, ms(1_000));
+    assert_eq!(world.server.overview().datagram_bytes, 1_100 - 33);
+    for nonsense in [0, 1, u16::MAX] {
+        world.server.endpoint.set_packet_bytes_max(0, nonsense);
+        world.server.endpoint.set_packet_bytes_max(77, nonsense);
+        burst(&mut world, 20_000, ms(1_000));
     }
 }

@@ -160,7 +160,8 @@ fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
 
 #[test]
 fn what_a_carrier_protects_is_plain_though_the_server_encrypts() {
-    for carrier in [Carrier::WEBSOCKET, Carrier::DTLS, Carrier::DTLS6, Carrier::LOCAL] {
+    let datagrams = [Carrier::DTLS, Carrier::DTLS6, Carrier::WEBTRANSPORT, Carrier::WEBTRANSPORT6];
+    for carrier in datagrams.into_iter().chain([Carrier::WEBSOCKET, Carrier::LOCAL]) {
         assert!(carrier.is_protected);
         let mut world = World::on(carrier, 1, of(1), &[link(5)]);
         let chosen = Rc::new(Cell::new(0));

@@ -62,6 +62,7 @@ impl Plan {
         let carrier = match is_stream {
             true => Carrier::WEBSOCKET,
             false if Rng::new(seed ^ 0xD715).chance(0.2) => Carrier::DTLS,
+            false if Rng::new(seed ^ 0x3EB7).chance(0.2) => Carrier::WEBTRANSPORT,
             false => Carrier::UDP,
         };
         let clients = 1 + rng.below(4) as usize;
