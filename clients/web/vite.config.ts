@@ -7,5 +7,5 @@ export default defineConfig({
     emptyOutDir: false,
     lib: { entry: "src/index.ts", formats: ["es"], fileName: "skipstone" },
   },
-  test: { include: ["tests/**/*.test.ts"] },
+  test: { include: ["tests/*.test.ts"] },
 });
