@@ -13,11 +13,14 @@ use crate::outcome::Outcome;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 /// Everything that lives between calls.
+#[derive(Default)]
 struct State {
     options: Options,
-    core: Option<Core>,
+    /// It lives as long as the module's memory: what would end it need not be downloaded.
+    core: Option<ManuallyDrop<Core>>,
     input: Vec<u8>,
     outcome: Outcome,
     /// Numbers of the outcome, or those that were asked for last.
@@ -26,7 +29,7 @@ struct State {
 }
 
 thread_local! {
-    static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
+    static STATE: RefCell<Option<ManuallyDrop<State>>> = const { RefCell::new(None) };
 }
 
 /// The version of these functions: the page refuses a module of another one.
@@ -41,14 +44,7 @@ const COPIED_BYTES_MAX: usize = 16 << 10;
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> Option<T> {
     STATE.with(|state| {
         let mut state = state.try_borrow_mut().ok()?;
-        let state = state.get_or_insert_with(|| State {
-            options: Options::default(),
-            core: None,
-            input: Vec::new(),
-            outcome: Outcome::default(),
-            figures: Vec::new(),
-            text: String::new(),
-        });
+        let state = state.get_or_insert_with(|| ManuallyDrop::new(State::default()));
         Some(act(state))
     })
 }
@@ -104,10 +100,13 @@ pub(crate) extern "C" fn skip_option(option: u32, value: f64) -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_begin(seed_bytes: u32) -> i32 {
     let begun = with_state(|state| {
+        if state.core.is_some() {
+            return Err(Refusal::BadArgument);
+        }
         let seed = state.input.get(..seed_bytes as usize).and_then(|seed| <[u8; 32]>::try_from(seed).ok());
         let seed = seed.ok_or(Refusal::BadArgument)?;
         match Core::new(state.options.clone(), seed) {
-            Ok(core) => state.core = Some(core),
+            Ok(core) => state.core = Some(ManuallyDrop::new(core)),
             Err(error) => {
                 state.text = error.to_string();
                 return Err(Refusal::BadConfig);
@@ -220,7 +219,7 @@ pub(crate) extern "C" fn skip_timeout(now_us: f64) -> i32 {
 /// When `skip_timeout` is due, in µs of the page's clock; infinity if never.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_timeout() -> f64 {
-    with_state(|state| state.core.as_ref().map(Core::poll_timeout)).flatten().unwrap_or(f64::INFINITY)
+    with_state(|state| state.core.as_ref().map(|core| core.poll_timeout())).flatten().unwrap_or(f64::INFINITY)
 }
 
 /// 1 if there are datagrams to send. The figures are: socket, address, bytes, bytes of each datagram but the last.
@@ -259,7 +258,7 @@ pub(crate) extern "C" fn skip_poll_event(now_us: f64) -> i32 {
 /// A socket whose carrier can be closed; negative if there is none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_released() -> i32 {
-    let released = with_state(|state| state.core.as_mut().and_then(Core::poll_released)).flatten();
+    let released = with_state(|state| state.core.as_mut().and_then(|core| core.poll_released())).flatten();
     released.map_or(-1, |socket| socket as i32)
 }
 
