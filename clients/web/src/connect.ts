@@ -2,13 +2,12 @@
 
 import { Client, failure } from "./client";
 import { driverOptions } from "./choices";
-import { LocalHost, WorkerHost, type Host } from "./link/host";
+import { WorkerHost, type Host } from "./link/host";
 import type { ClientOptions, Token } from "./options";
 import InlineWorker from "./worker/main?worker&inline";
 
 /** The worker that all clients of the page share. */
 let shared: Host | undefined;
-let local: Host | undefined;
 
 /**
  * Begins to connect; `connected` or `closed` follows. With `https://HOST:PORT` WebTransport is tried first and a WebSocket beside it;
@@ -23,13 +22,9 @@ export function connect(url: string, options: ClientOptions = {}): Client {
   return new Client(hostOf(options.worker), chosen, ask);
 }
 
-function hostOf(worker: ClientOptions["worker"] = typeof Worker !== "undefined"): Host {
-  if (typeof worker === "function") {
+function hostOf(worker: ClientOptions["worker"]): Host {
+  if (worker !== undefined) {
     return new WorkerHost(worker, failure);
-  }
-  if (!worker) {
-    local ??= new LocalHost();
-    return local;
   }
   shared ??= new WorkerHost(() => new InlineWorker(), failure);
   return shared;

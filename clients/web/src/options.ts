@@ -43,11 +43,10 @@ export interface ClientOptions {
   /** Bytes that may wait in each direction between the page and the worker. Default 16 MiB, at least 1 MiB. */
   queueBytesMax?: number;
   /**
-   * Where the protocol runs: `true` in a worker that all clients of the page share, `false` in this thread, or in a worker that
-   * this function starts from the package's own file (`skipstone/worker`), for pages that allow no `blob:` worker. Default `true`
-   * where there are workers.
+   * Starts a worker of the client's own from the package's file (`skipstone/worker`), for pages that allow no `blob:` worker.
+   * Without it all clients of a page share one, which comes with the module.
    */
-  worker?: boolean | (() => Worker);
+  worker?: () => Worker;
 }
 
 /** What the driver is told; it can be posted to a worker. */

@@ -1,9 +1,6 @@
-// Where the protocol runs: in a worker that all clients of the page share, in a worker of the application's, or in this thread.
+// Where the protocol runs: in a worker that all clients of the page share, or in a worker of the application's.
 
 import { coreModule } from "../core/module";
-import { browserClock } from "../driver/clock";
-import type { Thread } from "../worker/sessions";
-import { Sessions } from "../worker/sessions";
 import type { News, Order } from "./messages";
 
 /** One end of the link, for many clients. */
@@ -17,7 +14,7 @@ export interface Host {
 }
 
 /** Numbers the clients and sorts the news. */
-abstract class Numbered {
+export abstract class Numbered {
   readonly #clients = new Map<number, (news: News) => void>();
   #next = 0;
 
@@ -97,23 +94,3 @@ export class WorkerHost extends Numbered implements Host {
 
 /** How long a worker without clients is kept. */
 const IDLE_MS = 10_000;
-
-/** This thread. */
-export class LocalHost extends Numbered implements Host {
-  readonly #sessions: Sessions;
-
-  constructor(thread: Partial<Thread> = {}) {
-    super();
-    this.#sessions = new Sessions({
-      clock: browserClock(),
-      sockets: { WebSocket: globalThis.WebSocket, WebTransport: globalThis.WebTransport },
-      epochNow: () => performance.timeOrigin + performance.now(),
-      ...thread,
-      post: (news) => this.dispatch(news),
-    });
-  }
-
-  post(order: Order): void {
-    this.#sessions.handle(order);
-  }
-}
