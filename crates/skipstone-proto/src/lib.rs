@@ -74,6 +74,7 @@
 )]
 
 mod channel;
+mod checksum;
 mod connection;
 mod delivery;
 mod endpoint;

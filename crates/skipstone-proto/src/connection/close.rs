@@ -4,7 +4,7 @@
 use super::ending::{Answer, Ending};
 use super::event::{Close, ClosedBy, Event};
 use super::sending::PendingFrames;
-use super::{Connection, ConnectionState, Context, Side};
+use super::{Connection, ConnectionState, Context};
 use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
 use crate::recovery::Ledger;
@@ -82,7 +82,7 @@ impl Connection {
             ConnectionState::Drained => self.answer_now(cx.now),
             // Both sides close at once: the server's reason counts. The server sends CLOSE again, and the client
             // answers.
-            ConnectionState::Closing if self.identity.side == Side::Server => {
+            ConnectionState::Closing if self.identity.is_server() => {
                 let ending = self.ending.take().expect("a closing connection has an ending");
                 self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
                 self.drain(cx.now, *ending);
@@ -122,7 +122,7 @@ impl Connection {
         self.ending.as_ref()?;
         let spacing = self.path.rtt.probe_timeout(Duration::ZERO);
         let is_unanswered =
-            self.state == ConnectionState::Closing || self.identity.side == Side::Server && !self.timers.is_confirmed;
+            self.state == ConnectionState::Closing || self.identity.is_server() && !self.timers.is_confirmed;
         let is_reliable = self.path.current.carrier.is_reliable;
         let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now && now < ending.deadline)?;
         let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;

@@ -27,7 +27,7 @@ impl Connection {
             }
             _ => {}
         }
-        if self.identity.side == Side::Server || !is_standing || self.path.current.carrier.is_reliable {
+        if self.identity.is_server() || !is_standing || self.path.current.carrier.is_reliable {
             return false;
         }
         if self.timers.gone_due == Time::NEVER {

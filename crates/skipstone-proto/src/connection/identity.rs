@@ -27,3 +27,10 @@ pub(super) struct Identity {
     pub(super) ids: ConnectionIds,
     pub(super) spare: SpareIds,
 }
+
+impl Identity {
+    /// Whether this is the server's end. Without the feature `server` there is none, and the compiler drops what belongs to it.
+    pub(super) fn is_server(&self) -> bool {
+        cfg!(feature = "server") && self.side == Side::Server
+    }
+}

@@ -28,7 +28,7 @@ impl Connection {
 
     /// Whether a message of this channel is looked at by itself, because a rule holds the channel.
     pub(super) fn is_limited_inbound(&self, channel: u16) -> bool {
-        self.receiving.inbound.as_ref().is_some_and(|limits| limits.holds(channel))
+        self.identity.is_server() && self.receiving.inbound.as_ref().is_some_and(|limits| limits.holds(channel))
     }
 
     /// Applies the limits that a frame's header shows to be broken.
@@ -38,7 +38,9 @@ impl Connection {
         cursor: &mut MessageCursor,
         message: &Message<'_>,
     ) -> Inbound {
-        let Some(limits) = &self.receiving.inbound else { return Inbound::Allowed };
+        let Some(limits) = self.receiving.inbound.as_ref().filter(|_| self.identity.is_server()) else {
+            return Inbound::Allowed;
+        };
         let length = message.fragment.map_or(message.payload.len(), |fragment| fragment.total as usize);
         match limits.check(message.channel, length) {
             Ok(()) => Inbound::Allowed,
@@ -48,7 +50,8 @@ impl Connection {
 
     /// Takes a message's share of its channel's rate. The message is complete and has not come before.
     pub(super) fn admit_inbound(&mut self, cx: &mut Context<'_>, cursor: &mut MessageCursor, channel: u16) -> Inbound {
-        let Some(limits) = &mut self.receiving.inbound else { return Inbound::Allowed };
+        let is_server = self.identity.is_server();
+        let Some(limits) = self.receiving.inbound.as_mut().filter(|_| is_server) else { return Inbound::Allowed };
         match limits.admit(cx.now, channel) {
             Ok(()) => Inbound::Allowed,
             Err(breach) => self.on_breach(cx, cursor, breach),

@@ -4,7 +4,7 @@
 use super::client_handshake::{Hint, News, RESEND_FIRST};
 use super::event::{ClosedBy, code};
 use super::sending::Sending;
-use super::{Connection, ConnectionState, Context, Side};
+use super::{Connection, ConnectionState, Context};
 use crate::recovery::Received;
 use crate::security::plain::KEY_BYTES;
 use crate::security::{Plain, Security};
@@ -94,7 +94,7 @@ impl Connection {
 
     /// Server: why its session failed before the client was asked for; nobody but the client wants to know.
     pub(crate) fn refusal(&mut self) -> Option<&str> {
-        let is_failed = self.identity.side == Side::Server && self.is_dead();
+        let is_failed = self.identity.is_server() && self.is_dead();
         self.security.session().filter(|_| is_failed)?.failure()
     }
 }

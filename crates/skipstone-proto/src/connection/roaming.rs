@@ -52,10 +52,7 @@ impl Connection {
                 | ConnectionState::Closing
                 | ConnectionState::Drained
         );
-        self.identity.side == Side::Server
-            && is_standing
-            && !self.path.current.carrier.is_bound
-            && !path.carrier.is_bound
+        self.identity.is_server() && is_standing && !self.path.current.carrier.is_bound && !path.carrier.is_bound
     }
 
     /// Takes a datagram that came along the connection's own path.

@@ -7,7 +7,7 @@
 mod bounds;
 mod exchange;
 
-use super::{Connection, Side};
+use super::Connection;
 use crate::time::Time;
 pub use bounds::ServerTime;
 use bounds::{Exchange, OffsetBounds};
@@ -27,7 +27,7 @@ impl Connection {
     }
 
     pub(super) fn on_time_request(&mut self, now: Time, sent_us: u64) {
-        if self.identity.side == Side::Server && self.is_open() {
+        if self.identity.is_server() && self.is_open() {
             self.time.request = Some(TimeRequest { sent_us, received_at: now });
         }
     }

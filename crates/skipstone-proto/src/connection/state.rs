@@ -88,6 +88,10 @@ impl Connection {
         self.identity.peer
     }
 
+    pub(crate) fn is_server(&self) -> bool {
+        self.identity.is_server()
+    }
+
     pub(crate) fn side(&self) -> Side {
         self.identity.side
     }

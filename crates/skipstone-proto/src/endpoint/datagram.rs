@@ -132,7 +132,7 @@ impl Endpoint {
     }
 
     fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), DropReason> {
-        if !self.config.is_server {
+        if !self.is_server() {
             return Err(DropReason::BadFrame);
         }
         let common = VERSIONS.into_iter().find(|ours| hello.offer.versions.clone().any(|theirs| theirs == *ours));
@@ -194,7 +194,7 @@ impl Endpoint {
     }
 
     fn handle_open(&mut self, now: Time, path: Path, open: &Open<'_>, bytes: &mut [u8]) -> Result<(), DropReason> {
-        if !self.config.is_server || !VERSIONS.contains(&open.version) {
+        if !self.is_server() || !VERSIONS.contains(&open.version) {
             return Err(DropReason::BadFrame);
         }
         if open.suite & self.suites_on(&path) == 0 {

@@ -27,7 +27,7 @@ impl Endpoint {
     }
 
     fn answer_unknown(&mut self, path: Path, id: u32, length: usize) {
-        let is_asked = self.config.is_server && !path.carrier.is_reliable && length >= RESET_BYTES;
+        let is_asked = self.is_server() && !path.carrier.is_reliable && length >= RESET_BYTES;
         if is_asked && !self.replies.push_reset(path, |writer| datagram::encode_reset(writer, id)) {
             self.totals.past.drops.count(DropReason::TooManyReplies);
         }
@@ -42,7 +42,7 @@ impl Endpoint {
     /// Handles a RESET: a server, or an attacker in its place, does not know one of our connections.
     pub(super) fn handle_reset(&mut self, now: Time, path: Path, id: u32) -> Result<(), DropReason> {
         // A server never gets one, and looking for its connection would cost it the more the more clients it has.
-        if self.config.is_server {
+        if self.is_server() {
             return Err(DropReason::BadFrame);
         }
         let ours = self.slots.find_by(|connection| {

@@ -80,6 +80,11 @@ impl Endpoint {
         })
     }
 
+    /// Whether clients may connect.
+    pub(super) fn is_server(&self) -> bool {
+        cfg!(feature = "server") && self.config.is_server
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
     }
@@ -161,14 +166,16 @@ impl Endpoint {
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
         self.totals.past.add(connection.stats_mut());
-        let is_failed = connection.side() == Side::Server && !connection.is_requested();
+        let is_failed = connection.is_server() && !connection.is_requested();
         if is_failed {
             self.handshake_budget.on_failed(&connection.path().remote);
         }
         let path = *connection.path();
         connection.local_ids().for_each(|id| self.directory.ids.release(id));
         let from = connection.opened_by();
-        if let Some(opened) = self.directory.opened.get(&from).copied().filter(|opened| opened.index == index) {
+        if connection.is_server()
+            && let Some(opened) = self.directory.opened.get(&from).copied().filter(|opened| opened.index == index)
+        {
             self.directory.opened.remove(&from);
             if is_failed {
                 self.directory.spent.forgive(&opened.cookie);

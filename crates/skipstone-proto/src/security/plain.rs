@@ -1,5 +1,6 @@
 //! The plain suite: a keyed checksum of 64 bits against damage, late copies and blind forgery. WIRE.md section 3.
 
+use crate::checksum::crc32;
 use crate::wire::cursor::Reader;
 use crate::wire::datagram::COOKIE_BYTES;
 use core::ops::Range;
@@ -56,7 +57,7 @@ impl Plain {
     fn tag(&self, datagram: &[u8], number: u64) -> [u8; TAG_BYTES] {
         let mut covered = [0; 12];
         covered[..8].copy_from_slice(&number.to_be_bytes());
-        covered[8..].copy_from_slice(&crc32fast::hash(datagram).to_be_bytes());
+        covered[8..].copy_from_slice(&crc32(&[datagram]).to_be_bytes());
         self.keyed.hash(&covered).to_be_bytes()
     }
 }

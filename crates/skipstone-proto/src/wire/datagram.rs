@@ -4,6 +4,7 @@ mod encode;
 mod offer;
 mod versions;
 
+use crate::checksum::crc32;
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
 pub use encode::{
@@ -174,7 +175,7 @@ fn checked(datagram: &[u8]) -> Result<&[u8], Malformed> {
 
 /// CRC-32 (IEEE 802.3).
 fn check_of(content: &[u8]) -> [u8; CHECK_BYTES] {
-    crc32fast::hash(content).to_be_bytes()
+    crc32(&[content]).to_be_bytes()
 }
 
 fn decode_hello(mut reader: Reader<'_>) -> Result<Datagram<'_>, Malformed> {

@@ -1,5 +1,7 @@
 //! Symbols: the contribution of a packet to a repair.
 
+use crate::checksum::crc32;
+
 /// Length (2 bytes) and checksum (4) before the content.
 pub(super) const PREFIX_BYTES: usize = 6;
 
@@ -21,10 +23,7 @@ pub(super) fn content(number: u64, symbol: &[u8]) -> Option<&[u8]> {
 }
 
 fn checksum(number: u64, content: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&number.to_be_bytes());
-    hasher.update(content);
-    hasher.finalize()
+    crc32(&[&number.to_be_bytes(), content])
 }
 
 #[cfg(test)]

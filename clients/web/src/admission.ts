@@ -1,0 +1,92 @@
+// Whether a message can be accepted, known at the call: the rules of the server, and what waits on channels that refuse when they
+// are full.
+
+import { SendError } from "./errors";
+import { ITEM_BYTES, type GateNews } from "./link/messages";
+import { ruleFor, type ServerSettings } from "./settings";
+
+/** A channel that refuses when it is full. */
+interface Gate {
+  /** Messages and bytes that were accepted while this connection stands. */
+  messages: number;
+  bytes: number;
+  /** Of these, what the worker has taken, and what waits there. */
+  taken: GateNews;
+}
+
+const NOTHING: GateNews = { channel: 0, messages: 0, bytes: 0, takenMessages: 0, takenBytes: 0 };
+
+export class Admission {
+  readonly #queueBytesMax: number;
+  /** `undefined` while the connection does not stand. */
+  #settings: ServerSettings | undefined;
+  /** Bytes on their way to the worker. */
+  #bytes = 0;
+  readonly #gates = new Map<number, Gate>();
+
+  constructor(queueBytesMax: number) {
+    this.#queueBytesMax = queueBytesMax;
+  }
+
+  get settings(): ServerSettings | undefined {
+    return this.#settings;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  open(settings: ServerSettings): void {
+    this.#settings = settings;
+    this.#gates.clear();
+  }
+
+  close(): void {
+    this.#settings = undefined;
+  }
+
+  /** Accepts a message, or throws. */
+  admit(channel: number, payload: Uint8Array): void {
+    const settings = this.#settings;
+    if (settings === undefined) {
+      throw new SendError("notConnected", channel, payload);
+    }
+    const rule = ruleFor(settings, channel);
+    if (rule === undefined || !Number.isInteger(channel)) {
+      throw new SendError("noSuchChannel", channel, payload);
+    }
+    const bytesMax = Math.min(settings.messageBytesMax, rule.queueBytesMax);
+    if (payload.length > bytesMax) {
+      throw new SendError("tooLong", channel, payload, bytesMax);
+    }
+    if (this.#bytes > 0 && this.#bytes + payload.length + ITEM_BYTES > this.#queueBytesMax) {
+      throw new SendError("workerBusy", channel, payload);
+    }
+    if (rule.overflow === "refuse") {
+      const gate = this.#gates.get(channel) ?? { messages: 0, bytes: 0, taken: NOTHING };
+      const { taken } = gate;
+      const messages = gate.messages - taken.takenMessages + taken.messages + 1;
+      const bytes = gate.bytes - taken.takenBytes + taken.bytes + payload.length;
+      if (messages > rule.queueMessagesMax || bytes > rule.queueBytesMax) {
+        throw new SendError("queueFull", channel, payload);
+      }
+      this.#gates.set(channel, {
+        messages: gate.messages + 1,
+        bytes: gate.bytes + payload.length,
+        taken,
+      });
+    }
+    this.#bytes += payload.length + ITEM_BYTES;
+  }
+
+  /** The worker has taken so much, and this is what waits there. */
+  onTaken(bytes: number, gates: readonly GateNews[]): void {
+    this.#bytes = Math.max(0, this.#bytes - bytes);
+    for (const taken of gates) {
+      const gate = this.#gates.get(taken.channel);
+      if (gate !== undefined) {
+        gate.taken = taken;
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// The beginning of a client.
+
+import { Client, failure } from "./client";
+import { driverOptions } from "./choices";
+import { WorkerHost, type Host } from "./link/host";
+import type { ClientOptions, Token } from "./options";
+import InlineWorker from "./worker/main?worker&inline";
+
+/** The worker that all clients of the page share. */
+let shared: Host | undefined;
+
+/**
+ * Begins to connect; `connected` or `closed` follows. With `https://HOST:PORT` WebTransport is tried first and a WebSocket beside it;
+ * `wss://` and `ws://` are WebSockets alone. The port is 7777 if there is none.
+ *
+ * Throws a `ConnectError` if the URL or an option cannot be.
+ */
+export function connect(url: string, options: ClientOptions = {}): Client {
+  const { token = "" } = options;
+  const chosen = driverOptions(url, options);
+  const ask = typeof token === "function" ? token : (): Token => token;
+  return new Client(hostOf(options.worker), chosen, ask);
+}
+
+function hostOf(worker: ClientOptions["worker"]): Host {
+  if (worker !== undefined) {
+    return new WorkerHost(worker, failure);
+  }
+  shared ??= new WorkerHost(() => new InlineWorker(), failure);
+  return shared;
+}

@@ -1,0 +1,32 @@
+// How long to wait before the next attempt.
+
+import type { Reconnect } from "../options";
+import type { Clock } from "./clock";
+
+/** Pauses that double from one failure to the next, with a random half: clients that lost a server together come back apart. */
+export class Backoff {
+  readonly #reconnect: Required<Reconnect>;
+  readonly #clock: Clock;
+  #failures = 0;
+
+  constructor(reconnect: Required<Reconnect>, clock: Clock) {
+    this.#reconnect = reconnect;
+    this.#clock = clock;
+  }
+
+  /** Milliseconds until the next attempt; `undefined` if there have been as many in a row as there may be. */
+  next(): number | undefined {
+    const { pauseMin, pauseMax, attemptsMax } = this.#reconnect;
+    if (this.#failures >= attemptsMax) {
+      return undefined;
+    }
+    const pause = Math.min(pauseMin * 2 ** this.#failures, pauseMax);
+    this.#failures += 1;
+    return pause / 2 + (pause / 2) * this.#clock.random();
+  }
+
+  /** A connection stood. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}

@@ -1,0 +1,42 @@
+// What carries a connection's datagrams: a WebSocket or a WebTransport session, from the driver's side.
+
+import type { CarrierCounters, CarrierKind } from "../statistics";
+
+/** An open carrier of one connection. */
+export interface Carrier {
+  readonly kind: CarrierKind;
+  /** Bytes of a datagram that the session takes at present; 0 on a stream. */
+  readonly packetBytesMax: number;
+  /** Whether it takes datagrams now; `onWritable` says when it does again. */
+  readonly isWritable: boolean;
+  readonly counters: CarrierCounters;
+  /** Takes a view that is good during the call only. */
+  send(datagram: Uint8Array<ArrayBuffer>): void;
+  close(): void;
+  /** Set by whoever drives the carrier; until then what comes is kept. */
+  handlers: CarrierHandlers | undefined;
+}
+
+export interface CarrierHandlers {
+  onDatagram(datagram: Uint8Array<ArrayBuffer>): void;
+  onWritable(): void;
+  onLost(reason: string): void;
+}
+
+/** A carrier that is being opened. */
+export interface Opening {
+  ready: Promise<Carrier>;
+  /** Gives it up; one that opened meanwhile is closed. */
+  cancel(): void;
+}
+
+/** What the browser offers; tests offer others. */
+export interface Sockets {
+  WebSocket?: typeof WebSocket | undefined;
+  WebTransport?: typeof WebTransport | undefined;
+}
+
+/** What an error says of itself. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,362 @@
+// One client of the page in the worker: it opens a carrier, drives the connection, and connects again when it is lost.
+
+import { isTemporary, closeCode, type Close, type ClosedBy } from "../close";
+import { CARRIER, Core, EVENT, REFUSAL, type CoreEvent } from "../core/core";
+import { settingsOf } from "../core/figures";
+import { BatchWriter, buffersOf, eachItem, type Batch } from "../link/batch";
+import { ITEM_BYTES, SEND_NUMBERS, type Detail, type GateNews, type News } from "../link/messages";
+import type { CarrierChoice, DriverOptions } from "../options";
+import { ruleFor, type ServerSettings } from "../settings";
+import { Backoff } from "./backoff";
+import { reasonOf, type Carrier, type Sockets } from "./carrier";
+import type { Clock, Timer } from "./clock";
+import { Pump, type PumpOwner } from "./pump";
+import { race, type Contestant, type Race } from "./race";
+import { openWebSocket } from "./websocket";
+import { openWebTransport } from "./webtransport";
+
+/** How often statistics are published, in ms. */
+const PUBLISH_MS = 100;
+
+const CLOSED_BY: readonly ClosedBy[] = ["local", "peer", "nobody"];
+const NO_BYTES = new Uint8Array(0);
+
+type Post = (news: News, transfer: ArrayBuffer[]) => void;
+
+/** What a session needs of the world around it. */
+export interface Environment {
+  clock: Clock;
+  sockets: Sockets;
+  /** A client is over, and its carriers are closed. */
+  onGone(client: number): void;
+  /** Milliseconds since the epoch, on the same clock in the page and in the worker. */
+  epochNow(): number;
+}
+
+export class Session implements PumpOwner {
+  readonly #client: number;
+  readonly #options: DriverOptions;
+  readonly #world: Environment;
+  readonly #post: Post;
+  readonly #core: Core;
+  readonly #pump: Pump;
+  readonly #backoff: Backoff | undefined;
+  readonly #events = new BatchWriter();
+  #details: Detail[] = [];
+  /** Bytes of events that the application has not taken. */
+  #eventBytes = 0;
+  #takenBytes = 0;
+  #attempt = 0;
+  #socket: number | undefined;
+  #race: Race | undefined;
+  #timer: Timer | undefined;
+  /** The kind of carrier that led to no connection the last time: it starts second. */
+  #failed: CarrierChoice["kind"] | undefined;
+  #isConnected = false;
+  #isOver = false;
+  /** Channels that refuse when they are full, and those of them where something waits. */
+  readonly #gates = new Map<number, GateNews>();
+  readonly #waiting = new Set<number>();
+  #settings: ServerSettings | undefined;
+  #publishedAt = -Infinity;
+  #publishTimer: Timer | undefined;
+  #names: string[] = [];
+
+  constructor(client: number, module: WebAssembly.Module, options: DriverOptions, world: Environment, post: Post) {
+    this.#client = client;
+    this.#options = options;
+    this.#world = world;
+    this.#post = post;
+    this.#core = new Core(module, world.clock.seed(), new Map(options.core));
+    this.#pump = new Pump(this.#core, world.clock, this);
+    this.#backoff = options.reconnect && new Backoff(options.reconnect, world.clock);
+    this.#begin();
+  }
+
+  /** The page has the token of this attempt. */
+  onToken(attempt: number, token: Uint8Array): void {
+    if (attempt === this.#attempt && !this.#isOver && this.#race === undefined && this.#socket === undefined) {
+      this.#dial(token);
+    }
+  }
+
+  /** Messages that the page has accepted. */
+  send(batch: Batch): void {
+    const now = this.#pump.now();
+    eachItem(batch, SEND_NUMBERS, ([channel = 0, id = 0, age = 0], bytes) => {
+      this.#takenBytes += bytes.length + ITEM_BYTES;
+      if (this.#socket !== undefined) {
+        this.#core.sendAccepted(now, this.#socket, channel, id, bytes, age);
+        this.#count(channel, bytes.length);
+      }
+    });
+    this.#pump.soon();
+  }
+
+  flush(): void {
+    this.#core.flush(this.#pump.now());
+    this.#pump.soon();
+  }
+
+  credit(bytes: number): void {
+    this.#eventBytes = Math.max(0, this.#eventBytes - bytes);
+    this.#pump.soon();
+  }
+
+  close(code: number, reason: string, linger: number): void {
+    if (this.#isOver) {
+      return;
+    }
+    if (this.#socket === undefined) {
+      this.#end({ by: "local", code, reason });
+    } else {
+      this.#core.close(this.#pump.now(), this.#socket, code, reason, linger * 1_000);
+      this.#pump.soon();
+    }
+  }
+
+  /** The page goes away: there is no time for goodbyes beyond the carrier's own. */
+  leave(): void {
+    if (this.#socket !== undefined) {
+      this.#core.close(this.#pump.now(), this.#socket, closeCode.none, "the page was left", 0);
+      this.#pump.turn();
+    }
+    this.#stop();
+  }
+
+  /** The network is back: there is no need to wait for the pause's end. */
+  onOnline(): void {
+    if (this.#timer !== undefined) {
+      this.#timer.cancel();
+      this.#backoff?.reset();
+      this.#begin();
+    }
+  }
+
+  hasRoom(): boolean {
+    return this.#eventBytes < this.#options.queueBytesMax;
+  }
+
+  onEvent(event: CoreEvent): void {
+    if (event.socket !== this.#socket) {
+      return;
+    }
+    switch (event.kind) {
+      case EVENT.connected:
+        this.#onConnected(event);
+        return;
+      case EVENT.closed:
+        this.#onClosed(event);
+        return;
+      default:
+        this.#push(event.kind, event.numbers, event.bytes);
+    }
+  }
+
+  onTurn(): void {
+    this.#publish();
+    this.#tell();
+    if (this.#isOver && this.#pump.isIdle) {
+      this.#stop();
+    }
+  }
+
+  onFailure(error: unknown): void {
+    this.#end({ by: "local", code: closeCode.protocol, reason: `the protocol failed, please report it: ${reasonOf(error)}` });
+  }
+
+  /** Asks for the token of the next attempt. */
+  #begin(): void {
+    this.#timer = undefined;
+    this.#attempt += 1;
+    this.#post({ client: this.#client, attempt: this.#attempt }, []);
+  }
+
+  #dial(token: Uint8Array): void {
+    const { headStart, handshakeTimeout } = this.#options;
+    const dialed = race(this.#contestants(), headStart, handshakeTimeout, this.#world.clock);
+    this.#race = dialed;
+    dialed.winner.then(
+      (carrier) => this.#connect(carrier, token),
+      (error: unknown) => {
+        this.#race = undefined;
+        this.#end({ by: "nobody", code: closeCode.unreachable, reason: reasonOf(error) });
+      },
+    );
+  }
+
+  #connect(carrier: Carrier, token: Uint8Array): void {
+    this.#race = undefined;
+    if (this.#isOver) {
+      carrier.close();
+      return;
+    }
+    const socket = this.#pump.connect(carrier, CARRIER[carrier.kind], token);
+    if (socket < 0) {
+      const reason = socket === REFUSAL.tokenTooLong ? "the token has more than 1,024 bytes" : `refused (${socket})`;
+      this.#end({ by: "local", code: closeCode.refused, reason });
+      return;
+    }
+    this.#socket = socket;
+  }
+
+  /** The best first; one that the last time led to no connection starts last. */
+  #contestants(): Contestant[] {
+    const { WebSocket, WebTransport } = this.#world.sockets;
+    const choices = [...this.#options.carriers];
+    if (choices[0]?.kind === this.#failed) {
+      choices.push(...choices.splice(0, 1));
+    }
+    return choices.flatMap((choice): Contestant[] => {
+      if (choice.kind === "websocket") {
+        return WebSocket === undefined ? [] : [{ name: choice.url, open: () => openWebSocket(choice.url, WebSocket) }];
+      }
+      const hashes = choice.hashes.map((value) => ({ algorithm: "sha-256", value }));
+      const options = hashes.length > 0 ? { serverCertificateHashes: hashes } : {};
+      const open = (Session: typeof globalThis.WebTransport) => () => openWebTransport(choice.url, options, Session);
+      return WebTransport === undefined ? [] : [{ name: choice.url, open: open(WebTransport) }];
+    });
+  }
+
+  #onConnected(event: CoreEvent): void {
+    const settings = settingsOf(this.#core.settings(event.socket) ?? []);
+    const carrier = this.#pump.carrierOf(event.socket)?.kind ?? "websocket";
+    this.#settings = settings;
+    this.#isConnected = true;
+    this.#failed = undefined;
+    this.#gates.clear();
+    this.#waiting.clear();
+    this.#backoff?.reset();
+    this.#details.push({ settings, carrier });
+    this.#push(EVENT.connected, [0, 0, 0], NO_BYTES);
+  }
+
+  #onClosed({ numbers, bytes, socket }: CoreEvent): void {
+    const by = CLOSED_BY[numbers[1]] ?? "nobody";
+    const close = { by, code: numbers[0], reason: new TextDecoder().decode(bytes.slice()) };
+    if (!this.#isConnected) {
+      this.#failed = this.#pump.carrierOf(socket)?.kind;
+    }
+    this.#publish(true);
+    this.#end(close);
+  }
+
+  /** A connection or an attempt is over: the client waits for the next one, or is over, too. */
+  #end(close: Close): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#socket = undefined;
+    this.#isConnected = false;
+    this.#settings = undefined;
+    const retryIn = isTemporary(close) ? this.#backoff?.next() : undefined;
+    this.#details.push({ close, retryIn });
+    this.#push(EVENT.closed, [0, 0, 0], NO_BYTES);
+    if (retryIn === undefined) {
+      this.#isOver = true;
+      this.#race?.cancel();
+      this.#timer?.cancel();
+      // What the core still has to say, its CLOSE among it, leaves before the carrier is closed.
+      this.#pump.soon();
+    } else {
+      this.#timer = this.#world.clock.after(retryIn, () => this.#begin());
+    }
+    this.#tell();
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#world.onGone(this.#client);
+    this.#race?.cancel();
+    this.#timer?.cancel();
+    this.#publishTimer?.cancel();
+    this.#pump.stop();
+  }
+
+  #push(kind: number, numbers: readonly number[], bytes: Uint8Array): void {
+    this.#eventBytes += bytes.length + ITEM_BYTES;
+    this.#events.add([kind, ...numbers], bytes);
+  }
+
+  /** Counts a message on a channel that refuses when it is full: the page is told what waits there. */
+  #count(channel: number, bytes: number): void {
+    const rule = this.#settings && ruleFor(this.#settings, channel);
+    if (rule?.overflow !== "refuse") {
+      return;
+    }
+    const gate = this.#gates.get(channel) ?? { channel, messages: 0, bytes: 0, takenMessages: 0, takenBytes: 0 };
+    gate.takenMessages += 1;
+    gate.takenBytes += bytes;
+    this.#gates.set(channel, gate);
+    this.#waiting.add(channel);
+  }
+
+  /** What changed on those channels. */
+  #gateNews(): GateNews[] {
+    const news: GateNews[] = [];
+    for (const channel of this.#waiting) {
+      const gate = this.#gates.get(channel);
+      if (gate === undefined || this.#socket === undefined) {
+        this.#waiting.delete(channel);
+        continue;
+      }
+      const [messages, bytes] = this.#core.queued(this.#socket, channel);
+      if (messages !== gate.messages || bytes !== gate.bytes || this.#takenBytes > 0) {
+        Object.assign(gate, { messages, bytes });
+        news.push({ ...gate });
+      }
+      if (messages === 0) {
+        this.#waiting.delete(channel);
+      }
+    }
+    return news;
+  }
+
+  /** Tells the page what is new. */
+  #tell(): void {
+    const gates = this.#gateNews();
+    const events = this.#events.take();
+    if (events === undefined && gates.length === 0 && this.#takenBytes === 0) {
+      return;
+    }
+    const news: News = { client: this.#client, events, details: this.#details, taken: this.#takenBytes, gates };
+    if (this.#isOver) {
+      news.isOver = true;
+    }
+    this.#details = [];
+    this.#takenBytes = 0;
+    this.#post(news, buffersOf(events));
+  }
+
+  /** Publishes statistics, if it is time. */
+  #publish(isLast = false): void {
+    if (this.#socket === undefined || !this.#isConnected) {
+      return;
+    }
+    const now = this.#world.clock.now();
+    const wait = this.#publishedAt + PUBLISH_MS - now;
+    if (wait > 0 && !isLast) {
+      this.#publishTimer ??= this.#world.clock.after(wait, () => {
+        this.#publishTimer = undefined;
+        this.#publish();
+      });
+      return;
+    }
+    this.#publishTimer?.cancel();
+    this.#publishTimer = undefined;
+    const carrier = this.#pump.carrierOf(this.#socket);
+    const figures = this.#core.statistics(this.#socket);
+    if (figures === undefined || carrier === undefined) {
+      return;
+    }
+    this.#publishedAt = now;
+    if (this.#names.length === 0) {
+      this.#names = this.#core.statisticsNames(this.#socket);
+    }
+    const serverTime = this.#core.serverTime(this.#pump.now(), this.#socket);
+    const page = { ...carrier.counters };
+    const at = this.#world.epochNow();
+    const statistics = { at, names: this.#names, figures, carrier: carrier.kind, page, serverTime };
+    this.#post({ client: this.#client, statistics }, []);
+  }
+}

@@ -1,0 +1,144 @@
+// A WebTransport session as a carrier: each datagram of the protocol is one of the session (WIRE.md section 7.2).
+
+import { reasonOf, type Carrier, type CarrierHandlers, type Opening } from "./carrier";
+
+/**
+ * Browsers keep one datagram by default and drop the next ones without a word. So many survive a page that is busy for a moment.
+ */
+const INCOMING_MAX = 1_000;
+const OUTGOING_MAX = 100;
+/** Datagrams that are given to the browser at once: Firefox loses some of longer bursts. */
+const BURST_MAX = 10;
+/** Datagrams that may come before anybody listens. */
+const EARLY_MAX = 64;
+
+/** What the specification names and the library of types does not have yet, or calls otherwise. */
+interface Datagrams extends WebTransportDatagramDuplexStream {
+  createWritable?(): WritableStream<Uint8Array>;
+}
+
+/** Opens a session. */
+export function openWebTransport(url: string, options: WebTransportOptions, Session: typeof WebTransport): Opening {
+  let session: WebTransport | undefined;
+  const open = async (): Promise<Carrier> => {
+    session = new Session(url, { requireUnreliable: true, allowPooling: false, ...options });
+    // Whoever waits for `ready` hears of a failure there.
+    session.closed.catch(() => undefined);
+    await session.ready;
+    return new WebTransportCarrier(session);
+  };
+  return { ready: open(), cancel: () => closeSession(session) };
+}
+
+function closeSession(session: WebTransport | undefined): void {
+  try {
+    session?.close();
+  } catch {
+    // One that was never open cannot be closed, and is not there either.
+  }
+}
+
+class WebTransportCarrier implements Carrier {
+  readonly kind = "webtransport";
+  readonly counters = { oversized: 0, unsent: 0 };
+  readonly #session: WebTransport;
+  readonly #datagrams: Datagrams;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #early: Uint8Array<ArrayBuffer>[] = [];
+  /** Datagrams that the browser has not taken yet. */
+  #pending = 0;
+  #handlers: CarrierHandlers | undefined;
+  #lost: string | undefined;
+
+  constructor(session: WebTransport) {
+    this.#session = session;
+    this.#datagrams = session.datagrams as Datagrams;
+    this.#datagrams.incomingHighWaterMark = INCOMING_MAX;
+    this.#datagrams.outgoingHighWaterMark = OUTGOING_MAX;
+    const writable = this.#datagrams.createWritable?.() ?? this.#datagrams.writable;
+    this.#writer = writable.getWriter();
+    this.#writer.closed.catch(() => undefined);
+    void this.#read();
+    session.closed.then(
+      (info) => this.#lose(`the session was closed: ${info.closeCode ?? 0} ${info.reason ?? ""}`.trim()),
+      (error: unknown) => this.#lose(`the session was lost: ${reasonOf(error)}`),
+    );
+  }
+
+  get handlers(): CarrierHandlers | undefined {
+    return this.#handlers;
+  }
+
+  set handlers(handlers: CarrierHandlers | undefined) {
+    this.#handlers = handlers;
+    this.#early.splice(0).forEach((datagram) => handlers?.onDatagram(datagram));
+    if (this.#lost !== undefined) {
+      handlers?.onLost(this.#lost);
+    }
+  }
+
+  /** It changes while the session lasts. */
+  get packetBytesMax(): number {
+    return this.#datagrams.maxDatagramSize;
+  }
+
+  get isWritable(): boolean {
+    return this.#pending < BURST_MAX;
+  }
+
+  send(datagram: Uint8Array<ArrayBuffer>): void {
+    if (datagram.length > this.packetBytesMax) {
+      this.counters.oversized += 1;
+      return;
+    }
+    this.#pending += 1;
+    // The view is good during this call only, and the browser may read it later.
+    this.#writer.write(datagram.slice()).then(
+      () => this.#onTaken(),
+      () => {
+        this.counters.unsent += 1;
+        this.#onTaken();
+      },
+    );
+  }
+
+  close(): void {
+    this.#handlers = undefined;
+    closeSession(this.#session);
+  }
+
+  #onTaken(): void {
+    this.#pending -= 1;
+    if (this.#pending === 0) {
+      this.#handlers?.onWritable();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const reader = (this.#datagrams.readable as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) {
+          return;
+        }
+        this.#receive(value);
+      }
+    } catch {
+      // The session's end says why.
+    }
+  }
+
+  #receive(datagram: Uint8Array<ArrayBuffer>): void {
+    if (this.#handlers !== undefined) {
+      this.#handlers.onDatagram(datagram);
+    } else if (this.#early.length < EARLY_MAX) {
+      this.#early.push(datagram);
+    }
+  }
+
+  #lose(reason: string): void {
+    this.#lost ??= reason;
+    this.#handlers?.onLost(reason);
+  }
+}

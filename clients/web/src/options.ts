@@ -1,0 +1,66 @@
+// What an application may choose.
+
+/** The first message of a client, by which the server decides whether to let it in: 1,024 bytes at most. */
+export type Token = Uint8Array | string;
+
+/** How to connect again. Times are in milliseconds. */
+export interface Reconnect {
+  /** The first pause; each failure doubles it. A random part of up to a half is taken off. Default 250. */
+  pauseMin?: number;
+  /** The longest pause. Default 30,000. */
+  pauseMax?: number;
+  /** Attempts in a row that fail, at most. Default without end. */
+  attemptsMax?: number;
+}
+
+/** Options of a client. Times are in milliseconds. Whatever is missing has the default of a native client. */
+export interface ClientOptions {
+  /** What the server's application lets the client in by; a function is asked before each attempt. Default empty. */
+  token?: Token | (() => Token | Promise<Token>);
+  /**
+   * SHA-256 of the server's certificate, each as 32 bytes or 64 hexadecimal digits: servers without a certificate of a public
+   * authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them.
+   */
+  serverCertificateHashes?: readonly (Uint8Array | string)[];
+  /** The WebSocket to try beside an `https://` URL; default `wss://` with the same host, port and path; `false` for none. */
+  fallback?: string | false;
+  /** The start of WebTransport over the fallback. Default 300. */
+  headStart?: number;
+  /** Whether, and how, to connect again after a connection was lost, or a server was full or restarted. Default yes. */
+  reconnect?: Reconnect | false;
+  /** The limit for opening a carrier, and again for the handshake. Default 10,000. */
+  handshakeTimeout?: number;
+  /** Whether to follow the server's clock, for `serverTime`. Default yes. */
+  followsServerTime?: boolean;
+  /** Bytes per second that this client sends at most, at least 1,000. Default without limit. */
+  bandwidthMax?: number;
+  /** Limits on what this client takes, whatever the server's settings say. */
+  limits?: { messageBytesMax?: number; windowBytes?: number; datagramBytesMax?: number };
+  /** When messages leave; default as the server's settings say. */
+  merging?: "immediate" | "flush" | { after: number };
+  /** The congestion controller, on WebTransport. Default `"delayAware"`. */
+  congestion?: "delayAware" | "off";
+  /** Bytes that may wait in each direction between the page and the worker. Default 16 MiB, at least 1 MiB. */
+  queueBytesMax?: number;
+  /**
+   * Starts a worker of the client's own from the package's file (`skipstone/worker`), for pages that allow no `blob:` worker.
+   * Without it all clients of a page share one, which comes with the module.
+   */
+  worker?: () => Worker;
+}
+
+/** What the driver is told; it can be posted to a worker. */
+export interface DriverOptions {
+  carriers: readonly CarrierChoice[];
+  headStart: number;
+  reconnect: Required<Reconnect> | undefined;
+  handshakeTimeout: number;
+  queueBytesMax: number;
+  /** Options of the core, by number. */
+  core: readonly (readonly [number, number])[];
+}
+
+/** A carrier to try, the best first. */
+export type CarrierChoice =
+  | { kind: "webtransport"; url: string; hashes: readonly Uint8Array<ArrayBuffer>[] }
+  | { kind: "websocket"; url: string };

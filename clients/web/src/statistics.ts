@@ -1,0 +1,115 @@
+// Counters and state of a connection, as the worker publishes them some ten times a second. Times are in milliseconds.
+
+/** One direction. */
+export interface Flow {
+  datagrams: number;
+  messages: number;
+  /** Bytes of messages, each counted once. */
+  payloadBytes: number;
+  /** Bytes of datagrams: payload, and what the protocol adds. */
+  datagramBytes: number;
+  /** With the headers of IP and of the carrier. */
+  ipBytes: number;
+}
+
+/** Counters, which only grow while the connection lasts, and its present state. */
+export interface Counters {
+  sent: Flow;
+  received: Flow;
+  packetsLost: number;
+  packetsSpurious: number;
+  resent: number;
+  probes: number;
+  acksOverdue: number;
+  blackHoles: number;
+  queueOverflows: number;
+  redundancy: {
+    repairsSent: number;
+    copiesSent: number;
+    bytesSent: number;
+    packetsRecoveredByPeer: number;
+    packetsRecovered: number;
+  };
+  /** Messages that wait or are in flight, and messages that came and wait for others. */
+  depth: { messages: number; bytes: number; heldBytes: number };
+  packetsDue: number;
+  packetsReceived: number;
+  bytesInFlight: number;
+  /** Bytes of a datagram at present. */
+  datagramBytes: number;
+  /** Bytes that may be in flight; infinite on a stream. */
+  congestionWindow: number;
+  /** Share of this side's packets that the path loses, 0 to 1. */
+  loss: number;
+  rtt: { isMeasured: number; smoothed: number; variation: number; min: number; latest: number };
+  /** Why something that came was dropped, by reason. */
+  drops: Record<string, number>;
+}
+
+/** What the page's own carrier counted. */
+export interface CarrierCounters {
+  /** Datagrams that were longer than the session takes, and never left. */
+  oversized: number;
+  /** Datagrams for which the browser's queue had no room. */
+  unsent: number;
+}
+
+/** One direction, averaged over about a second. */
+export interface Traffic {
+  messagesPerSecond: number;
+  payloadBytesPerSecond: number;
+  ipBytesPerSecond: number;
+  /** Share of packets that the path lost, 0 to 1; 0 on a stream. */
+  loss: number;
+}
+
+/** A connection at one moment, up to 100 ms ago. */
+export interface Statistics extends Counters {
+  carrier: CarrierKind;
+  page: CarrierCounters;
+  sending: Traffic;
+  receiving: Traffic;
+}
+
+/** What carries a connection. */
+export type CarrierKind = "webtransport" | "websocket";
+
+const NO_TRAFFIC: Traffic = { messagesPerSecond: 0, payloadBytesPerSecond: 0, ipBytesPerSecond: 0, loss: 0 };
+/** Packets after which an observation of losses has lost two thirds of its weight. */
+const LOSS_MEMORY_PACKETS = 1_000;
+
+/** The averages of both directions, from one snapshot to the next. */
+export class Averages {
+  #last: { at: number; counters: Counters } | undefined;
+  sending: Traffic = NO_TRAFFIC;
+  receiving: Traffic = NO_TRAFFIC;
+
+  /** Takes a snapshot of this moment, in ms. */
+  update(at: number, counters: Counters): void {
+    const last = this.#last;
+    this.#last = { at, counters };
+    if (last === undefined || at <= last.at) {
+      return;
+    }
+    const seconds = (at - last.at) / 1_000;
+    this.sending = blend(this.sending, last.counters.sent, counters.sent, seconds, counters.loss);
+    const due = counters.packetsDue - last.counters.packetsDue;
+    const came = counters.packetsReceived - last.counters.packetsReceived;
+    const lost = due > 0 ? Math.max(due - came, 0) / due : 0;
+    const weight = 1 - Math.exp(-Math.max(due, 0) / LOSS_MEMORY_PACKETS);
+    const loss = this.receiving.loss + (lost - this.receiving.loss) * weight;
+    this.receiving = blend(this.receiving, last.counters.received, counters.received, seconds, loss);
+  }
+}
+
+function blend(average: Traffic, then: Flow, now: Flow, seconds: number, loss: number): Traffic {
+  const weight = 1 - Math.exp(-seconds);
+  const mix = (old: number, before: number, after: number): number =>
+    old + ((after - before) / seconds - old) * weight;
+  return {
+    messagesPerSecond: mix(average.messagesPerSecond, then.messages, now.messages),
+    payloadBytesPerSecond: mix(average.payloadBytesPerSecond, then.payloadBytes, now.payloadBytes),
+    ipBytesPerSecond: mix(average.ipBytesPerSecond, then.ipBytes, now.ipBytes),
+    loss,
+  };
+}

@@ -1,0 +1,79 @@
+// The project's own tool as a server and as a native player. SKIPSTONE_BIN says where it lies.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { createServer, type AddressInfo } from "node:net";
+
+const BIN = process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
+const PATIENCE_MS = 20_000;
+
+/** A running program, whose lines are kept. */
+export class Program {
+  readonly lines: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+
+  constructor(args: readonly string[]) {
+    this.#child = spawn(BIN, args, { stdio: ["pipe", "pipe", "inherit"] });
+    let rest = "";
+    this.#child.stdout?.on("data", (data: Buffer) => {
+      const parts = (rest + data.toString()).split("\n");
+      rest = parts.pop() ?? "";
+      this.lines.push(...parts);
+    });
+    this.#ended = new Promise((resolve) => this.#child.on("close", () => resolve()));
+  }
+
+  say(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  /** The first line that holds this, from the line of that number on. */
+  line(text: string, from = 0): Promise<string> {
+    return until(`a line with "${text}"`, () => this.lines.slice(from).find((line) => line.includes(text)));
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    this.#child.kill(signal);
+    await this.#ended;
+  }
+}
+
+/** A server on this port. */
+export async function serve(port: number, ...more: string[]): Promise<Program> {
+  const server = new Program(["serve", "--listen", `127.0.0.1:${port}`, "--console", "off", "--allow-plain", ...more]);
+  await server.line("serves on");
+  return server;
+}
+
+/** A native player. */
+export async function chat(url: string, name: string): Promise<Program> {
+  const player = new Program(["chat", url, "--name", name]);
+  await player.line("connected to");
+  return player;
+}
+
+/** A port that is free for TCP now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Waits until there is something. */
+export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) {
+      return found;
+    }
+    if (Date.now() > end) {
+      throw new Error(`${what} did not come within ${PATIENCE_MS} ms`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

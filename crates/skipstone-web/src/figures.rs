@@ -1,0 +1,148 @@
+//! Settings, statistics and the server's time as lists of numbers, and the names of the statistics in their order.
+
+use crate::core::since_first;
+use skipstone_proto::{ChannelRule, Drops, Duration, Merging, Overview, RedundancyMode, ServerTime, Settings};
+
+/// Microseconds, or infinity for what has no end.
+fn micros(span: Duration) -> f64 {
+    if span == Duration::MAX { f64::INFINITY } else { span.as_micros() as f64 }
+}
+
+/// The server's clock in µs since its start, and the greatest error.
+pub fn of_server_time(time: &ServerTime) -> Vec<f64> {
+    vec![micros(since_first(time.at)), micros(time.error)]
+}
+
+/// The settings: [`SETTINGS`] numbers, then [`RULE`] for each rule of the channel table.
+pub fn of_settings(settings: &Settings) -> Vec<f64> {
+    let merging = match settings.merging {
+        Merging::Immediate => 0.0,
+        Merging::After(span) => micros(span),
+        Merging::Flush => f64::INFINITY,
+    };
+    let mut figures = vec![
+        micros(settings.idle_timeout),
+        micros(settings.keepalive),
+        micros(settings.ack_delay),
+        micros(settings.ack_delay_max),
+        f64::from(settings.message_bytes_max),
+        f64::from(settings.window_bytes),
+        f64::from(settings.datagram_bytes_max),
+        merging,
+        f64::from(settings.redundancy.budget_percent),
+    ];
+    figures.extend(of_mode(Some(settings.redundancy.mode)));
+    debug_assert_eq!(figures.len(), SETTINGS, "the page counts them");
+    figures.extend(settings.channels.iter().flat_map(of_rule));
+    figures
+}
+
+/// Numbers of the settings before the channel table.
+pub const SETTINGS: usize = 12;
+/// Numbers of each rule.
+pub const RULE: usize = 12;
+
+fn of_rule(rule: &ChannelRule) -> [f64; RULE] {
+    let [mode, first, second] = of_mode(rule.redundancy);
+    [
+        f64::from(rule.first),
+        f64::from(rule.last),
+        f64::from(rule.mode as u8),
+        f64::from(rule.priority),
+        f64::from(rule.weight),
+        f64::from(rule.overflow as u8),
+        f64::from(u8::from(rule.receipts)),
+        f64::from(rule.queue_messages_max),
+        f64::from(rule.queue_bytes_max),
+        mode,
+        first,
+        second,
+    ]
+}
+
+/// A redundancy mode as WIRE.md section 5 numbers it, with its parameters; -1 for none of its own.
+fn of_mode(mode: Option<RedundancyMode>) -> [f64; 3] {
+    match mode {
+        None => [-1.0, 0.0, 0.0],
+        Some(RedundancyMode::Off) => [0.0, 0.0, 0.0],
+        Some(RedundancyMode::Lean) => [1.0, 0.0, 0.0],
+        Some(RedundancyMode::Adaptive) => [2.0, 0.0, 0.0],
+        Some(RedundancyMode::Fixed { sources, repairs }) => [3.0, f64::from(sources), f64::from(repairs)],
+        Some(RedundancyMode::Repeat { bursts }) => [4.0, f64::from(bursts), 0.0],
+    }
+}
+
+/// A connection's state and counters, in the order of [`statistics_names`].
+pub fn of_overview(overview: &Overview) -> Vec<f64> {
+    let mut figures = Vec::with_capacity(64);
+    each(overview, |_, value| figures.push(value));
+    figures
+}
+
+/// The names of the figures, separated by spaces. A point stands between a group and its member.
+pub fn statistics_names(overview: &Overview) -> String {
+    let mut names = String::new();
+    each(overview, |name, _| {
+        if !names.is_empty() {
+            names.push(' ');
+        }
+        names.push_str(name);
+    });
+    names
+}
+
+fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
+    let stats = &overview.stats;
+    for (flow, names) in [(&stats.sent, SENT), (&stats.received, RECEIVED)] {
+        let values = [flow.datagrams, flow.messages, flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes];
+        names.iter().zip(values).for_each(|(name, value)| figure(name, value as f64));
+    }
+    let redundancy = &stats.redundancy;
+    let counters = [
+        ("packetsLost", stats.packets_lost),
+        ("packetsSpurious", stats.packets_spurious),
+        ("resent", stats.resent),
+        ("probes", stats.probes),
+        ("acksOverdue", stats.acks_overdue),
+        ("blackHoles", stats.black_holes),
+        ("queueOverflows", stats.queue_overflows),
+        ("redundancy.repairsSent", redundancy.repairs_sent),
+        ("redundancy.copiesSent", redundancy.copies_sent),
+        ("redundancy.bytesSent", redundancy.bytes_sent),
+        ("redundancy.packetsRecoveredByPeer", redundancy.packets_recovered_by_peer),
+        ("redundancy.packetsRecovered", redundancy.packets_recovered),
+        ("depth.messages", overview.depth.messages),
+        ("depth.bytes", overview.depth.bytes),
+        ("depth.heldBytes", overview.depth.held_bytes),
+        ("packetsDue", overview.packets_due),
+        ("packetsReceived", overview.packets_received),
+        ("bytesInFlight", u64::from(overview.bytes_in_flight)),
+        ("datagramBytes", u64::from(overview.datagram_bytes)),
+    ];
+    counters.into_iter().for_each(|(name, value)| figure(name, value as f64));
+    let window = if overview.congestion_window == u64::MAX { f64::INFINITY } else { overview.congestion_window as f64 };
+    figure("congestionWindow", window);
+    figure("loss", f64::from(overview.loss));
+    let rtt = &overview.rtt;
+    let is_measured = rtt.is_measured();
+    figure("rtt.isMeasured", f64::from(u8::from(is_measured)));
+    figure("rtt.smoothed", micros(rtt.smoothed()));
+    figure("rtt.variation", micros(rtt.variation()));
+    figure("rtt.min", micros(rtt.min()));
+    figure("rtt.latest", micros(rtt.latest()));
+    each_drop(&stats.drops, figure);
+}
+
+fn each_drop(drops: &Drops, mut figure: impl FnMut(&str, f64)) {
+    let mut name = String::new();
+    for (reason, count) in drops.iter() {
+        name.clear();
+        name.push_str("drops.");
+        name.push_str(reason.name());
+        figure(&name, count as f64);
+    }
+}
+
+const SENT: [&str; 5] = ["sent.datagrams", "sent.messages", "sent.payloadBytes", "sent.datagramBytes", "sent.ipBytes"];
+const RECEIVED: [&str; 5] =
+    ["received.datagrams", "received.messages", "received.payloadBytes", "received.datagramBytes", "received.ipBytes"];

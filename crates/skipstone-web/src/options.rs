@@ -1,0 +1,54 @@
+//! A client's configuration, set number by number.
+
+use skipstone_proto::{Config, Congestion, Duration, Merging};
+
+/// What a page may choose; the defaults are those of a native client.
+#[derive(Clone, Debug)]
+pub struct Options {
+    config: Config,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { config: Config { follows_server_time: true, connections_max: CONNECTIONS_MAX, ..Config::client() } }
+    }
+}
+
+/// More than any browser opens.
+const CONNECTIONS_MAX: u32 = 4_096;
+
+impl Options {
+    /// Sets one option. False if there is no such option, or its value is no number that can stand there. What is out of range
+    /// for the protocol is found when the core begins.
+    pub fn set(&mut self, option: u32, value: f64) -> bool {
+        let config = &mut self.config;
+        match option {
+            0 => config.handshake_timeout = micros(value),
+            1 => config.follows_server_time = value != 0.0,
+            2 => config.bandwidth_max_per_peer = (value > 0.0).then_some(value as u64),
+            3 => config.limits.message_bytes_max = value as u32,
+            4 => config.limits.window_bytes = value as u32,
+            5 => config.limits.datagram_bytes_max = value as u16,
+            6 => {
+                config.merging = match value {
+                    value if value < 0.0 => None,
+                    0.0 => Some(Merging::Immediate),
+                    f64::INFINITY => Some(Merging::Flush),
+                    value => Some(Merging::After(micros(value))),
+                }
+            }
+            7 => config.congestion = if value == 0.0 { Congestion::Off } else { Congestion::DelayAware },
+            _ => return false,
+        }
+        !value.is_nan() && (option == 6 || (value.is_finite() && value >= 0.0))
+    }
+
+    pub(crate) fn into_config(self) -> Config {
+        self.config
+    }
+}
+
+fn micros(value: f64) -> Duration {
+    // A cast saturates, and makes 0 of what is no number.
+    Duration::from_micros(value as u64)
+}
