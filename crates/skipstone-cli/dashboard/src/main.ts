@@ -76,6 +76,7 @@ async function start(): Promise<void> {
   shell.setServer(first.server);
   model.frames.add(...first.frames);
   shell.setStatus("live", "good");
+  performance.mark("ready");
   document.documentElement.dataset["ready"] = "true";
   shown?.onFrame?.();
   shown?.onStress?.();

@@ -87,9 +87,10 @@ async fn list_clients(State(state): Shared, query: Result<Query<ClientsQuery>, Q
 }
 
 async fn one_client(State(state): Shared, Path(id): Path<String>) -> Response {
-    match clients::parse_id(&id).and_then(|peer| clients::detail(&state, peer)) {
-        Some(detail) => Json(detail).into_response(),
-        None => Refusal(StatusCode::NOT_FOUND, "no client has this id").into_response(),
+    match clients::parse_id(&id) {
+        // `null` for a client that has left: nothing is wrong with the request.
+        Some(peer) => Json(clients::detail(&state, peer)).into_response(),
+        None => Refusal(StatusCode::BAD_REQUEST, "a client's id is two numbers: 12.3").into_response(),
     }
 }
 

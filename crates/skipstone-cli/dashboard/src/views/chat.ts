@@ -10,10 +10,12 @@ const LINES = 300;
 
 export class Chat implements View {
   readonly element: HTMLElement;
-  private readonly lines = h("ol", {
-    className: "lines spoken",
-    attributes: { role: "log", "aria-label": "Chat", tabindex: "0" },
-  });
+  private readonly lines = h("ol", { className: "lines" });
+  private readonly scroller = h(
+    "div",
+    { className: "spoken", tabIndex: 0, attributes: { role: "log", "aria-label": "Chat" } },
+    this.lines,
+  );
   private readonly empty = h("p", { className: "note empty" }, "Nobody has said anything yet.");
   private readonly input = h("input", {
     id: "say",
@@ -31,7 +33,7 @@ export class Chat implements View {
       "main",
       { id: "main", className: "full", tabIndex: -1 },
       h("div", { className: "bar" }, h("h1", {}, "Chat"), this.state),
-      h("div", { className: "card conversation" }, this.empty, this.lines),
+      h("div", { className: "card conversation" }, this.empty, this.scroller),
       h(
         "form",
         {
@@ -97,7 +99,7 @@ export class Chat implements View {
     }
     while (this.lines.children.length > LINES) this.lines.firstElementChild?.remove();
     this.empty.hidden = this.lines.children.length > 0;
-    if (spoken.length > 0) this.lines.scrollTop = this.lines.scrollHeight;
+    if (spoken.length > 0) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
   private async say(): Promise<void> {

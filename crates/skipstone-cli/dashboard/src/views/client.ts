@@ -1,6 +1,6 @@
 // One client: what is known about its connection, its last minutes, and the door.
 
-import { ApiError, command, get } from "../api";
+import { command, get } from "../api";
 import { Chart } from "../chart";
 import { h, setText } from "../dom";
 import { byteRate, bytes, milliseconds, percent, rate, whole } from "../format";
@@ -8,6 +8,7 @@ import type { ClientDetail } from "../types";
 import type { View } from "./view";
 
 const SECONDS = 120;
+const MISSES_MAX = 2;
 
 interface Point {
   time: number;
@@ -49,6 +50,7 @@ export class ClientView implements View {
   private id = "";
   private points: Point[] = [];
   private timer = 0;
+  private misses = 0;
 
   constructor() {
     const form = h(
@@ -86,6 +88,7 @@ export class ClientView implements View {
   open(id: string): void {
     if (id !== this.id) this.points = [];
     this.id = id;
+    this.misses = 0;
     this.kick.disabled = false;
     setText(this.state, "");
     void this.load();
@@ -97,12 +100,22 @@ export class ClientView implements View {
   }
 
   private async load(): Promise<void> {
+    let detail: ClientDetail | null;
     try {
-      this.show(await get<ClientDetail>(`api/clients/${encodeURIComponent(this.id)}`));
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) return;
+      detail = await get<ClientDetail | null>(`api/clients/${encodeURIComponent(this.id)}`);
+    } catch {
+      // The page says elsewhere that the server is away.
+      return;
+    }
+    if (detail) {
+      this.show(detail);
+    } else if (this.points.length > 0 || this.misses >= MISSES_MAX) {
       setText(this.subtitle, "is not connected (any more)");
       this.kick.disabled = true;
+      this.close();
+    } else {
+      // A client is known a moment before its figures are.
+      this.misses += 1;
     }
   }
 

@@ -5,6 +5,7 @@ import { h, setText, svg } from "../dom";
 import { byteRate, bytes, compact, milliseconds, percent, rate, span, whole } from "../format";
 import { carriers } from "../frames";
 import type { BytesSplit, Frame } from "../types";
+import { sparkline } from "./sparkline";
 import type { Model, View } from "./view";
 
 const total = (split: BytesSplit) => split.payload + split.protocol + split.redundancy + split.headers;
@@ -33,6 +34,8 @@ interface Tile {
   noteOf: (frame: Frame) => string;
 }
 
+/** The shortest time that an axis spans. */
+const SECONDS_MIN = 60;
 const RANGES: [string, number][] = [
   ["1 min", 60],
   ["5 min", 300],
@@ -138,7 +141,9 @@ export class Overview implements View {
     if (!last) return;
     const frames = this.model.frames.window(this.seconds);
     const now = last.t / 1000;
-    const range: [number, number] = [now - this.seconds, now];
+    // A young server has no hour to show.
+    const first = Math.min((frames[0]?.t ?? last.t) / 1000, now - SECONDS_MIN);
+    const range: [number, number] = [Math.max(now - this.seconds, first), now];
     const times = frames.map((frame) => frame.t / 1000);
     for (const { chart, values } of this.plotted) {
       const rows = frames.map(values);
@@ -288,16 +293,4 @@ function plot(
 
 function transpose(rows: (number | null)[][]): (number | null)[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? null));
-}
-
-/** A path through a box of 60 by 20. */
-export function sparkline(values: number[]): string {
-  const top = Math.max(...values, 1e-9);
-  const step = 60 / Math.max(values.length - 1, 1);
-  return values
-    .map(
-      (value, index) =>
-        `${index === 0 ? "M" : "L"}${(index * step).toFixed(1)} ${(19 - (value / top) * 17).toFixed(1)}`,
-    )
-    .join("");
 }
