@@ -3,6 +3,8 @@
 
 mod chat;
 mod console;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod serve;
 mod sharing;
 mod stress;

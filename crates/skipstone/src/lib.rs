@@ -102,6 +102,7 @@ mod server_time;
 mod shards;
 mod start_error;
 mod statistics;
+mod statistics_reader;
 mod url;
 mod websocket_rules;
 
@@ -133,6 +134,7 @@ pub use skipstone_proto::{
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};
+pub use statistics_reader::StatisticsReader;
 pub use url::{Scheme, Target, UrlError};
 pub use websocket_rules::{NewcomerLimits, WebSocketRules};
 

@@ -17,6 +17,7 @@ use crate::send_error::{PeerError, SendError};
 use crate::shards::{self, Browsers, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
+use crate::statistics_reader::StatisticsReader;
 use crate::url::{Scheme, Target};
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
@@ -282,7 +283,7 @@ impl Server {
     /// Progress of the long messages in transfer to and from a peer, up to 50 ms ago: messages of
     /// [`ServerConfig::transfer_bytes_min`] bytes and more. `None` if there is no such connection.
     pub fn transfers(&self, peer: PeerId) -> Option<Transfers> {
-        self.shards.transfers_of(peer)
+        self.shards.statistics().transfers(peer)
     }
 
     /// The next event, if there is one.
@@ -466,19 +467,17 @@ impl Server {
     /// Counters of all connections, past and present, up to 50 ms ago. Like all statistics they are snapshots that the
     /// drivers publish: reading one waits for nothing.
     pub fn stats(&self) -> Stats {
-        let mut totals = Stats::default();
-        self.shards.overviews().for_each(|shard| totals.add(&shard.stats));
-        totals
+        self.shards.statistics().stats()
     }
 
     /// Counters of the driver and its sockets; of all drivers, if there are shards.
     pub fn driver_stats(&self) -> DriverStats {
-        let all = self.shards.overviews().map(|shard| shard.driver);
-        let sum = all.reduce(|mut sum, shard| {
-            sum.add(&shard);
-            sum
-        });
-        sum.unwrap_or_default()
+        self.shards.statistics().driver_stats()
+    }
+
+    /// Reads all of these in other threads, while this one goes on with the game.
+    pub fn statistics(&self) -> StatisticsReader {
+        self.shards.statistics().clone()
     }
 
     /// Counters of the simulated links, towards the server and towards the clients, up to 50 ms ago.
@@ -490,18 +489,18 @@ impl Server {
     /// Load and counters of each shard, in the order of the shards. A shard with a much higher load than the others is
     /// due to chance, or to clients behind few addresses.
     pub fn shards(&self) -> Vec<ShardOverview> {
-        self.shards.overviews().collect()
+        self.shards.statistics().shards()
     }
 
     /// State and counters of one connection; `None` if there is no such connection, or it is younger than the newest
     /// snapshot.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
-        self.shards.overview_of(peer)
+        self.shards.statistics().overview(peer)
     }
 
     /// State and counters of every connection. The cost grows with their number: for display, not for every tick.
     pub fn overviews(&self) -> Vec<(PeerId, Overview)> {
-        self.shards.overviews_of_peers()
+        self.shards.statistics().overviews()
     }
 
     /// Reason for which a driver failed, if one did.

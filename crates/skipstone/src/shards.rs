@@ -20,12 +20,11 @@ use crate::mailbox::Wakeup;
 use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
-use crate::statistics::{Overview, ShardOverview};
+use crate::statistics_reader::StatisticsReader;
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
-use skipstone_proto::Transfers;
 use skipstone_proto::{Config, Event, Group, MemoryBudget, PeerId, Shard, Stats};
 use std::io;
 use std::net::SocketAddr;
@@ -133,13 +132,15 @@ pub(crate) struct Shards {
     /// The shard whose event is next.
     turn: usize,
     wakeup: Arc<Wakeup>,
+    statistics: StatisticsReader,
 }
 
 impl Shards {
     pub(crate) fn start(drivers: Vec<Driver>, config: &HandleConfig) -> Result<Self, StartError> {
         let wakeup = Arc::default();
+        let statistics = StatisticsReader::new(drivers.iter().map(Driver::board));
         let handles = drivers.into_iter().map(|driver| Handle::waking(&wakeup, driver, config));
-        Ok(Shards { handles: handles.collect::<Result<_, _>>()?, turn: 0, wakeup })
+        Ok(Shards { handles: handles.collect::<Result<_, _>>()?, turn: 0, wakeup, statistics })
     }
 
     /// Id for the next message.
@@ -157,15 +158,9 @@ impl Shards {
         (&mut self.handles[(peer.index % count) as usize], local)
     }
 
-    /// The application's id of a peer of this shard.
-    fn outside(&self, shard: usize, peer: PeerId) -> PeerId {
-        PeerId { index: peer.index * self.handles.len() as u32 + shard as u32, ..peer }
-    }
-
-    /// The shard of a peer, read-only, and the peer's id within the shard.
-    fn shard_of(&self, peer: PeerId) -> (&Handle, PeerId) {
-        let count = self.handles.len() as u32;
-        (&self.handles[(peer.index % count) as usize], PeerId { index: peer.index / count, ..peer })
+    /// Reads the statistics of all shards.
+    pub(crate) fn statistics(&self) -> &StatisticsReader {
+        &self.statistics
     }
 
     /// Sends to a group, in all shards or in none, and returns for how many peers it was accepted.
@@ -209,33 +204,6 @@ impl Shards {
         set.into_iter().collect()
     }
 
-    /// The long messages of one connection.
-    pub(crate) fn transfers_of(&self, peer: PeerId) -> Option<Transfers> {
-        let (handle, peer) = self.shard_of(peer);
-        handle.board().transfers(peer)
-    }
-
-    /// Load and counters of each shard.
-    pub(crate) fn overviews(&self) -> impl Iterator<Item = ShardOverview> + '_ {
-        self.handles.iter().map(|handle| handle.board().shard())
-    }
-
-    /// State and counters of one connection.
-    pub(crate) fn overview_of(&self, peer: PeerId) -> Option<Overview> {
-        let (handle, peer) = self.shard_of(peer);
-        handle.board().overview(peer)
-    }
-
-    /// State and counters of every connection.
-    pub(crate) fn overviews_of_peers(&self) -> Vec<(PeerId, Overview)> {
-        let mut all = Vec::new();
-        for (shard, handle) in self.handles.iter().enumerate() {
-            let overviews = handle.board().overviews();
-            all.extend(overviews.into_iter().map(|(peer, overview)| (self.outside(shard, peer), overview)));
-        }
-        all
-    }
-
     /// The next event; the shards take turns.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         if let [only] = &mut self.handles[..] {
@@ -245,7 +213,7 @@ impl Shards {
             let shard = self.turn;
             self.turn = (shard + 1) % self.handles.len();
             if let Some(mut event) = self.handles[shard].poll_event() {
-                let outside = self.outside(shard, event.peer());
+                let outside = self.statistics.outside(shard, event.peer());
                 *event.peer_mut() = outside;
                 return Some(event);
             }

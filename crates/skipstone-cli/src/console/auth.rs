@@ -38,7 +38,7 @@ impl Gate {
 }
 
 /// A token that a client can type: the sentence says what is wrong with it.
-pub(super) fn check_token(token: &str) -> Result<(), &'static str> {
+pub(crate) fn check_token(token: &str) -> Result<(), &'static str> {
     if token.is_empty() {
         return Err("the console's token is empty: give one, or none at all");
     }
@@ -52,7 +52,7 @@ pub(super) fn check_token(token: &str) -> Result<(), &'static str> {
 }
 
 /// The time of the comparison depends on the given text, not on the token. `expected` is not empty.
-fn same_in_constant_time(expected: &[u8], given: &[u8]) -> bool {
+pub(crate) fn same_in_constant_time(expected: &[u8], given: &[u8]) -> bool {
     let mut difference = expected.len() ^ given.len();
     for (byte, wanted) in given.iter().zip(expected.iter().cycle()) {
         difference |= usize::from(byte ^ wanted);

@@ -6,6 +6,12 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SessionId(pub(super) u64);
 
+impl SessionId {
+    /// The dashboard, which has one session for all its pages; the console's begin at 1.
+    #[cfg(feature = "dashboard")]
+    pub(crate) const DASHBOARD: SessionId = SessionId(0);
+}
+
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -10,7 +10,7 @@
 //! have given neither token nor command are few, and make room for whoever comes next (`seats`).
 
 mod acceptor;
-mod auth;
+pub(crate) mod auth;
 mod codec;
 mod commands;
 mod driver;

@@ -1,6 +1,7 @@
 //! The console's commands, and the parent's: what they say, and what they do.
 
 use super::admin::Question;
+use super::audience::Audience;
 use super::game::Game;
 use super::rates::Rates;
 use super::ticks::Ticks;
@@ -42,7 +43,7 @@ const COUNTERS: [Counter; 15] = [
 
 impl Game {
     /// Answers one line.
-    pub(super) fn answer(&mut self, question: &Question, ticks: &mut Ticks) -> Reply {
+    pub(super) fn answer(&mut self, question: &Question, ticks: &mut Ticks, audience: &Audience) -> Reply {
         let (word, rest) = question.line.split_once(' ').unwrap_or((&question.line, ""));
         let rest = rest.trim();
         match (word, question.session) {
@@ -58,6 +59,7 @@ impl Game {
             ("say", _) if !rest.is_empty() => {
                 let peers: Vec<PeerId> = self.guests.keys().copied().collect();
                 peers.iter().for_each(|peer| self.say_to(*peer, &Word::Say(rest.into())));
+                audience.say(rest);
                 Reply::Text(format!("said to {}", peers.len()))
             }
             ("kick", _) => self.kick(rest),

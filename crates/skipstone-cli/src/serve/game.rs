@@ -1,7 +1,8 @@
 //! The application of the tool's server: its clients, and the lines that it sends to everybody.
 
+use super::audience::Audience;
 use super::rates::Rates;
-use crate::console::{Console, SessionId};
+use crate::console::SessionId;
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Group, PeerId, SendError, SendRefusal, Server, code};
 use skipstone_lab::clean;
@@ -93,12 +94,12 @@ impl Game {
     /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in before
     /// the line was sent. Therefore connections count first: a client that knows that it is let in misses no line of those
     /// that its peers send from then on.
-    pub(super) fn tick(&mut self, console: Option<&Console>) {
+    pub(super) fn tick(&mut self, audience: &Audience) {
         let mut events = core::mem::take(&mut self.events);
         let mut is_more = true;
         while is_more {
-            is_more = self.take_events(&mut events, console);
-            events.drain(..).for_each(|event| self.handle(event, console));
+            is_more = self.take_events(&mut events, audience);
+            events.drain(..).for_each(|event| self.handle(event, audience));
         }
         self.events = events;
         // A driver that is gone reports that through its failure, which ends the server.
@@ -106,11 +107,11 @@ impl Game {
     }
 
     /// Takes events, and handles those of connections at once. True if there may be more.
-    fn take_events(&mut self, events: &mut Vec<Event>, console: Option<&Console>) -> bool {
+    fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) -> bool {
         let mut bytes = 0;
         while let Some(event) = self.server.poll_event() {
             match event {
-                Event::Connected { .. } => self.handle(event, console),
+                Event::Connected { .. } => self.handle(event, audience),
                 Event::Message { ref payload, .. } => {
                     bytes += payload.len();
                     events.push(event);
@@ -124,11 +125,9 @@ impl Game {
         false
     }
 
-    fn handle(&mut self, event: Event, console: Option<&Console>) {
-        if let Some(line) = self.on_event(event)
-            && let Some(console) = console
-        {
-            console.log(&line);
+    fn handle(&mut self, event: Event, audience: &Audience) {
+        if let Some(line) = self.on_event(event, audience) {
+            audience.log(&line);
         }
     }
 
@@ -138,11 +137,11 @@ impl Game {
     }
 
     /// Handles one event; returns a line for the log, if the event deserves one.
-    fn on_event(&mut self, event: Event) -> Option<String> {
+    fn on_event(&mut self, event: Event, audience: &Audience) -> Option<String> {
         match event {
             Event::Requested { peer, token, .. } => self.on_request(peer, &token),
             Event::Message { peer, channel: LINES, payload, age } => {
-                self.on_line(peer, payload, age);
+                self.on_line(peer, payload, age, audience);
                 None
             }
             Event::Message { peer, channel: CONTROL, payload, .. } => {
@@ -152,10 +151,11 @@ impl Game {
                 }
                 None
             }
-            Event::Connected { peer, .. } => self.on_connected(peer),
+            Event::Connected { peer, .. } => self.on_connected(peer, audience),
             Event::Closed { peer, close } => {
                 self.arriving.remove(&peer);
                 let visit = self.guests.remove(&peer)?;
+                audience.left(peer);
                 let by = match close.by {
                     ClosedBy::Local => "closed",
                     ClosedBy::Peer => "left",
@@ -188,21 +188,26 @@ impl Game {
         None
     }
 
-    fn on_connected(&mut self, peer: PeerId) -> Option<String> {
+    fn on_connected(&mut self, peer: PeerId, audience: &Audience) -> Option<String> {
         let guest = self.arriving.remove(&peer)?;
         let visit = Visit { guest, since: Instant::now(), lines: 0 };
+        audience.joined(peer, &visit.name(), &visit.guest);
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
         Some(line)
     }
 
-    fn on_line(&mut self, peer: PeerId, payload: Bytes, age: Duration) {
+    fn on_line(&mut self, peer: PeerId, payload: Bytes, age: Duration, audience: &Audience) {
         let Some(visit) = self.guests.get_mut(&peer) else { return };
         visit.lines += 1;
         self.lines += 1;
         let line = match &visit.guest {
             Guest::Stress(_) => payload,
-            Guest::Chat(name) => format!("{name}: {}", clean::bytes(&payload)).into(),
+            Guest::Chat(name) => {
+                let text = clean::bytes(&payload);
+                audience.chat(name, &text);
+                format!("{name}: {text}").into()
+            }
         };
         match self.workload {
             Workload::Broadcast => {

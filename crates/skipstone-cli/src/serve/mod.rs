@@ -7,7 +7,9 @@
 //! tick.
 
 pub(crate) mod admin;
+mod audience;
 mod commands;
+mod dashboard_flags;
 pub(crate) mod game;
 mod piped;
 mod protection;
@@ -17,6 +19,7 @@ mod ticks;
 use crate::console::{Console, ConsoleConfig};
 use crate::sharing;
 use admin::{Admin, Question};
+use audience::Audience;
 use game::Game;
 use skipstone::{Server, ServerConfig, WebSocketRules, code};
 use skipstone_lab::report::Exit;
@@ -48,9 +51,11 @@ pub(crate) struct ServeArguments {
     /// Address of the telnet console, or `off`; any other than loopback needs --console-token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
     pub(crate) console: String,
-    /// The token that a console session must send first
+    /// The token that a console session must send first, and that the dashboard asks for
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
+    #[command(flatten)]
+    pub(crate) dashboard: dashboard_flags::DashboardFlags,
     /// How much may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
@@ -98,7 +103,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Exit {
 /// Everything that runs while the server does.
 struct Serving {
     game: Game,
-    console: Option<Console>,
+    audience: Audience,
     questions: mpsc::Receiver<Question>,
     signals: Signals,
     admin: Admin,
@@ -130,8 +135,9 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
     let console = listen_console(arguments, &admin, server.local_addr())?;
+    let dashboard = arguments.dashboard.listen(arguments, &admin, &server)?;
     let game = Game::new(server, arguments.workload);
-    Ok(Serving { game, console, questions, signals, admin })
+    Ok(Serving { game, audience: Audience { console, dashboard }, questions, signals, admin })
 }
 
 fn listen_console(arguments: &ServeArguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
@@ -167,8 +173,8 @@ impl Serving {
         let reason = loop {
             ticks.wait();
             self.answer(&mut ticks);
-            self.game.tick(self.console.as_ref());
-            ticks.done();
+            self.game.tick(&self.audience);
+            self.audience.tick(self.game.lines, ticks.done());
             if let Some(failure) = self.game.failure() {
                 break Err(failure);
             }
@@ -195,7 +201,7 @@ impl Serving {
         sharing::warn_of_small_buffers(self.game.server.buffer_grants());
         let address = self.game.local_addr();
         if arguments.piped {
-            let console = self.console.as_ref().map(|console| console.local_addr().to_string());
+            let console = self.audience.console.as_ref().map(|console| console.local_addr().to_string());
             let (webtransport, hash) = self.game.webtransport().unzip();
             output::say(serde_json::json!({
                 "listening": address.to_string(),
@@ -220,22 +226,26 @@ impl Serving {
         if let Some((url, hash)) = self.game.webtransport() {
             text += &format!("  pages      {url} by WebTransport; sha-256 of the certificate: {hash}\n");
         }
-        if let Some(console) = &self.console {
+        if let Some(console) = &self.audience.console {
             let local = console.local_addr();
             text += &format!("  console    telnet {} {}\n", local.ip(), local.port());
         }
+        if let Some(url) = self.audience.dashboard_url() {
+            text += &format!("  dashboard  {url}\n");
+        }
         output::say(text + "  stop with Ctrl-C");
+        arguments.dashboard.open(self.audience.dashboard_url().as_deref());
     }
 
     /// Answers what was asked since the last tick.
     fn answer(&mut self, ticks: &mut Ticks) {
         while let Ok(question) = self.questions.try_recv() {
-            let reply = self.game.answer(&question, ticks);
+            let reply = self.game.answer(&question, ticks, &self.audience);
             question.answer(reply);
         }
     }
 
-    fn end(mut self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
+    fn end(self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
         let (text, exit) = match &reason {
             Ok(text) => (*text, Exit::Pass),
             Err(failure) => {
@@ -244,9 +254,7 @@ impl Serving {
             }
         };
         let count = self.game.guests();
-        if let Some(console) = self.console.take() {
-            console.close(text);
-        }
+        self.audience.close(text);
         self.game.shutdown(code::SHUTDOWN, text, LINGER);
         if !arguments.piped {
             let told = counted(count as u64, "client");

@@ -47,11 +47,13 @@ impl Ticks {
         }
     }
 
-    /// The tick's work is done.
-    pub(crate) fn done(&mut self) {
+    /// The tick's work is done. Returns how long it took from when it was due.
+    pub(crate) fn done(&mut self) -> Duration {
         self.count += 1;
         self.total += 1;
-        self.slowest = self.slowest.max(self.due.elapsed());
+        let took = self.due.elapsed();
+        self.slowest = self.slowest.max(took);
+        took
     }
 
     /// The figures since the last reset.

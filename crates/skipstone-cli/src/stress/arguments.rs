@@ -58,6 +58,9 @@ pub(crate) struct StressArguments {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) network: impairment::ImpairmentFlags,
+    /// Speak with a parent process over standard input and output
+    #[arg(long, hide = true)]
+    pub(crate) piped: bool,
 }
 
 /// How native clients are protected, and whom they trust.

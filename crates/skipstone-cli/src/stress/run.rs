@@ -6,7 +6,7 @@ use super::generator::{ClientState, Generator};
 use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
-use super::view::LiveView;
+use super::view::{Audience, LiveView};
 use crate::sharing;
 use skipstone::Scheme;
 use skipstone_lab::measure::process::Probe;
@@ -23,6 +23,7 @@ use skipstone_lab::signals::Signals;
 use skipstone_lab::units::{Rate, Span};
 use skipstone_lab::workload::Word;
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long everything may take to connect.
@@ -36,8 +37,25 @@ const CLOSE_MAX: Duration = Duration::from_secs(3);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
-    let prepared = Signals::watch().and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    Exit::of("stress", prepared.and_then(|(plan, signals)| Run::new(&plan, signals, arguments.quiet)?.play()))
+    let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
+    if let (true, Ok(signals)) = (arguments.piped, &signals) {
+        end_with_parent(signals.clone());
+    }
+    let audience = match (arguments.piped, arguments.quiet) {
+        (true, _) => Audience::Parent,
+        (false, true) => Audience::Nobody,
+        (false, false) => Audience::People,
+    };
+    let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
+    Exit::of("stress", prepared.and_then(|(plan, signals)| Run::new(&plan, signals, audience)?.play()))
+}
+
+/// When the parent is gone, or closes the standard input, it is time to stop.
+fn end_with_parent(signals: Signals) {
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        signals.flag().store(true, Ordering::Relaxed);
+    });
 }
 
 /// A run under way.
@@ -59,8 +77,8 @@ enum Step {
 }
 
 impl<'p> Run<'p> {
-    fn new(plan: &'p Plan, signals: Signals, is_quiet: bool) -> Result<Self, String> {
-        let mut view = LiveView::new(is_quiet);
+    fn new(plan: &'p Plan, signals: Signals, audience: Audience) -> Result<Self, String> {
+        let mut view = LiveView::new(audience);
         let words = &plan.words;
         let lasting = Span(plan.duration);
         let (server, address) = match &plan.target {
@@ -146,8 +164,7 @@ impl<'p> Run<'p> {
 
     /// Waits for the console's `stress on`. `None` when the server or the user ends it.
     fn await_word(&mut self, generator: &mut Generator<'_>) -> Result<Option<Rate>, String> {
-        self.view
-            .say(&format!("{} clients wait for `stress on` on the console", generator.count(ClientState::Connected)));
+        self.view.waiting(generator.count(ClientState::Connected));
         loop {
             generator.drive(Duration::from_millis(20))?;
             if let Some(Word::StressOn(rate)) = generator.told()
@@ -293,6 +310,10 @@ impl<'p> Run<'p> {
 
     /// Shows the result, and writes it where it was asked for.
     fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
+        if self.view.is_for_parent() {
+            output::say(serde_json::json!({ "result": result }));
+            return result.verdict.into();
+        }
         let shown = plan.sink.show(result, &table(result, style()), &[]);
         if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
             output::say(format_args!("The server's process ended before the run did: {ended}."));

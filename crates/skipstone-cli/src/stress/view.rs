@@ -11,11 +11,22 @@ use skipstone_lab::report::stress::result::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+/// Whom the view is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Text.
+    People,
+    /// A parent process: a line of JSON for each piece of news.
+    Parent,
+    /// Only the result is shown.
+    Nobody,
+}
+
 /// The live view.
 pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
-    is_silent: bool,
+    audience: Audience,
     has_drawn: bool,
     phase: Phase,
     phase_began: Instant,
@@ -36,14 +47,16 @@ const REDRAW: Duration = Duration::from_millis(500);
 const LINE: Duration = Duration::from_secs(1);
 
 impl LiveView {
-    /// Draws to standard output, if that is a terminal; else prints lines; nothing if silent.
-    pub(crate) fn new(is_silent: bool) -> Self {
-        let is_live = std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    /// Draws to standard output, if that is a terminal; else prints lines.
+    pub(crate) fn new(audience: Audience) -> Self {
+        let is_live = audience == Audience::People
+            && std::io::stdout().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let now = Instant::now();
         LiveView {
             style: style(),
             is_live,
-            is_silent,
+            audience,
             has_drawn: false,
             phase: Phase::Connecting,
             phase_began: now,
@@ -73,10 +86,23 @@ impl LiveView {
 
     /// A line of its own, above what follows.
     pub(crate) fn say(&mut self, text: &str) {
-        if !self.is_silent {
+        if self.audience == Audience::People {
             output::say(text);
             self.has_drawn = false;
         }
+    }
+
+    /// So many clients wait for the word to begin.
+    pub(crate) fn waiting(&mut self, count: usize) {
+        match self.audience {
+            Audience::Parent => output::say(serde_json::json!({ "waiting": count })),
+            _ => self.say(&format!("{count} clients wait for `stress on` on the console")),
+        }
+    }
+
+    /// Whether a parent process reads it.
+    pub(crate) fn is_for_parent(&self) -> bool {
+        self.audience == Audience::Parent
     }
 
     /// Shows the run, if it is time to.
@@ -88,7 +114,7 @@ impl LiveView {
         offered: f64,
     ) {
         let now = Instant::now();
-        if self.is_silent || now < self.due {
+        if self.audience == Audience::Nobody || now < self.due {
             return;
         }
         self.due = now + if self.is_live { REDRAW } else { LINE };
@@ -100,6 +126,8 @@ impl LiveView {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
             output::draw(block(&snapshot, self.style, draw, columns()));
             self.has_drawn = true;
+        } else if self.audience == Audience::Parent {
+            output::say(serde_json::json!({ "progress": figures(&snapshot) }));
         } else {
             output::say(progress_line(&snapshot));
         }
@@ -170,6 +198,25 @@ impl LiveView {
         (self.looked, self.sent, self.delivered, self.own_before) = (now, sent, delivered, sample);
         snapshot
     }
+}
+
+/// The figures that a parent shows.
+fn figures(snapshot: &Snapshot) -> serde_json::Value {
+    serde_json::json!({
+        "phase": snapshot.phase.to_string(),
+        "clients_asked": snapshot.clients_asked,
+        "clients_connected": snapshot.clients_connected,
+        "clients_dropped": snapshot.clients_dropped,
+        "sent_per_second": snapshot.sent_per_second,
+        "offered_per_second": snapshot.offered_per_second,
+        "delivered_per_second": snapshot.delivered_per_second,
+        "delivered": snapshot.delivered,
+        "missing": snapshot.missing,
+        "p50_ms": snapshot.latency.map(|latency| latency.p50_ms),
+        "p99_ms": snapshot.latency.map(|latency| latency.p99_ms),
+        "max_ms": snapshot.latency.map(|latency| latency.max_ms),
+        "late_sends": snapshot.late_sends,
+    })
 }
 
 /// Arrivals that both sides dropped, by reason.

@@ -1,0 +1,145 @@
+// What the server sends. Rates are per second.
+
+export interface BytesSplit {
+  payload: number;
+  protocol: number;
+  redundancy: number;
+  headers: number;
+}
+
+export interface Frame {
+  /** Milliseconds since 1970. */
+  t: number;
+  up_s: number;
+  clients: number;
+  stress_clients: number;
+  carriers: Record<string, number>;
+  lines: number;
+  messages_sent: number;
+  messages_received: number;
+  datagrams_sent: number;
+  datagrams_received: number;
+  sent: BytesSplit;
+  received: BytesSplit;
+  /** 50, 90, 99 and 100 percent of the clients. */
+  rtt_ms: [number, number, number, number] | null;
+  lost: number;
+  loss_percent: number;
+  resent: number;
+  repairs: number;
+  copies: number;
+  recovered: number;
+  probes: number;
+  ticks: number;
+  slowest_tick_ms: number;
+  cpu_percent: number | null;
+  dashboard_cpu_percent: number | null;
+  rss_bytes: number | null;
+  queued_bytes: number;
+  overflows: number;
+  drops: number;
+  log_skipped: number;
+}
+
+export interface ServerFacts {
+  version: string;
+  url: string;
+  listen: string;
+  workload: string;
+  ticks_per_second: number;
+  websocket: boolean;
+  shards: number;
+}
+
+export interface ClientRow {
+  id: string;
+  name: string;
+  kind: string;
+  carrier: string;
+  remote: string;
+  rtt_ms: number;
+  loss_sent: number;
+  loss_received: number;
+  queued_bytes: number;
+  sent_bytes: number;
+  received_bytes: number;
+  sent_messages: number;
+  received_messages: number;
+}
+
+export interface ClientsPage {
+  total: number;
+  offset: number;
+  rows: ClientRow[];
+}
+
+export interface ClientDetail {
+  row: ClientRow;
+  rtt_min_ms: number;
+  rtt_latest_ms: number;
+  rtt_variation_ms: number;
+  bytes_in_flight: number;
+  congestion_window: number | null;
+  datagram_bytes: number;
+  queued_messages: number;
+  channels: number;
+  counters: [string, number][];
+  drops: Record<string, number>;
+}
+
+export type LineKind = "event" | "chat" | "say";
+
+/** Number, milliseconds since 1970, kind, speaker, text. */
+export type LogLine = [number, number, LineKind, string, string];
+
+export type StressPhase = "connecting" | "running" | "judging";
+
+export interface StressProgress {
+  phase: string;
+  clients_asked: number;
+  clients_connected: number;
+  clients_dropped: number;
+  sent_per_second: number;
+  offered_per_second: number;
+  delivered_per_second: number;
+  delivered: number;
+  missing: number;
+  p50_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  late_sends: number;
+}
+
+export interface ReportSummary {
+  number: number;
+  verdict: string;
+  reasons: string[];
+  started: string;
+  duration_s: number;
+  clients: number;
+  mix: string;
+  rate: string;
+  delivered: number;
+  expected: number;
+  lost: number;
+  p50_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  overhead_percent: number;
+}
+
+export interface StressView {
+  phase: StressPhase | null;
+  elapsed_s: number;
+  duration_s: number;
+  order: { clients: number; rate: string; duration: string; mix: string } | null;
+  progress: StressProgress | null;
+  failure: string | null;
+  reports: ReportSummary[];
+}
+
+export interface Start {
+  server: ServerFacts;
+  stress: StressView;
+  frames: Frame[];
+}

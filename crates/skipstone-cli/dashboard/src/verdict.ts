@@ -1,0 +1,46 @@
+// What can be said about a stress run before it is over.
+
+import type { StressView } from "./types";
+
+export interface Verdict {
+  tone: "idle" | "busy" | "good" | "bad";
+  title: string;
+  detail: string;
+}
+
+export function liveVerdict(stress: StressView): Verdict {
+  const { phase, progress, failure } = stress;
+  if (phase === null) return endedVerdict(stress);
+  if (phase === "connecting") {
+    const there = progress ? `${progress.clients_connected} of ${progress.clients_asked}` : "the first";
+    return { tone: "busy", title: "Connecting", detail: `${there} clients are there` };
+  }
+  const troubles = [
+    progress && progress.clients_dropped > 0 ? `${progress.clients_dropped} clients dropped` : "",
+    progress && progress.missing > 0 ? `${progress.missing} lines missing` : "",
+    failure ?? "",
+  ].filter((trouble) => trouble !== "");
+  if (troubles.length > 0) return { tone: "bad", title: "Failing", detail: troubles.join(", ") };
+  if (phase === "judging") {
+    return { tone: "busy", title: "Judging", detail: "the last lines are on their way" };
+  }
+  const delivered = progress
+    ? `${progress.delivered} lines arrived, none is missing`
+    : "the first lines are due";
+  return { tone: "good", title: "Passing so far", detail: delivered };
+}
+
+function endedVerdict({ failure, reports }: StressView): Verdict {
+  if (failure) return { tone: "bad", title: "No result", detail: failure };
+  const last = reports[0];
+  if (!last)
+    return {
+      tone: "idle",
+      title: "No run yet",
+      detail: "Start one: every line is proven to arrive once, in order.",
+    };
+  const lines = `${last.delivered} of ${last.expected} lines arrived once, in order, unchanged`;
+  if (last.verdict === "pass") return { tone: "good", title: "Pass", detail: lines };
+  const title = last.verdict === "invalid" ? "Invalid" : "Fail";
+  return { tone: "bad", title, detail: last.reasons.join(" ") || lines };
+}

@@ -1,0 +1,185 @@
+// One client: what is known about its connection, its last minutes, and the door.
+
+import { command, get } from "../api";
+import { Chart } from "../chart";
+import { h, setText } from "../dom";
+import { byteRate, bytes, milliseconds, percent, rate, whole } from "../format";
+import type { ClientDetail } from "../types";
+import type { View } from "./view";
+
+const SECONDS = 120;
+const MISSES_MAX = 2;
+
+interface Point {
+  time: number;
+  detail: ClientDetail;
+}
+
+export class ClientView implements View {
+  readonly element: HTMLElement;
+  private readonly title = h("h1", {}, "Client");
+  private readonly subtitle = h("p", { className: "note" }, "\u00a0");
+  private readonly facts = h("dl", { className: "facts card" });
+  private readonly counters = h("dl", { className: "facts card" });
+  private readonly state = h("p", { className: "note", attributes: { role: "status" } });
+  private readonly reason = h("input", {
+    id: "kick-reason",
+    maxLength: 200,
+    autocomplete: "off",
+    placeholder: "The client hears this",
+  });
+  private readonly kick = h("button", { type: "submit", className: "danger" }, "Kick");
+  private readonly rtt = new Chart({
+    title: "Round trip",
+    about: "smoothed and latest round-trip time of this client",
+    series: [
+      { label: "smoothed", colour: "c1" },
+      { label: "latest", colour: "c3" },
+    ],
+    format: milliseconds,
+  });
+  private readonly traffic = new Chart({
+    title: "Traffic",
+    about: "bytes a second to and from this client",
+    series: [
+      { label: "out", colour: "c1" },
+      { label: "in", colour: "c2" },
+    ],
+    format: byteRate,
+  });
+  private id = "";
+  private points: Point[] = [];
+  private timer = 0;
+  private misses = 0;
+
+  constructor() {
+    const form = h(
+      "form",
+      {
+        className: "card kick",
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            void this.doKick();
+          },
+        },
+      },
+      h("label", { htmlFor: "kick-reason" }, "End this connection"),
+      h("div", { className: "field" }, this.reason, this.kick),
+      this.state,
+    );
+    this.element = h(
+      "main",
+      { id: "main", tabIndex: -1 },
+      h("p", { className: "back" }, h("a", { href: "#/clients" }, "← All clients")),
+      h("div", { className: "bar" }, this.title, this.subtitle),
+      h("h2", { className: "hidden" }, "Last minutes"),
+      h("div", { className: "charts two" }, this.rtt.element, this.traffic.element),
+      h(
+        "div",
+        { className: "columns" },
+        h("section", {}, h("h2", {}, "Connection"), this.facts),
+        h("section", {}, h("h2", {}, "Counters"), this.counters),
+        h("section", {}, h("h2", {}, "Kick"), form),
+      ),
+    );
+  }
+
+  open(id: string): void {
+    if (id !== this.id) this.points = [];
+    this.id = id;
+    this.misses = 0;
+    this.kick.disabled = false;
+    setText(this.state, "");
+    void this.load();
+    this.timer = window.setInterval(() => void this.load(), 1000);
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async load(): Promise<void> {
+    let detail: ClientDetail | null;
+    try {
+      detail = await get<ClientDetail | null>(`api/clients/${encodeURIComponent(this.id)}`);
+    } catch {
+      // The page says elsewhere that the server is away.
+      return;
+    }
+    if (detail) {
+      this.show(detail);
+    } else if (this.points.length > 0 || this.misses >= MISSES_MAX) {
+      setText(this.subtitle, "is not connected (any more)");
+      this.kick.disabled = true;
+      this.close();
+    } else {
+      // A client is known a moment before its figures are.
+      this.misses += 1;
+    }
+  }
+
+  private show(detail: ClientDetail): void {
+    const { row } = detail;
+    setText(this.title, row.name);
+    setText(this.subtitle, `${row.id} over ${row.carrier} from ${row.remote}`);
+    facts(this.facts, [
+      ["Kind", row.kind === "stress" ? "stress client" : "chat client"],
+      ["RTT", milliseconds(row.rtt_ms)],
+      ["RTT, least", milliseconds(detail.rtt_min_ms)],
+      ["RTT, variation", milliseconds(detail.rtt_variation_ms)],
+      ["Loss, sent", percent(row.loss_sent)],
+      ["Loss, received", percent(row.loss_received)],
+      ["Messages out", rate(row.sent_messages)],
+      ["Messages in", rate(row.received_messages)],
+      ["In flight", bytes(detail.bytes_in_flight)],
+      ["Congestion window", detail.congestion_window === null ? "none" : bytes(detail.congestion_window)],
+      ["Datagram", bytes(detail.datagram_bytes)],
+      ["Queued", `${whole(detail.queued_messages)} messages, ${bytes(row.queued_bytes)}`],
+      ["Active channels", whole(detail.channels)],
+    ]);
+    const drops = Object.entries(detail.drops).map(([reason, count]): [string, string] => [
+      `dropped: ${reason.replaceAll("_", " ")}`,
+      whole(count),
+    ]);
+    facts(this.counters, [
+      ...detail.counters.map(([name, count]): [string, string] => [
+        name,
+        name.startsWith("bytes") ? bytes(count) : whole(count),
+      ]),
+      ...drops,
+    ]);
+    this.plot(detail);
+  }
+
+  private plot(detail: ClientDetail): void {
+    const now = Date.now() / 1000;
+    this.points = [...this.points.filter(({ time }) => time > now - SECONDS), { time: now, detail }];
+    const times = this.points.map(({ time }) => time);
+    const of = (value: (detail: ClientDetail) => number) => this.points.map((point) => value(point.detail));
+    const range: [number, number] = [now - SECONDS, now];
+    this.rtt.show(times, [of((it) => it.row.rtt_ms), of((it) => it.rtt_latest_ms)], range);
+    this.traffic.show(times, [of((it) => it.row.sent_bytes), of((it) => it.row.received_bytes)], range);
+  }
+
+  private async doKick(): Promise<void> {
+    try {
+      setText(this.state, await command("api/kick", { id: this.id, reason: this.reason.value }));
+      this.kick.disabled = true;
+    } catch (error) {
+      setText(this.state, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+function facts(list: HTMLElement, rows: [string, string][]): void {
+  while (list.children.length > rows.length) list.lastElementChild?.remove();
+  rows.forEach(([name, value], index) => {
+    const row = list.children[index] ?? list.appendChild(h("div", {}, h("dt"), h("dd")));
+    const [term, figure] = row.children;
+    if (term && figure) {
+      setText(term, name);
+      setText(figure, value);
+    }
+  });
+}

@@ -1,0 +1,296 @@
+// The overview: figures at a glance, and a chart for each.
+
+import { Chart, type Series } from "../chart";
+import { h, setText, svg } from "../dom";
+import { byteRate, bytes, compact, milliseconds, percent, rate, span, whole } from "../format";
+import { carriers } from "../frames";
+import type { BytesSplit, Frame } from "../types";
+import { sparkline } from "./sparkline";
+import type { Model, View } from "./view";
+
+const total = (split: BytesSplit) => split.payload + split.protocol + split.redundancy + split.headers;
+const parts: Series[] = [
+  { label: "payload", colour: "c1" },
+  { label: "protocol", colour: "c2" },
+  { label: "redundancy", colour: "c3" },
+  { label: "IP", colour: "c4" },
+];
+const splitOf = (of: (frame: Frame) => BytesSplit) => (frame: Frame) => {
+  const split = of(frame);
+  return [split.payload, split.protocol, split.redundancy, split.headers];
+};
+
+interface Plotted {
+  chart: Chart;
+  values: (frame: Frame) => (number | null)[];
+}
+
+interface Tile {
+  value: HTMLElement;
+  note: HTMLElement;
+  line: SVGElement;
+  of: (frame: Frame) => number | null;
+  format: (value: number) => string;
+  noteOf: (frame: Frame) => string;
+}
+
+/** The shortest time that an axis spans. */
+const SECONDS_MIN = 60;
+const RANGES: [string, number][] = [
+  ["1 min", 60],
+  ["5 min", 300],
+  ["15 min", 900],
+  ["1 h", 3600],
+];
+
+export class Overview implements View {
+  readonly element: HTMLElement;
+  private readonly tiles: Tile[] = [];
+  private readonly plotted: Plotted[];
+  private readonly byCarrier: Chart;
+  private seconds = 300;
+
+  constructor(private readonly model: Model) {
+    this.plotted = [
+      plot("Messages", "messages of the application", ["sent", "received"], rate, (frame) => [
+        frame.messages_sent,
+        frame.messages_received,
+      ]),
+      {
+        chart: new Chart({
+          title: "Sent",
+          about: "bytes sent a second by what they are",
+          series: parts,
+          format: byteRate,
+          stacked: true,
+        }),
+        values: splitOf((frame) => frame.sent),
+      },
+      {
+        chart: new Chart({
+          title: "Received",
+          about: "bytes received a second by what they are",
+          series: parts.filter((part) => part.label !== "redundancy"),
+          format: byteRate,
+          stacked: true,
+        }),
+        values: (frame) => [frame.received.payload, frame.received.protocol, frame.received.headers],
+      },
+      plot(
+        "Round trips",
+        "smoothed round-trip times of the clients",
+        ["p50", "p90", "p99", "max"],
+        milliseconds,
+        (frame) => [...(frame.rtt_ms ?? [null, null, null, null])],
+      ),
+      plot(
+        "Loss and repair",
+        "packets a second",
+        ["lost", "retransmitted", "repairs", "recovered"],
+        rate,
+        (frame) => [frame.lost, frame.resent, frame.repairs + frame.copies, frame.recovered],
+      ),
+      plot("Slowest tick", "of each second, from when it was due", ["slowest"], milliseconds, (frame) => [
+        frame.slowest_tick_ms,
+      ]),
+      plot("Ticks", "of the game loop", ["ticks"], rate, (frame) => [frame.ticks]),
+      plot("CPU", "percent of one core", ["process", "dashboard"], percent, (frame) => [
+        frame.cpu_percent,
+        frame.dashboard_cpu_percent,
+      ]),
+      plot(
+        "Memory",
+        "resident memory and what is queued for clients",
+        ["resident", "queued"],
+        bytes,
+        (frame) => [frame.rss_bytes, frame.queued_bytes],
+      ),
+    ];
+    this.byCarrier = new Chart({
+      title: "Connections",
+      about: "connections by carrier",
+      series: [],
+      format: compact,
+      stacked: true,
+    });
+    this.element = h(
+      "main",
+      { id: "main", className: "overview", tabIndex: -1 },
+      h("h1", { className: "hidden" }, "Overview"),
+      this.makeTiles(),
+      h("div", { className: "bar" }, h("h2", {}, "Last"), this.makeRanges()),
+      h(
+        "div",
+        { className: "charts" },
+        this.byCarrier.element,
+        ...this.plotted.map(({ chart }) => chart.element),
+      ),
+    );
+  }
+
+  open(): void {
+    this.onFrame();
+  }
+
+  close(): void {
+    // Nothing runs while it is hidden.
+  }
+
+  onFrame(): void {
+    const last = this.model.frames.last;
+    if (!last) return;
+    const frames = this.model.frames.window(this.seconds);
+    const now = last.t / 1000;
+    // A young server has no hour to show.
+    const first = Math.min((frames[0]?.t ?? last.t) / 1000, now - SECONDS_MIN);
+    const range: [number, number] = [Math.max(now - this.seconds, first), now];
+    const times = frames.map((frame) => frame.t / 1000);
+    for (const { chart, values } of this.plotted) {
+      const rows = frames.map(values);
+      chart.show(times, transpose(rows), range);
+    }
+    const names = carriers(frames);
+    const series = (names.length > 0 ? names : ["none"]).map((label, index) => ({
+      label,
+      colour: `c${(index % 5) + 1}`,
+    }));
+    const counts = series.map(({ label }) => frames.map((frame) => frame.carriers[label] ?? 0));
+    this.byCarrier.show(times, counts, range, series);
+    this.showTiles(last);
+  }
+
+  private showTiles(last: Frame): void {
+    const recent = this.model.frames.window(60);
+    for (const tile of this.tiles) {
+      const value = tile.of(last);
+      setText(tile.value, value === null ? "–" : tile.format(value));
+      setText(tile.note, tile.noteOf(last));
+      tile.line.setAttribute("d", sparkline(recent.map((frame) => tile.of(frame) ?? 0)));
+    }
+  }
+
+  private makeTiles(): HTMLElement {
+    const tile = (
+      label: string,
+      colour: string,
+      of: Tile["of"],
+      format: Tile["format"],
+      noteOf: Tile["noteOf"],
+    ): HTMLElement => {
+      const value = h("dd", { className: "figure" }, "–");
+      const note = h("dd", { className: "note" }, "\u00a0");
+      const line = svg("path", { d: "", class: `stroke-${colour}` });
+      const box = {
+        viewBox: "0 0 60 20",
+        preserveAspectRatio: "none",
+        class: "sparkline",
+        "aria-hidden": "true",
+      };
+      this.tiles.push({ value, note, line, of, format, noteOf });
+      return h("div", { className: "card tile" }, h("dt", {}, label), value, note, svg("svg", box, line));
+    };
+    return h(
+      "dl",
+      { className: "tiles" },
+      tile(
+        "Clients",
+        "c1",
+        (frame) => frame.clients,
+        whole,
+        (frame) => `${whole(frame.stress_clients)} of stress runs`,
+      ),
+      tile(
+        "Lines",
+        "c2",
+        (frame) => frame.lines,
+        rate,
+        (frame) => `${rate(frame.messages_sent)} delivered`,
+      ),
+      tile(
+        "Out",
+        "c1",
+        (frame) => total(frame.sent),
+        byteRate,
+        (frame) => `${rate(frame.datagrams_sent)} datagrams`,
+      ),
+      tile(
+        "In",
+        "c2",
+        (frame) => total(frame.received),
+        byteRate,
+        (frame) => `${rate(frame.datagrams_received)} datagrams`,
+      ),
+      tile(
+        "RTT p99",
+        "c4",
+        (frame) => frame.rtt_ms?.[2] ?? null,
+        milliseconds,
+        (frame) => (frame.rtt_ms ? `half below ${milliseconds(frame.rtt_ms[0])}` : "no clients"),
+      ),
+      tile(
+        "Loss",
+        "c5",
+        (frame) => frame.loss_percent,
+        percent,
+        (frame) => `${rate(frame.recovered)} recovered`,
+      ),
+      tile(
+        "Slowest tick",
+        "c3",
+        (frame) => frame.slowest_tick_ms,
+        milliseconds,
+        (frame) => `${rate(frame.ticks)} ticks`,
+      ),
+      tile(
+        "CPU",
+        "c3",
+        (frame) => frame.cpu_percent,
+        percent,
+        (frame) => `up ${span(frame.up_s)}`,
+      ),
+    );
+  }
+
+  private makeRanges(): HTMLElement {
+    const buttons = RANGES.map(([label, seconds]) =>
+      h(
+        "button",
+        {
+          type: "button",
+          attributes: { "aria-pressed": String(seconds === this.seconds) },
+          on: {
+            click: () => {
+              this.seconds = seconds;
+              buttons.forEach((button, index) => {
+                button.setAttribute("aria-pressed", String(RANGES[index]?.[1] === seconds));
+              });
+              this.onFrame();
+            },
+          },
+        },
+        label,
+      ),
+    );
+    return h(
+      "div",
+      { className: "segments", attributes: { role: "group", "aria-label": "Time shown" } },
+      ...buttons,
+    );
+  }
+}
+
+function plot(
+  title: string,
+  about: string,
+  labels: string[],
+  format: (value: number) => string,
+  values: Plotted["values"],
+): Plotted {
+  const colours = labels.length > 2 ? ["c1", "c2", "c3", "c5"] : ["c1", "c2"];
+  const series = labels.map((label, index) => ({ label, colour: colours[index] ?? "c1" }));
+  return { chart: new Chart({ title, about, series, format }), values };
+}
+
+function transpose(rows: (number | null)[][]): (number | null)[][] {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? null));
+}

@@ -1,0 +1,124 @@
+//! Who may ask: the names under which the server answers, and the token.
+
+use crate::console::auth;
+use std::net::{IpAddr, SocketAddr};
+
+/// The rules of one dashboard.
+#[derive(Debug)]
+pub(super) struct Access {
+    listens_on_loopback: bool,
+    /// Names beside `localhost` and addresses, in lower case.
+    names: Vec<String>,
+    token: Option<String>,
+}
+
+impl Access {
+    /// # Errors
+    /// Other machines could reach the address and there is no token, or the token cannot be typed. One sentence with the
+    /// remedy.
+    pub(super) fn new(listen: SocketAddr, token: Option<String>, names: &[String]) -> Result<Self, String> {
+        let listens_on_loopback = listen.ip().to_canonical().is_loopback();
+        match &token {
+            Some(token) => auth::check_token(token)?,
+            None if listens_on_loopback => {}
+            None => {
+                return Err(format!(
+                    "the dashboard would listen on {listen}, where other machines can reach it, without a token: set \
+                     --console-token, or listen on 127.0.0.1"
+                ));
+            }
+        }
+        Ok(Access { listens_on_loopback, names: names.iter().map(|name| name.to_lowercase()).collect(), token })
+    }
+
+    /// Whether a token is asked for.
+    pub(super) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether a request gave the token, if one is asked for.
+    pub(super) fn is_token(&self, given: Option<&str>) -> bool {
+        match &self.token {
+            None => true,
+            Some(token) => given.is_some_and(|given| auth::same_in_constant_time(token.as_bytes(), given.as_bytes())),
+        }
+    }
+
+    /// Whether the server answers to this `Host`. WHY: a page elsewhere may have its own name resolve to this address
+    /// (DNS rebinding), and its browser would take the dashboard for a part of it. An address cannot be rebound.
+    pub(super) fn is_host(&self, host: &str) -> bool {
+        let Some(name) = name_of(host) else { return false };
+        if let Ok(address) = name.parse::<IpAddr>() {
+            return !self.listens_on_loopback || address.to_canonical().is_loopback();
+        }
+        let name = name.to_lowercase();
+        name == "localhost" || self.names.contains(&name)
+    }
+
+    /// Whether an `Origin` is that of this dashboard's own page, behind a proxy with TLS too.
+    pub(super) fn is_own_origin(origin: &str, host: &str) -> bool {
+        let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+    }
+}
+
+/// The host without its port and without the brackets of IPv6.
+fn name_of(host: &str) -> Option<&str> {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    is_port.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(listen: &str, token: Option<&str>) -> Result<Access, String> {
+        Access::new(listen.parse().expect("an address"), token.map(Into::into), &["Play.Example".into()])
+    }
+
+    #[test]
+    fn names_that_were_not_given_are_strangers() {
+        let local = access("127.0.0.1:7779", None).expect("loopback needs no token");
+        for good in ["127.0.0.1:7779", "localhost", "LOCALHOST:1", "[::1]:7779", "127.0.0.2", "play.example:7779"] {
+            assert!(local.is_host(good), "{good}");
+        }
+        let bad = [
+            "evil.example",
+            "127.0.0.1.evil.example:7779",
+            "192.0.2.1",
+            "localhost:x",
+            "",
+            "[::1",
+            "localhost.",
+            "a@localhost",
+        ];
+        bad.iter().for_each(|bad| assert!(!local.is_host(bad), "{bad}"));
+        let open = access("0.0.0.0:7779", Some("secret")).expect("it has a token");
+        assert!(open.is_host("192.0.2.1:7779") && !open.is_host("evil.example"));
+    }
+
+    #[test]
+    fn elsewhere_than_on_loopback_a_token_is_asked_for() {
+        assert!(access("0.0.0.0:7779", None).expect_err("all can reach it").contains("--console-token"));
+        assert!(access("[::ffff:127.0.0.1]:7779", None).is_ok());
+        assert!(access("127.0.0.1:7779", Some("")).is_err());
+        let open = access("[::]:7779", Some("secret")).expect("it has a token");
+        assert!(open.is_token(Some("secret")) && !open.is_token(Some("Secret")) && !open.is_token(None));
+        assert!(access("127.0.0.1:1", None).expect("loopback").is_token(None));
+    }
+
+    #[test]
+    fn only_the_own_page_is_the_own_origin() {
+        assert!(Access::is_own_origin("http://127.0.0.1:7779", "127.0.0.1:7779"));
+        assert!(Access::is_own_origin("https://Play.example", "play.example"));
+        for other in
+            ["null", "http://127.0.0.1:80", "http://127.0.0.1:7779.evil", "127.0.0.1:7779", "file://127.0.0.1:7779"]
+        {
+            assert!(!Access::is_own_origin(other, "127.0.0.1:7779"), "{other}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The metrics for Prometheus. Names and units are documented in docs/guide/dashboard.md, which a test compares.
+
+use crate::dashboard::bytes_split::BytesSplit;
+use crate::dashboard::state::DashboardState;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit};
+use skipstone_lab::measure::process::Probe;
+use std::fmt;
+
+/// OpenMetrics text, which Prometheus reads.
+pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All metrics at one moment.
+pub(super) fn text(state: &DashboardState) -> String {
+    let mut registry = Registry::with_prefix("skipstone");
+    registry.register_collector(Box::new(Snapshot(families(state))));
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).expect("a text takes every text");
+    text
+}
+
+/// Values of one name, which differ in their labels.
+#[derive(Debug)]
+struct Family {
+    name: &'static str,
+    help: &'static str,
+    unit: Option<Unit>,
+    kind: Kind,
+    values: Vec<(Vec<(&'static str, String)>, f64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Only grows; its name gets `_total`.
+    Counter,
+    Gauge,
+}
+
+#[derive(Debug)]
+struct Snapshot(Vec<Family>);
+
+impl Collector for Snapshot {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for family in &self.0 {
+            let metric =
+                encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.metric_type())?;
+            family.encode(metric)?;
+        }
+        Ok(())
+    }
+}
+
+impl EncodeMetric for Family {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        for (labels, value) in &self.values {
+            match (self.kind, labels.is_empty()) {
+                (Kind::Counter, true) => encoder.encode_counter::<NoLabelSet, _, f64>(value, None)?,
+                (Kind::Gauge, true) => encoder.encode_gauge(value)?,
+                (Kind::Counter, false) => {
+                    encoder.encode_family(labels)?.encode_counter::<NoLabelSet, _, f64>(value, None)?
+                }
+                (Kind::Gauge, false) => encoder.encode_family(labels)?.encode_gauge(value)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        match self.kind {
+            Kind::Counter => MetricType::Counter,
+            Kind::Gauge => MetricType::Gauge,
+        }
+    }
+}
+
+fn counter(name: &'static str, help: &'static str, value: u64) -> Family {
+    Family { name, help, unit: None, kind: Kind::Counter, values: vec![(Vec::new(), value as f64)] }
+}
+
+fn gauge(name: &'static str, help: &'static str, value: f64) -> Family {
+    Family { name, help, unit: None, kind: Kind::Gauge, values: vec![(Vec::new(), value)] }
+}
+
+impl Family {
+    fn in_unit(self, unit: Unit) -> Family {
+        Family { unit: Some(unit), ..self }
+    }
+
+    fn by<L: ToString>(self, label: &'static str, values: impl IntoIterator<Item = (L, u64)>) -> Family {
+        let values = values.into_iter().map(|(of, value)| (vec![(label, of.to_string())], value as f64));
+        Family { values: values.collect(), ..self }
+    }
+}
+
+fn families(state: &DashboardState) -> Vec<Family> {
+    let (stats, driver, frame) = (state.statistics.stats(), state.statistics.driver_stats(), state.frame());
+    let (clients, stress) = state.meters.roster.counts();
+    let redundancy = &stats.redundancy;
+    let redundant = redundancy.repairs_sent + redundancy.copies_sent;
+    let sent = BytesSplit::of(&stats.sent, redundancy.bytes_sent, redundant);
+    let received = BytesSplit::of(&stats.received, 0, 0);
+    let directions = |sent: u64, received: u64| [("sent", sent), ("received", received)];
+    let mut all = vec![
+        gauge("clients", "Clients that are connected, by kind", 0.0)
+            .by("kind", [("chat", (clients - stress) as u64), ("stress", stress as u64)]),
+        gauge("connections", "Connections by carrier", 0.0)
+            .by("carrier", frame.carriers.iter().map(|(carrier, count)| (*carrier, *count as u64))),
+        counter("lines", "Lines that clients sent", state.meters.lines()),
+        counter("messages", "Messages of the application", 0)
+            .by("direction", directions(stats.sent.messages, stats.received.messages)),
+        counter("datagrams", "Datagrams", 0)
+            .by("direction", directions(stats.sent.datagrams, stats.received.datagrams)),
+        counter("sent", "Bytes sent, with IP headers, by what they are", 0)
+            .in_unit(Unit::Bytes)
+            .by("part", sent.parts()),
+        counter("received", "Bytes received, with IP headers, by what they are", 0)
+            .in_unit(Unit::Bytes)
+            .by("part", received.parts()),
+        counter("packets_lost", "Packets declared lost", stats.packets_lost),
+        counter("packets_spurious", "Packets declared lost that had arrived", stats.packets_spurious),
+        counter("retransmissions", "Messages and fragments retransmitted", stats.resent),
+        counter("probe_timeouts", "Packets whose acknowledgement was overdue", stats.probes),
+        counter("repairs_sent", "Repair packets sent", redundancy.repairs_sent),
+        counter("copies_sent", "Copies of retransmissions and repeats sent", redundancy.copies_sent),
+        counter("packets_recovered", "Lost packets that redundancy recovered, by the side that recovered them", 0)
+            .by("side", [("here", redundancy.packets_recovered), ("peer", redundancy.packets_recovered_by_peer)]),
+        counter("paths_changed", "Moves of clients to another address", stats.paths_changed),
+        counter("queue_overflows", "Messages refused or dropped by a full queue", stats.queue_overflows),
+        counter("dropped", "Arrivals that were dropped, by reason", 0)
+            .by("reason", stats.drops.iter().map(|(reason, count)| (reason.name(), count))),
+        counter("send_errors", "Datagrams that the system refused to send", driver.send_errors),
+        counter(
+            "receive_buffer_drops",
+            "Datagrams that the kernel dropped for a full receive buffer",
+            driver.sockets.receive_drops,
+        ),
+        counter("ticks", "Ticks of the game loop", state.meters.ticks()),
+        gauge("tick_slowest", "The slowest tick of the last second, from when it was due", frame.slowest_tick_ms / 1e3)
+            .in_unit(Unit::Seconds),
+        gauge("queued", "Bytes that wait or are in flight to clients", frame.queued_bytes as f64).in_unit(Unit::Bytes),
+        gauge("uptime", "Time since the server began", state.meters.began.elapsed().as_secs_f64())
+            .in_unit(Unit::Seconds),
+        gauge("dashboard_viewers", "Pages that are open", state.streams.viewers() as f64),
+        counter("dashboard_refusals", "Requests that the dashboard refused", state.refusals()),
+        counter("log_lines_skipped", "Log lines that the dashboard had no room for", state.meters.skipped()),
+    ];
+    if let Some(rtt) = frame.rtt_ms {
+        let values = ["0.5", "0.9", "0.99", "1"].into_iter().zip(rtt);
+        let values = values.map(|(quantile, ms)| (vec![("quantile", quantile.to_string())], ms / 1e3)).collect();
+        let help = "Smoothed round-trip times of the clients, at these shares of them";
+        all.push(Family { values, ..gauge("rtt", help, 0.0).in_unit(Unit::Seconds) });
+    }
+    if let Some(sample) = Probe::of_self().sample() {
+        let cpu = counter("cpu", "CPU time of the server's process", 0).in_unit(Unit::Seconds);
+        all.push(Family { values: vec![(Vec::new(), sample.cpu.as_secs_f64())], ..cpu });
+        all.push(gauge("memory", "Resident memory of the process", sample.rss_bytes as f64).in_unit(Unit::Bytes));
+    }
+    all
+}

@@ -1,0 +1,35 @@
+//! The dashboard: an HTTP server for operators beside the game, with a page of live charts, the metrics for Prometheus, and
+//! a few commands. The only async code of the tool, in one thread of its own.
+//!
+//! ```text
+//! game loop ── feed (atomics, bounded queue) ──> sampler ──> history, log, stream ──> routes ──> guard ──> listener ── page
+//! drivers ──── published snapshots ────────────────┘                                   │
+//! game loop <── commands, the console's way ───────────────────────────────────────────┘
+//! ```
+//! The game loop never waits for it: what the loop tells is dropped and counted where the dashboard is behind.
+
+mod access;
+mod bytes_split;
+mod clients;
+mod feed;
+mod frame;
+mod guard;
+mod history;
+mod listener;
+mod log_ring;
+mod metrics;
+mod page;
+mod roster;
+mod routes;
+mod sampler;
+mod server;
+mod state;
+mod stream;
+mod stress;
+#[cfg(test)]
+mod tests;
+mod throttle;
+
+pub(crate) use feed::{Feed, feed};
+pub(crate) use roster::GuestKind;
+pub(crate) use server::{Dashboard, DashboardConfig, ServerFacts};

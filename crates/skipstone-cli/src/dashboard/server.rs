@@ -1,0 +1,116 @@
+//! A dashboard: its thread, and its end.
+
+use crate::console::Handler;
+use crate::dashboard::access::Access;
+use crate::dashboard::feed::Intake;
+use crate::dashboard::sampler;
+use crate::dashboard::state::DashboardState;
+use crate::dashboard::{listener, routes};
+use skipstone::StatisticsReader;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+pub(crate) use crate::dashboard::state::ServerFacts;
+
+/// How a dashboard is set up.
+pub(crate) struct DashboardConfig {
+    /// Where to listen; port 0 for any free one. Other than loopback needs a token.
+    pub(crate) listen: SocketAddr,
+    /// The token that a page must give, the console's.
+    pub(crate) token: Option<String>,
+    /// Host names under which browsers may find it, beside `localhost` and addresses.
+    pub(crate) names: Vec<String>,
+    pub(crate) server: ServerFacts,
+    pub(crate) statistics: StatisticsReader,
+    pub(crate) commands: Arc<dyn Handler>,
+}
+
+/// A listening dashboard. Dropping it closes it.
+pub(crate) struct Dashboard {
+    local_addr: SocketAddr,
+    state: Arc<DashboardState>,
+    ending: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Dashboard {
+    /// Listens, and serves pages in a thread of its own.
+    ///
+    /// # Errors
+    /// The address can be reached from other machines and there is no token, the token cannot be typed, or the address
+    /// cannot be bound. The sentence says what to do.
+    pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
+        let DashboardConfig { listen, token, names, server, statistics, commands } = config;
+        let access = Access::new(listen, token, &names)?;
+        let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
+        let listener = TcpListener::bind(listen).map_err(|error| {
+            cannot(&format!("listen on {listen}"), error) + "; choose another address or port with --dashboard"
+        })?;
+        listener.set_nonblocking(true).map_err(|error| cannot("listen", error))?;
+        let local_addr = listener.local_addr().map_err(|error| cannot("listen", error))?;
+        let meters = Arc::clone(&intake.meters);
+        let state = Arc::new(DashboardState::new(access, server, statistics, meters, commands));
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_io().enable_time().max_blocking_threads(COMMANDS_MAX).thread_name("dashboard command");
+        let runtime = runtime.build().map_err(|error| cannot("start", error))?;
+        let (ending, ended) = oneshot::channel();
+        let own = Arc::clone(&state);
+        let thread = std::thread::Builder::new().name("dashboard".into()).spawn(move || {
+            runtime.block_on(serve(listener, own, intake, ended));
+            runtime.shutdown_timeout(COMMAND_GRACE);
+        });
+        let thread = thread.map_err(|error| cannot("start", error))?;
+        Ok(Dashboard { local_addr, state, ending: Some(ending), thread: Some(thread) })
+    }
+
+    /// The page's address.
+    pub(crate) fn url(&self) -> String {
+        let ip = self.local_addr.ip();
+        let host = match ip {
+            _ if ip.is_unspecified() => "127.0.0.1".into(),
+            std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+            std::net::IpAddr::V4(ip) => ip.to_string(),
+        };
+        format!("http://{host}:{}/", self.local_addr.port())
+    }
+
+    /// Tells the pages that the server ends, and frees the port. Takes less than half a second.
+    pub(crate) fn close(mut self, reason: &str) {
+        self.state.streams.send("end", serde_json::json!(reason).to_string().into());
+        // The pages hear it before their connections end.
+        std::thread::sleep(GOODBYE);
+        self.end();
+    }
+
+    fn end(&mut self) {
+        drop(self.state.stress().stop());
+        drop(self.ending.take());
+        if let Some(thread) = self.thread.take() {
+            // It panics only by a defect of ours, which has then been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+async fn serve(listener: TcpListener, state: Arc<DashboardState>, intake: Intake, ended: oneshot::Receiver<()>) {
+    let sampler = tokio::spawn(sampler::sample(Arc::clone(&state), intake));
+    let accepting = tokio::spawn(listener::accept(listener, routes::router(state)));
+    // The other end says nothing; it is dropped.
+    let _ = ended.await;
+    accepting.abort();
+    sampler.abort();
+}
+
+/// Commands at once: each waits for a tick of the game.
+const COMMANDS_MAX: usize = 4;
+const COMMAND_GRACE: Duration = Duration::from_millis(200);
+const GOODBYE: Duration = Duration::from_millis(50);

@@ -1,0 +1,142 @@
+//! What the sampler writes and the requests read. Locks are held for moments, never while something is waited for.
+
+use crate::console::Handler;
+use crate::dashboard::access::Access;
+use crate::dashboard::clients::ClientFigures;
+use crate::dashboard::feed::Meters;
+use crate::dashboard::frame::Frame;
+use crate::dashboard::history::History;
+use crate::dashboard::log_ring::LogRing;
+use crate::dashboard::stream::Streams;
+use crate::dashboard::stress::StressDesk;
+use crate::dashboard::throttle::Throttle;
+use skipstone::StatisticsReader;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The state of one dashboard.
+pub(super) struct DashboardState {
+    pub(super) access: Access,
+    pub(super) server: ServerFacts,
+    pub(super) statistics: StatisticsReader,
+    pub(super) meters: Arc<Meters>,
+    pub(super) commands: Arc<dyn Handler>,
+    pub(super) streams: Streams,
+    clients: Mutex<Vec<ClientFigures>>,
+    frame: Mutex<Frame>,
+    history: Mutex<History>,
+    log: Mutex<LogRing>,
+    stress: Mutex<StressDesk>,
+    requests: Mutex<Throttle>,
+    guesses: Mutex<Throttle>,
+    refusals: AtomicU64,
+}
+
+/// What does not change while the server runs.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ServerFacts {
+    pub(crate) version: &'static str,
+    /// The URL of native clients, fingerprint included.
+    pub(crate) url: String,
+    /// Where the game listens.
+    pub(crate) listen: String,
+    pub(crate) workload: &'static str,
+    /// Ticks a second; 0 is unthrottled.
+    pub(crate) ticks_per_second: u32,
+    pub(crate) websocket: bool,
+    pub(crate) shards: usize,
+}
+
+impl DashboardState {
+    pub(super) fn new(
+        access: Access,
+        server: ServerFacts,
+        statistics: StatisticsReader,
+        meters: Arc<Meters>,
+        commands: Arc<dyn Handler>,
+    ) -> Self {
+        let stress = StressDesk::new(server.url.clone());
+        DashboardState {
+            access,
+            server,
+            statistics,
+            meters,
+            commands,
+            streams: Streams::default(),
+            clients: Mutex::default(),
+            frame: Mutex::default(),
+            history: Mutex::default(),
+            log: Mutex::default(),
+            stress: Mutex::new(stress),
+            requests: Mutex::new(Throttle::new(REQUESTS_MAX, Duration::from_secs(1))),
+            guesses: Mutex::new(Throttle::new(GUESSES_MAX, Duration::from_secs(60))),
+            refusals: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn clients(&self) -> Vec<ClientFigures> {
+        lock(&self.clients).clone()
+    }
+
+    pub(super) fn set_clients(&self, clients: Vec<ClientFigures>) {
+        *lock(&self.clients) = clients;
+    }
+
+    pub(super) fn frame(&self) -> Frame {
+        lock(&self.frame).clone()
+    }
+
+    pub(super) fn set_frame(&self, frame: Frame) {
+        *lock(&self.frame) = frame;
+    }
+
+    pub(super) fn history(&self) -> MutexGuard<'_, History> {
+        lock(&self.history)
+    }
+
+    pub(super) fn log(&self) -> MutexGuard<'_, LogRing> {
+        lock(&self.log)
+    }
+
+    pub(super) fn stress(&self) -> MutexGuard<'_, StressDesk> {
+        lock(&self.stress)
+    }
+
+    /// Counts a request of an address; whether it may ask.
+    pub(super) fn may_ask(&self, address: IpAddr, now: Instant) -> bool {
+        let mut requests = lock(&self.requests);
+        if requests.is_over(address, now) {
+            return false;
+        }
+        requests.count(address, now);
+        true
+    }
+
+    pub(super) fn is_guessing(&self, address: IpAddr, now: Instant) -> bool {
+        lock(&self.guesses).is_over(address, now)
+    }
+
+    pub(super) fn count_guess(&self, address: IpAddr, now: Instant) {
+        lock(&self.guesses).count(address, now);
+    }
+
+    pub(super) fn count_refusal(&self) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests that were refused.
+    pub(super) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Requests of one address in a second: several pages at once, which ask some two a second each, and their start.
+const REQUESTS_MAX: u32 = 100;
+/// Wrong tokens of one address in a minute.
+const GUESSES_MAX: u32 = 10;

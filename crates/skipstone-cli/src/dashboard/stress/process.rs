@@ -1,0 +1,43 @@
+//! The process of a stress run, started by the dashboard and gone with it.
+
+use super::progress::{Told, told};
+use skipstone_lab::child::Child;
+use std::ops::ControlFlow;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// A running process. Dropping it ends the process: at once if it is well, within seconds if it is not.
+pub(super) struct StressProcess {
+    told: Receiver<Told>,
+    // Declared last: its end is waited for when nobody listens any more.
+    _child: Child,
+}
+
+impl StressProcess {
+    /// Starts clients that wait for the word to begin.
+    pub(super) fn start(url: &str, clients: u32, mix: &str) -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
+        let mut command = Command::new(program);
+        command.args(["stress", url, "--wait", "--piped", "--clients", &clients.to_string()]);
+        if !mix.is_empty() {
+            command.arg(format!("--mix={mix}"));
+        }
+        let (sender, receiver) = sync_channel(QUEUE_MAX);
+        let on_line = move |line: Option<String>| {
+            let Some(told) = told(line.as_deref()) else { return ControlFlow::Continue(()) };
+            match sender.send(told) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        };
+        let child = Child::start(command, on_line).map_err(|error| format!("cannot start the clients: {error}"))?;
+        Ok(StressProcess { told: receiver, _child: child })
+    }
+
+    pub(super) fn poll(&mut self) -> Option<Told> {
+        self.told.try_recv().ok()
+    }
+}
+
+/// Lines that wait to be looked at; a second brings one.
+const QUEUE_MAX: usize = 64;

@@ -1,0 +1,1 @@
+//! The dashboard over HTTP, as browsers, scripts and attackers have it.

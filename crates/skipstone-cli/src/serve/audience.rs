@@ -1,0 +1,60 @@
+//! Those who watch the server: the console's sessions and the dashboard. Telling them waits for nobody.
+
+use super::dashboard_flags::OpenDashboard;
+use crate::console::Console;
+use skipstone::PeerId;
+use skipstone_lab::workload::Guest;
+use std::time::Duration;
+
+/// Console and dashboard, as far as there are any.
+pub(super) struct Audience {
+    pub(super) console: Option<Console>,
+    pub(super) dashboard: Option<OpenDashboard>,
+}
+
+impl Audience {
+    /// A line of the log.
+    pub(super) fn log(&self, line: &str) {
+        self.console.iter().for_each(|console| console.log(line));
+        self.dashboard.iter().for_each(|dashboard| dashboard.log(line));
+    }
+
+    /// A client is there.
+    pub(super) fn joined(&self, peer: PeerId, name: &str, guest: &Guest) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.joined(peer, name, guest));
+    }
+
+    /// A client is gone.
+    pub(super) fn left(&self, peer: PeerId) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.left(peer));
+    }
+
+    /// A line of a chat client.
+    pub(super) fn chat(&self, speaker: &str, text: &str) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.chat(speaker, text));
+    }
+
+    /// A word of the server to everybody.
+    pub(super) fn say(&self, text: &str) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.say(text));
+    }
+
+    /// A tick ended, `took` after it was due; `lines` came since the server began.
+    pub(super) fn tick(&self, lines: u64, took: Duration) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.tick(lines, took));
+    }
+
+    pub(super) fn dashboard_url(&self) -> Option<String> {
+        self.dashboard.as_ref().map(OpenDashboard::url)
+    }
+
+    /// Tells all why the server ends.
+    pub(super) fn close(self, reason: &str) {
+        if let Some(console) = self.console {
+            console.close(reason);
+        }
+        if let Some(dashboard) = self.dashboard {
+            dashboard.close(reason);
+        }
+    }
+}
