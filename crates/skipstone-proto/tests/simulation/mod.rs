@@ -181,9 +181,19 @@ impl World {
         self.addresses[at].push(address.into());
     }
 
+    /// A client goes back to an address where it was before, the `stay`th, and its endpoint is told.
+    pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
+        self.addresses[at].push(self.addresses[at][stay]);
+        self.tell_move(at)
+    }
+
     /// A client goes to another network, and its endpoint is told.
     pub(crate) fn roam(&mut self, at: usize) -> bool {
         self.wander(at);
+        self.tell_move(at)
+    }
+
+    fn tell_move(&mut self, at: usize) -> bool {
         let connected = self.clients[at].events.iter().any(|(_, event)| matches!(event, Event::Connected { .. }));
         if !connected {
             return false;
@@ -395,8 +405,8 @@ impl World {
                 self.strays.extend(datagrams.map(|bytes| (transmit.path.remote, bytes.to_vec())));
                 continue;
             };
-            let tag =
-                self.addresses[at].iter().position(|address| *address == transmit.path.remote).unwrap_or(0) as u64;
+            let stays = &self.addresses[at];
+            let tag = stays.iter().rposition(|address| *address == transmit.path.remote).unwrap_or(0) as u64;
             for datagram in datagrams {
                 let mut datagram = datagram.to_vec();
                 if let Some(tap) = &mut self.tap {
