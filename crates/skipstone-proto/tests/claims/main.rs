@@ -57,6 +57,7 @@ mod late_messages_go_out_in_copies;
 mod linger_lets_reliable_messages_arrive;
 mod lost_messages_are_resent_soon;
 mod messages_of_a_tick_share_packets;
+mod one_acknowledgement_of_a_packet_counts;
 mod path_challenges_cannot_be_predicted;
 mod priorities_and_weights_share_the_path;
 mod receipts_tell_what_became_of_each_message;
