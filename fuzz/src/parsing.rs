@@ -196,7 +196,7 @@ fn encode_items(writer: &mut Writer<'_>, items: &[Item<'_>]) {
             }
             Item::Repaired { bits, ranges, .. } => {
                 let distance = (1 << (bits - 1)) - 1;
-                assert!(encode_repaired(writer, inclusive(ranges), distance), "there is room");
+                assert!(encode_repaired(writer, inclusive(ranges), distance, 0), "there is room");
             }
             Item::Repair { index, ranges, symbol } => {
                 let ranges: Vec<_> = inclusive(ranges).collect();

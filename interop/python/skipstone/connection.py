@@ -209,8 +209,13 @@ class Connection:
         waiting_max = max(1, min(WAITING_MAX, self._window(settings) // 2 // longest))
         self.received.on_packet(now, number, content.asks(), repaired, delay, waiting_max)
         recovered: frames.Ranges = []
+        counted: set[type] = set()
         for frame in content.frames:
             self.counts[type(frame).__name__] += 1
+            if isinstance(frame, (frames.Ack, frames.Repaired)):
+                if type(frame) in counted:
+                    continue  # Of several in a packet the first counts (section 4.1).
+                counted.add(type(frame))
             if isinstance(frame, frames.Repaired):
                 recovered = frame.ranges
             elif isinstance(frame, frames.Ack):

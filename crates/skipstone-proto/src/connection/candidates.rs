@@ -223,7 +223,7 @@ impl Roaming {
     }
 
     /// Addresses that have to prove themselves.
-    fn asked(&mut self) -> impl Iterator<Item = &mut Box<Candidate>> {
+    pub(super) fn asked(&mut self) -> impl Iterator<Item = &mut Box<Candidate>> {
         self.candidate.iter_mut().chain(&mut self.left)
     }
 

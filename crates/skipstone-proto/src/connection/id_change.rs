@@ -75,6 +75,14 @@ impl Connection {
         core::mem::replace(&mut self.identity.ids.remote, id)
     }
 
+    /// The peer's id for packets to another address, from where one came that bears `by`; `None` if that is older than the peer's
+    /// last change of ids, and tells nothing about the ids that it knows now.
+    pub(super) fn id_towards(&self, by: u32) -> Option<u32> {
+        let spare = &self.identity.spare;
+        let is_late = by == self.identity.ids.local && spare.used_since != Time::NEVER;
+        (!is_late).then(|| spare.answering(by).unwrap_or(self.identity.ids.remote))
+    }
+
     /// The peer's id for packets that leave now.
     #[inline]
     pub(super) fn remote_id(&self) -> u32 {

@@ -243,6 +243,8 @@ impl Connection {
 
     pub(super) fn apply(&mut self, cx: &mut Context<'_>, number: u64, frames: &[u8], age: Duration) {
         let mut cursor = MessageCursor::new(age);
+        // Each ACK and REPAIRED walks the packets in flight: one of each is all that a packet's sender needs.
+        let (mut has_ack, mut has_repaired) = (false, false);
         let mut frames = Frames::new(frames);
         while let Some(Ok(frame)) = frames.next() {
             match frame {
@@ -250,6 +252,14 @@ impl Connection {
                 Frame::Message(_) => {}
                 _ => {
                     self.channels.end_run(&mut cursor);
+                    let is_repeated = match frame {
+                        Frame::Ack(_) => core::mem::replace(&mut has_ack, true),
+                        Frame::Repaired(_) => core::mem::replace(&mut has_repaired, true),
+                        _ => false,
+                    };
+                    if is_repeated {
+                        continue;
+                    }
                     let ControlFlow::Continue(()) = self.apply_control(cx, number, frame) else { return };
                 }
             }

@@ -98,6 +98,11 @@ impl Connection {
         // Challenges are answered on the connection's path only.
         self.path.roaming.to_answer = to_answer;
         let answered = self.path.roaming.answered.take();
+        let id = self.id_towards(by);
+        if let Some(asked) = self.path.roaming.asked().find(|asked| asked.path == path) {
+            // The peer may have changed its ids since that address was noticed, and then it does not know the old ones any more.
+            asked.id = id.unwrap_or(asked.id);
+        }
         if self.path.roaming.left.as_ref().is_some_and(|left| left.path == path) {
             self.hear_from_left(cx, answered, bytes);
         } else if let Some(candidate) = self.path.roaming.candidate.as_mut().filter(|candidate| candidate.path == path)
@@ -117,7 +122,7 @@ impl Connection {
                 self.ask_left(home);
             }
         } else if number >= next {
-            let id = self.identity.spare.answering(by).unwrap_or(self.identity.ids.remote);
+            let id = id.unwrap_or(self.identity.ids.remote);
             self.consider(
                 cx,
                 Candidate::new(cx.now, path, id, token, number, self.security.overhead(), self.probe_interval()),

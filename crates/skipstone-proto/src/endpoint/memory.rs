@@ -23,7 +23,8 @@ impl Endpoint {
         let held = slot.connection.as_ref().map_or(0, |connection| connection.memory_bytes()) / GRAIN * GRAIN;
         let charged = slot.charge.map_or(0, |(_, bytes)| bytes);
         // In small steps downward the account waits, so that a message which comes and goes does not move it each time.
-        let is_small_step = slot.connection.is_some() && held < charged && charged - held <= GRAIN;
+        // One that holds nothing has no charge, or it could be closed for it again and again.
+        let is_small_step = held > 0 && held < charged && charged - held <= GRAIN;
         if held == charged || is_small_step {
             return;
         }
@@ -56,25 +57,28 @@ impl Endpoint {
         }
         while let Some(network) = self.memory.full.take().filter(|it| self.memory.of(it) > self.config.memory.network) {
             let why = "connections of your network make the other side hold too much, this one the most";
-            self.relieve(now, network, why);
+            if !self.relieve(now, network, why) {
+                break;
+            }
             self.memory.full = Some(network);
         }
         while self.memory.total > self.config.memory.endpoint
             && let Some(network) = self.memory.largest_network()
-        {
-            self.relieve(now, network, "the other side is short of memory, and this connection holds the most");
-        }
+            && self.relieve(now, network, "the other side is short of memory, and this connection holds the most")
+        {}
     }
 
     /// Frees memory of a network's connections: the packets kept for repairs, or else all memory of the connection that
-    /// holds the most.
-    fn relieve(&mut self, now: Time, network: Network, why: &str) {
+    /// holds the most. False if that changed nothing, and would not the next time.
+    fn relieve(&mut self, now: Time, network: Network, why: &str) -> bool {
+        let before = self.memory.total;
         let of_network = self.slots.charges().filter(|(_, of, _)| *of == network);
         let charges: Vec<(u64, u32)> = of_network.map(|(index, _, bytes)| (bytes, index)).collect();
         let is_enough = charges.iter().filter(|(_, index)| self.forget_kept(*index)).count() > 0;
         if let Some((_, index)) = charges.into_iter().max().filter(|_| !is_enough) {
             self.evict(now, index, why);
         }
+        is_enough || self.memory.total < before
     }
 
     /// Drops the packets kept for a connection's repairs; its losses then wait for retransmissions. True if there were

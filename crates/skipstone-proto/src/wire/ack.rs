@@ -204,22 +204,23 @@ pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
     true
 }
 
-/// Writes REPAIRED, as [`encode_ack`] does ACK.
+/// Writes REPAIRED, as [`encode_ack`] does ACK, and leaves room for `reserve` bytes behind it.
 pub fn encode_repaired<I: Iterator<Item = RangeInclusive<u64>>>(
     writer: &mut Writer<'_>,
     mut ranges: I,
     distance: u64,
+    reserve: usize,
 ) -> bool {
     let Some(first) = ranges.next() else {
         return false;
     };
     let truncated = Truncated::with_bits_at_least(*first.end(), distance, LARGEST_BITS_MIN);
-    if 1 + truncated.len() + RangeList::len_min(&first) > writer.room() {
+    if 1 + truncated.len() + RangeList::len_min(&first) + reserve > writer.room() {
         return false;
     }
     writer.u8(TYPE_REPAIRED);
     writer.truncated(truncated);
-    RangeList::encode(writer, first, ranges, 0);
+    RangeList::encode(writer, first, ranges, reserve);
     true
 }
 

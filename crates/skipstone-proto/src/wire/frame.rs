@@ -332,6 +332,8 @@ pub const fn close_len(code: u64, reason: &str) -> usize {
 pub const TOKEN_BYTES_MAX: usize = 1024;
 /// Bytes of the reason in a CLOSE, at most.
 pub const REASON_BYTES_MAX: usize = 512;
+/// Bytes of a CLOSED.
+pub const CLOSED_BYTES: usize = 1;
 /// Bytes of a PATH_CHALLENGE or a PATH_RESPONSE.
 pub const PATH_BYTES: usize = 9;
 /// Bytes of a TIME_REQUEST, at most.

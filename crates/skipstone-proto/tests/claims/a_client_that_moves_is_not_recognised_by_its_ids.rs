@@ -144,3 +144,26 @@ fn an_id_is_released_once_the_next_has_been_in_use_for_a_while() {
     assert!(!knows_it(&mut watched));
     watched.arrived();
 }
+
+#[test]
+fn one_that_comes_back_to_where_it_was_is_answered_by_an_id_that_it_knows() {
+    for config in [plain(), encrypted(plain(), 3)] {
+        for stay_ms in [200, 1_500, 2_900, 3_100, 4_000, 6_000, 20_000] {
+            let mut watched = Watched::new(1, config.clone(), link(10));
+            watched.talk(20);
+            // Home, elsewhere, home, elsewhere, home.
+            for back in [None, Some(0), Some(1), Some(0)] {
+                watched.stay.set(watched.stay.get() + 1);
+                let is_told = match back {
+                    None => watched.world.roam(0),
+                    Some(stay) => watched.world.roam_back(0, stay),
+                };
+                assert!(is_told, "{stay_ms} ms");
+                watched.talk(stay_ms / 20);
+            }
+            watched.talk(100);
+            assert_eq!(watched.world.server.overview().path.remote, World::client_address(0), "{stay_ms} ms");
+            watched.arrived();
+        }
+    }
+}

@@ -314,7 +314,7 @@ impl Context {
                 Frame::Repaired(repaired) => {
                     let ranges = repaired.ranges(repaired.largest.resolve(self.ack));
                     let ranges = ranges.map(|range| range.expect("valid"));
-                    assert!(encode_repaired(w, ranges, distance(repaired.largest)), "there is room");
+                    assert!(encode_repaired(w, ranges, distance(repaired.largest), 0), "there is room");
                 }
                 Frame::Repair(repair) => {
                     let ranges = repair.covers(number).expect("valid").map(|range| range.expect("valid"));

@@ -176,3 +176,27 @@ fn and_what_nobody_took_of_one_that_is_closed_for_it_is_counted() {
     assert!(dropped > 1_000, "{dropped} {drops:?}");
     assert!(world.server.endpoint.memory_bytes() <= 3 * BUDGET.connection);
 }
+
+/// Connections that each are charged the least that there is exceed their network's budget together.
+#[test]
+fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
+    let budget = MemoryBudget { connection: 100_000, network: 100_000, endpoint: 1 << 20 };
+    let mut world = World::new(1, Config { memory: budget, ..config(1 << 20) }, &[]);
+    world.server.polls = false;
+    let join = |at: u16| {
+        let path = Path { socket: 0, remote: SocketAddr::from(([203, 0, 113, 1], 5_000 + at)), carrier: Carrier::UDP };
+        let mut stranger = Stranger::join(&mut world.server.endpoint, world.now, path);
+        for number in 0..10 {
+            stranger.message(&mut world.server.endpoint, world.now, (0, number), None, &[7; 800]);
+        }
+        world.server.endpoint.memory_bytes()
+    };
+    // Of 8 KiB each, twelve are within the budget.
+    let held: Vec<u64> = (0..20).map(join).collect();
+    assert_eq!(held[11], 12 * 8_192);
+    assert!(held[12..].iter().all(|held| *held == 12 * 8_192), "each one more closes one: {held:?}");
+    world.server.polls = true;
+    world.run_for(ms(5_000));
+    let closes: Vec<u64> = world.server.closes().iter().map(|close| close.code).collect();
+    assert_eq!(closes.iter().filter(|closed| **closed == code::MEMORY).count(), 8, "{closes:?}");
+}

@@ -1,8 +1,9 @@
 //! What whoever knows the key of a plain connection can see, and forge.
 
+use super::glass;
 use skipstone_proto::Plain;
 use skipstone_proto::wire::cursor::{Reader, Writer};
-use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, SUITE_PLAIN};
 use skipstone_proto::wire::frame::{Frame, Frames};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,7 @@ const HANDSHAKE_PACKETS: u64 = 4;
 /// Of a packet in clear.
 const TAG_BYTES: usize = 8;
 
-/// The key of a plain connection, once its CHALLENGE was seen, and the packet numbers that passed by.
+/// The key of a plain connection, once its CHALLENGE was seen, or that of a suite of glass, and the packet numbers that passed by.
 #[derive(Default)]
 pub(crate) struct Eavesdropper {
     plain: Option<Plain>,
@@ -76,7 +77,8 @@ impl Eavesdropper {
     /// The number of a packet, and where its frames lie.
     fn open(&mut self, bytes: &[u8]) -> Option<(u64, Range<usize>)> {
         if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {
-            self.plain = Some(Plain::new(challenge.cookie));
+            let is_plain = challenge.suite == SUITE_PLAIN;
+            self.plain = Some(if is_plain { Plain::new(challenge.cookie) } else { glass::seal() });
         }
         let next = self.next.entry(bytes.get(1..4)?.try_into().ok()?).or_default();
         let opened = self.plain.as_ref()?.open(bytes, HEADER_BYTES, *next)?;

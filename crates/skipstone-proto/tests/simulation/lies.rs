@@ -84,7 +84,7 @@ fn lie(rng: &mut Rng, number: u64, writer: &mut Writer<'_>) {
         }
         3 => {
             let ranges = ranges(rng, any);
-            encode_repaired(writer, ranges.into_iter(), 1 << rng.below(40));
+            encode_repaired(writer, ranges.into_iter(), 1 << rng.below(40), 0);
         }
         4 => frame::encode_new_id(writer, special(rng, 1), 1 + rng.below((1 << 24) - 1)),
         5 => frame::encode_path_challenge(writer, rng.next_u64()),

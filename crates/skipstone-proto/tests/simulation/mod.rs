@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod clear;
+pub(crate) mod glass;
 pub(crate) mod lies;
 mod node;
 pub(crate) mod stranger;
@@ -52,6 +53,10 @@ pub(crate) struct World {
 type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 
 const BUFFER_BYTES: usize = 1 << 16;
+/// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link without delay has
+/// its whole handshake in one moment, and a server may say something to thousands in one.
+const ROUNDS_MAX: usize = 10_000;
+const TRANSMITS_MAX: usize = 100_000;
 /// When every world begins.
 pub(crate) const BEGINNING: Time = Time::from_micros(1_000_000);
 
@@ -83,6 +88,11 @@ pub(crate) fn bare_server_of(mode: DeliveryMode) -> Config {
 /// A server with the stand-in for encryption and nothing in clear.
 pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(SimulatedSuites::new(seed)))
+}
+
+/// A server whose packets are sealed, with a key that everybody knows.
+pub(crate) fn glazed(config: Config, seed: u64) -> Config {
+    config.encrypted(std::sync::Arc::new(glass::GlassSuites(SimulatedSuites::new(seed))))
 }
 
 /// Gives a datagram that was changed the check that it should have now, as whoever lies on purpose would.
@@ -171,9 +181,19 @@ impl World {
         self.addresses[at].push(address.into());
     }
 
+    /// A client goes back to an address where it was before, the `stay`th, and its endpoint is told.
+    pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
+        self.addresses[at].push(self.addresses[at][stay]);
+        self.tell_move(at)
+    }
+
     /// A client goes to another network, and its endpoint is told.
     pub(crate) fn roam(&mut self, at: usize) -> bool {
         self.wander(at);
+        self.tell_move(at)
+    }
+
+    fn tell_move(&mut self, at: usize) -> bool {
         let connected = self.clients[at].events.iter().any(|(_, event)| matches!(event, Event::Connected { .. }));
         if !connected {
             return false;
@@ -295,9 +315,10 @@ impl World {
         links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
     }
 
-    /// Everything that can happen at this moment.
+    /// Everything that can happen at this moment, which has an end: two sides that keep each other busy without time going on would
+    /// keep real processors busy.
     fn settle(&mut self) {
-        loop {
+        for _ in 0..ROUNDS_MAX {
             let mut moved = self.deliver();
             self.server.endpoint.handle_timeout(self.now);
             self.server.poll(self.now);
@@ -314,6 +335,7 @@ impl World {
                 return;
             }
         }
+        panic!("the moment {:?} never ends: {:?} datagrams were sent", self.now, self.sent);
     }
 
     fn answer_requests(&mut self) {
@@ -372,8 +394,10 @@ impl World {
     fn transmit(&mut self) -> bool {
         let now = Duration::from_micros(self.now.as_micros());
         let mut moved = false;
+        let mut calls = 0;
         while let Some(transmit) = self.server.endpoint.poll_transmit(self.now, &mut self.buffer) {
-            moved = true;
+            (moved, calls) = (true, calls + 1);
+            assert!(calls < TRANSMITS_MAX, "the server sends without end at {:?}", self.now);
             let datagrams = self.buffer[..transmit.bytes].chunks(transmit.segment_bytes);
             let was_there = |at: &usize| self.addresses[*at].contains(&transmit.path.remote);
             let known = (0..self.clients.len()).find(was_there);
@@ -381,8 +405,8 @@ impl World {
                 self.strays.extend(datagrams.map(|bytes| (transmit.path.remote, bytes.to_vec())));
                 continue;
             };
-            let tag =
-                self.addresses[at].iter().position(|address| *address == transmit.path.remote).unwrap_or(0) as u64;
+            let stays = &self.addresses[at];
+            let tag = stays.iter().rposition(|address| *address == transmit.path.remote).unwrap_or(0) as u64;
             for datagram in datagrams {
                 let mut datagram = datagram.to_vec();
                 if let Some(tap) = &mut self.tap {
@@ -393,10 +417,12 @@ impl World {
             }
         }
         for at in 0..self.clients.len() {
+            let mut calls = 0;
             while !self.killed.contains(&at)
                 && let Some(transmit) = self.clients[at].endpoint.poll_transmit(self.now, &mut self.buffer)
             {
-                moved = true;
+                (moved, calls) = (true, calls + 1);
+                assert!(calls < TRANSMITS_MAX, "client {at} sends without end at {:?}", self.now);
                 for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                     let mut datagram = datagram.to_vec();
                     if let Some(tap) = &mut self.tap {

@@ -5,6 +5,7 @@ use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open,
 use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::wire::repair::encode_repair_header;
 use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Time};
 
 /// One that a server has let in, in clear.
@@ -72,6 +73,12 @@ impl Stranger {
         self.number += 1;
     }
 
+    /// Sends the repair of a packet that never was, three numbers before this one; the other side recovers a PING.
+    pub(crate) fn recovery(&mut self, server: &mut Endpoint, now: Time) {
+        let number = self.number;
+        self.packet(server, now, |writer| write_recovery(writer, number, number - 3));
+    }
+
     /// Sends a packet of one message, or a fragment of one.
     pub(crate) fn message(
         &mut self,
@@ -87,6 +94,21 @@ impl Stranger {
             writer.bytes(payload);
         });
     }
+}
+
+/// Writes a REPAIR into packet `number` that covers the packet `covered` alone, whose content is a PING (WIRE.md section 4.4).
+pub(crate) fn write_recovery(writer: &mut Writer<'_>, number: u64, covered: u64) {
+    const PING: u8 = 0x01;
+    const INDEX: u8 = 5;
+    encode_repair_header(writer, number, INDEX, [covered..=covered].into_iter());
+    let mut checked = crc32fast::Hasher::new();
+    checked.update(&covered.to_be_bytes());
+    checked.update(&[PING]);
+    let mut symbol = vec![0, 1];
+    symbol.extend(checked.finalize().to_be_bytes());
+    symbol.push(PING);
+    skipstone_gf256::scale(&mut symbol, skipstone_gf256::coefficient(INDEX, covered));
+    writer.bytes(&symbol);
 }
 
 /// The next datagram of the server's to this path; those to others are lost.

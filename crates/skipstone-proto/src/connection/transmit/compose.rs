@@ -47,6 +47,9 @@ pub(super) struct Composed {
 
 /// Room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
+/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for what stands beside that. A datagram that is too short for
+/// both has the ACK alone.
+const BYTES_BEHIND_REPAIRED: usize = 2 * BYTES_BESIDE_ACK;
 /// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
 const PADDING_PART_MAX: usize = 16;
 
@@ -69,14 +72,12 @@ impl Connection {
         packet.messages_from = packet.writer.len();
         pending.ping |= acked_up_to.is_some() && decision.asks_back;
 
-        if let Some(answer) = ending {
-            write_ending(&mut packet, answer, self.ending.as_deref());
-        }
+        let has_ended = ending.is_some_and(|answer| write_ending(&mut packet, answer, self.ending.as_deref()));
         if pending.accept {
             pending.accept = !write_accept(&mut packet, self.identity.ids, &self.terms.settings);
         }
-        if core::mem::take(&mut pending.connect) {
-            write_connect(&mut packet, self.handshake.as_deref());
+        if pending.connect {
+            pending.connect = !write_connect(&mut packet, self.handshake.as_deref());
         }
         let has_time = tells_time && self.time.write(now, &mut packet);
         let (channels, redundancy, settings) = (&mut self.channels, &mut self.redundancy, &self.terms.settings);
@@ -95,7 +96,7 @@ impl Connection {
             && write_repair(now, &mut self.redundancy, &mut packet, ip_overhead, is_last_chance);
         // Nothing fits, or only an acknowledgement that was sent before would be written: the window is full, or the
         // budget is spent.
-        let has_point = is_repair || has_time || decision.has_ack_news || ending.is_some();
+        let has_point = is_repair || has_time || decision.has_ack_news && acked_up_to.is_some() || has_ended;
         let is_void = !packet.is_ack_eliciting && (!has_point || packet.room() == capacity);
         if is_full && !is_void {
             pad(&mut packet, decision);
@@ -172,6 +173,7 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
     let delay_us = received.delay(now).as_micros() as u64;
     // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
     const DISTANCE: u64 = 8_000;
+    ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE, BYTES_BEHIND_REPAIRED);
     let mut budget = packet.room().saturating_sub(BYTES_BESIDE_ACK);
     let mut smallest = None;
     let affordable = received.ranges().take_while(|range| {
@@ -182,7 +184,6 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
         budget = budget.saturating_sub(cost);
         is_affordable
     });
-    ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE);
     let is_written = ack::encode_ack(&mut packet.writer, affordable, DISTANCE, delay_us, window);
     if !is_written {
         return None;
@@ -191,7 +192,8 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
     received.next().checked_sub(1)
 }
 
-fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) {
+/// Writes CLOSE or CLOSED; false if it has no room.
+fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) -> bool {
     match (answer, ending) {
         (Answer::Close, Some(ending)) => {
             // A reason that does not fit beside an acknowledgement is cut, at a character's border.
@@ -199,11 +201,19 @@ fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>
             while packet.room() < frame::close_len(ending.code(), reason) && !reason.is_empty() {
                 reason = &reason[..reason.floor_char_boundary(reason.len() - 1)];
             }
-            if packet.room() >= frame::close_len(ending.code(), reason) {
+            let has_room = packet.room() >= frame::close_len(ending.code(), reason);
+            if has_room {
                 frame::encode_close(&mut packet.writer, ending.code(), reason);
             }
+            has_room
         }
-        _ => frame::encode_closed(&mut packet.writer),
+        _ => {
+            let has_room = packet.room() >= frame::CLOSED_BYTES;
+            if has_room {
+                frame::encode_closed(&mut packet.writer);
+            }
+            has_room
+        }
     }
 }
 
@@ -220,13 +230,16 @@ fn write_accept(packet: &mut Packet<'_>, ids: ConnectionIds, settings: &Settings
     true
 }
 
-/// Writes CONNECT: the client's token and limits.
-fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) {
-    if let Some(handshake) = handshake {
-        frame::encode_connect(&mut packet.writer, handshake.token(), handshake.limits());
-        handshake.grease().write_frame(&mut packet.writer);
-        packet.record(Record::Control(Control::Connect));
+/// Writes CONNECT: the client's token and limits; false if they have no room.
+fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) -> bool {
+    let Some(handshake) = handshake else { return true };
+    if packet.room() < frame::connect_len(handshake.token(), handshake.limits()) + Grease::FRAME_BYTES_MAX {
+        return false;
     }
+    frame::encode_connect(&mut packet.writer, handshake.token(), handshake.limits());
+    handshake.grease().write_frame(&mut packet.writer);
+    packet.record(Record::Control(Control::Connect));
+    true
 }
 
 /// Makes the packet ask for an acknowledgement: by a PING behind other frames, for one without any asks by itself.

@@ -1,0 +1,99 @@
+//! Whatever numbers a peer makes up, each datagram has room for what it must say or leaves it to the next: nobody panics, and
+//! nobody sends without end.
+
+use crate::simulation::stranger::Stranger;
+use crate::simulation::{World, glazed, glass, link, ms, seed_bytes, server_of};
+use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
+use skipstone_proto::wire::frame;
+use skipstone_proto::wire::number::Truncated;
+use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings, Time, TOKEN_BYTES_MAX};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. `moves` lets the client go on
+/// from another port, where only short datagrams are paid for; `closes` lets it close.
+fn recovered(settings: Settings, step: u64, count: u64, moves: bool, closes: bool) {
+    let what = format!("{count} packets {step} apart, moves: {moves}, closes: {closes}");
+    let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
+    let now = Time::from_micros(1_000_000);
+    let mut client = Stranger::join(&mut server, now, World::pair(1, link(1)).path_to_client(0));
+    for at in 1..=count {
+        client.number = at * step;
+        client.recovery(&mut server, now);
+    }
+    let recovered = server.overview(client.peer).expect("it is there").stats.redundancy.packets_recovered;
+    assert_eq!(recovered, count, "{what}");
+    if moves {
+        client.path.remote.set_port(client.path.remote.port() + 1);
+        client.packet(&mut server, now, |writer| {
+            frame::encode_ping(writer);
+            writer.zeros(60);
+        });
+    }
+    if closes {
+        client.packet(&mut server, now, |writer| frame::encode_close(writer, 5, "bye"));
+    }
+    let mut buffer = vec![0; 1 << 16];
+    let mut transmits = 0;
+    while server.poll_transmit(now, &mut buffer).is_some() {
+        transmits += 1;
+        assert!(transmits < 20, "{what}: it sends without end");
+    }
+    assert!(transmits > 0 && server.poll_timeout() > now, "{what}: nothing is due any more");
+}
+
+#[test]
+fn acknowledgements_of_recovered_packets_far_apart_leave_room_for_what_follows() {
+    let short = Settings { datagram_bytes_max: 256, ..Settings::default() };
+    for settings in [short, Settings::default()] {
+        for step in [4, 300, 20_000, 1 << 30] {
+            for count in [1, 8, 40] {
+                for (moves, closes) in [(false, false), (false, true), (true, false), (true, true)] {
+                    recovered(settings.clone(), step, count, moves, closes);
+                }
+            }
+        }
+    }
+}
+
+/// A client with the longest token, whose server of the encrypted suite has it acknowledge packets before it lets it in.
+#[test]
+fn a_connect_waits_for_a_datagram_with_room() {
+    let mut world = World::new(3, glazed(server_of(DeliveryMode::ReliableOrdered), 3), &[link(10)]);
+    world.clients[0].endpoint.close_all(world.now, 0, "", Duration::ZERO);
+    let path = world.path_to_server(0);
+    world.clients[0].endpoint.connect(world.now, path, &[7; TOKEN_BYTES_MAX]).expect("it may");
+    let id = Rc::new(Cell::new(0));
+    let seen = id.clone();
+    world.tap = Some(Box::new(move |_, _, _, bytes| {
+        if let Ok(Datagram::Hello(hello)) = datagram::decode(bytes) {
+            seen.set(hello.source);
+        }
+    }));
+    world.accepts = false;
+    world.run_for(ms(100));
+    for at in 1..=40 {
+        let mut packet = vec![0; 100];
+        let mut writer = Writer::new(&mut packet);
+        datagram::encode_packet_header(&mut writer, id.get());
+        let number = at << 27;
+        writer.truncated(Truncated::new(number, 1 << 30));
+        frame::encode_ping(&mut writer);
+        let end = writer.len();
+        let end = glass::seal().seal(&mut packet, HEADER_BYTES..end, number);
+        world.clients[0].endpoint.handle_datagram(world.now, path, &mut packet[..end]);
+    }
+    world.run_for(ms(1_000));
+    world.accepts = true;
+    let asked = world.server.events.iter().find_map(|(_, event)| match event {
+        Event::Requested { peer, token, .. } => Some((*peer, token.len())),
+        _ => None,
+    });
+    let (peer, length) = asked.expect("its CONNECT has come");
+    assert_eq!(length, TOKEN_BYTES_MAX);
+    assert!(world.server.endpoint.accept(world.now, peer));
+    // The server's own numbers are far below those that were made up in its name.
+    let told = world.clients[0].endpoint.totals();
+    assert_eq!(told.sent.datagrams, world.sent[0].0, "each datagram left once");
+}
