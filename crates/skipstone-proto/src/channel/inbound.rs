@@ -119,6 +119,11 @@ pub(crate) struct InboundLimits {
     rules: Arc<[InboundRule]>,
     /// By channel: when the messages so far would all have come at the rule's rate, in nanoseconds.
     paid_at: BTreeMap<u16, u64>,
+    /// With so many channels, those with a full allowance are removed.
+    sweep_at: usize,
+    /// Channels that were looked at for that.
+    #[cfg(test)]
+    swept: usize,
 }
 
 /// The number of channels whose rate is stored before entries with a full allowance are removed.
@@ -129,7 +134,13 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl InboundLimits {
     pub(crate) fn new(rules: Arc<[InboundRule]>) -> Self {
-        InboundLimits { rules, paid_at: BTreeMap::new() }
+        InboundLimits {
+            rules,
+            paid_at: BTreeMap::new(),
+            sweep_at: CHANNELS_KEPT,
+            #[cfg(test)]
+            swept: 0,
+        }
     }
 
     /// Memory of the accounts.
@@ -169,11 +180,22 @@ impl InboundLimits {
         if paid_at > now.saturating_add(span * u64::from(rate.burst.saturating_sub(1))) {
             return Err(Breach { channel, limit: Limit::Rate(rate), violation });
         }
-        if self.paid_at.len() >= CHANNELS_KEPT && !self.paid_at.contains_key(&channel) {
-            self.paid_at.retain(|_, paid_at| *paid_at > now);
-        }
         self.paid_at.insert(channel, paid_at + span);
+        if self.paid_at.len() > self.sweep_at {
+            self.sweep(now);
+        }
         Ok(())
+    }
+
+    /// Removes the channels with a full allowance. The next time is when there are twice as many as are left, so that each channel
+    /// that is added pays for looking at two.
+    fn sweep(&mut self, now: u64) {
+        #[cfg(test)]
+        {
+            self.swept += self.paid_at.len();
+        }
+        self.paid_at.retain(|_, paid_at| *paid_at > now);
+        self.sweep_at = CHANNELS_KEPT.max(2 * self.paid_at.len());
     }
 
     fn rule(&self, channel: u16) -> Option<&InboundRule> {
@@ -204,6 +226,24 @@ mod tests {
         assert_eq!(admitted(&mut limits, at(9_000), 1, 10), 3);
         let of_ten_seconds: usize = (0..10_000).map(|ms| admitted(&mut limits, at(20_000 + ms), 1, 1)).sum();
         assert_eq!(of_ten_seconds, 3 + 99);
+    }
+
+    /// A client that sends on all channels at once: each costs the same, however many there are.
+    #[test]
+    fn channels_that_are_not_paid_for_are_seldom_looked_at() {
+        let rate = Some(MessageRate { per_second: 2, burst: 3 });
+        let mut limits = InboundLimits::new([InboundRule { rate, ..InboundRule::new(0..=u16::MAX) }].into());
+        for channel in 0..=u16::MAX {
+            limits.admit(at(1_000), channel).expect("its first message");
+            assert!(limits.swept <= 2 * (usize::from(channel) + 1), "{} after {channel}", limits.swept);
+        }
+        assert_eq!(limits.paid_at.len(), 1 << 16);
+        // Once they are paid for, and as many more have come, they are forgotten.
+        for channel in 0..=u16::MAX {
+            limits.admit(at(10_000), channel).expect("its first message for a while");
+        }
+        limits.sweep(at(20_000).as_micros() * 1_000);
+        assert_eq!((limits.paid_at.len(), limits.sweep_at), (0, CHANNELS_KEPT));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(super) struct ClientHandshake {
     pub(super) challenge_from: Time,
     /// A hint that the handshake does not go on, until the server shows otherwise.
     pub(super) hint: Option<Hint>,
+    /// The server has forgotten the handshake, and the endpoint should begin another.
+    pub(super) is_forgotten: bool,
 }
 
 /// A datagram that ends the handshake, unless the server shows in time that it goes on.
@@ -104,10 +106,11 @@ impl ClientHandshake {
     }
 
     /// Sends the HELLO now, and follows whatever answers it.
-    pub(super) fn begin_anew(&mut self, now: Time, source: u32) {
-        self.datagram = hello_of(source, self.nonce, &self.offer);
+    pub(super) fn begin_anew(&mut self, now: Time, source: u32, nonce: u64) {
+        self.nonce = nonce;
+        self.datagram = hello_of(source, nonce, &self.offer);
         (self.asked_at, self.resend_at, self.challenge_from) = (now, now, now);
-        (self.interval, self.hint) = (RESEND_FIRST, None);
+        (self.interval, self.hint, self.is_forgotten) = (RESEND_FIRST, None, false);
     }
 
     /// The suites of the HELLO.

@@ -56,6 +56,7 @@ impl Connection {
             interval: RESEND_FIRST,
             challenge_from: now,
             hint: None,
+            is_forgotten: false,
         }));
         client
     }

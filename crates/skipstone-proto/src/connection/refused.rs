@@ -3,7 +3,9 @@
 
 use super::client_handshake::{Hint, News, RESEND_FIRST};
 use super::event::{ClosedBy, code};
+use super::identity::ConnectionIds;
 use super::sending::Sending;
+use super::spare_ids::SpareIds;
 use super::{Connection, ConnectionState, Context};
 use crate::recovery::Received;
 use crate::security::plain::KEY_BYTES;
@@ -76,15 +78,23 @@ impl Connection {
                 self.finish(cx, ClosedBy::Peer, code, reason);
                 self.die();
             }
-            News::Forgotten => self.begin_anew(cx.now),
+            News::Forgotten => handshake.is_forgotten = true,
         }
     }
 
-    /// A client whose server has forgotten the handshake begins another, by HELLO.
-    fn begin_anew(&mut self, now: Time) {
+    /// Whether [`Connection::begin_anew`] is waited for.
+    pub(crate) fn begins_anew(&self) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| handshake.is_forgotten)
+    }
+
+    /// A client whose server has forgotten the handshake begins another, by HELLO, under an id and a nonce that nobody knows yet. A
+    /// server that has not forgotten it would take an OPEN of the old ones for a repetition; and what it has said in the old handshake
+    /// is none of this one's.
+    pub(crate) fn begin_anew(&mut self, now: Time, local: u32, nonce: u64) {
         let Some(handshake) = &mut self.handshake else { return };
-        handshake.begin_anew(now, self.identity.ids.local);
-        self.identity.ids.remote = 0;
+        handshake.begin_anew(now, local, nonce);
+        self.identity.ids = ConnectionIds { local, remote: 0 };
+        self.identity.spare = SpareIds::default();
         self.security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
         // Packet numbers are those of a session.
         self.sending = Sending { bandwidth: self.sending.bandwidth.take(), ..Sending::default() };

@@ -40,6 +40,18 @@ impl Endpoint {
         true
     }
 
+    /// Gives a client whose server has forgotten its handshake another id and another nonce, by which it begins anew.
+    pub(super) fn begin_anew(&mut self, now: Time, index: u32) {
+        let id = self.directory.ids.assign_spare(&mut self.secrets.rng, index);
+        let nonce = self.secrets.rng.number();
+        let Some(connection) = self.slots.connection_at(index) else { return };
+        let before = connection.ids().local;
+        connection.begin_anew(now, id.unwrap_or(before), nonce);
+        if id.is_some() {
+            self.directory.ids.release(before);
+        }
+    }
+
     /// Ends a client that cannot reach a server, with the embedder's code and reason.
     pub fn handle_unreachable(&mut self, now: Time, peer: PeerId, code: u64, reason: &str) {
         self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));

@@ -111,6 +111,9 @@ impl Endpoint {
             self.totals.work.timeouts += 1;
             let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
             connection.handle_timeout(cx);
+            if connection.begins_anew() {
+                self.begin_anew(now, index);
+            }
             self.after(index);
         }
     }

@@ -114,3 +114,30 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
         assert_eq!((asked, world.server.endpoint.connection_count()), (1, 1));
     }
 }
+
+/// A forged RESET, and an outage that is longer than the server has to show that it goes on: the client begins anew although the server
+/// has forgotten nothing, and is let in as soon as the path is there again.
+#[test]
+fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
+    for (at, outage) in [(35, 900), (35, 1_500), (45, 900), (45, 2_500), (200, 1_200)] {
+        let (mut world, seen) = world(0);
+        world.accepts = at != 200;
+        world.run_for(ms(at));
+        let (_, _, id) = seen.get();
+        assert_ne!(id, 0, "the server's handshake has come");
+        let mut bytes = vec![0; datagram::RESET_BYTES];
+        datagram::encode_reset(&mut Writer::new(&mut bytes), id);
+        let (now, path) = (world.now, world.path_to_server(0));
+        world.clients[0].endpoint.handle_datagram(now, path, &mut bytes);
+        world.lose(|_, _| true);
+        world.run_for(ms(outage));
+        world.tap = None;
+        world.accepts = true;
+        world.run_for(ms(2_500));
+        assert!(is_connected(&world), "RESET after {at} ms, outage of {outage} ms: {:?}", world.clients[0].closes());
+        // Both sides can talk.
+        world.clients[0].send(world.now, 0, b"up".as_slice());
+        world.run_for(ms(100));
+        assert_eq!(world.server.messages(0), ["up"], "RESET after {at} ms, outage of {outage} ms");
+    }
+}
