@@ -51,10 +51,16 @@ pub(crate) fn packages(tree: &Tree) -> Verdict {
 
 /// Adds valgrind if it is missing. Gives why there is none, if there is none then.
 pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
-    if VALGRIND.is_there(tree) {
+    program("valgrind", "valgrind", "instructions cannot be counted", tree)
+}
+
+/// Adds a program if it is missing. Gives why there is none, if there is none then; `without` says what follows.
+pub(crate) fn program(name: &'static str, debian_package: &'static str, without: &str, tree: &Tree) -> Option<String> {
+    let wanted = Program { name, debian_package };
+    if wanted.is_there(tree) {
         return None;
     }
-    match install(&[&VALGRIND], "instructions cannot be counted", tree) {
+    match install(&[&wanted], without, tree) {
         Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
         Verdict::Passed | Verdict::Tests(_) => None,
     }
@@ -146,7 +152,5 @@ const PROGRAMS: &[Program] = &[
     Program { name: "nc", debian_package: "netcat-openbsd" },
     Program { name: "python3", debian_package: "python3" },
 ];
-
-const VALGRIND: Program = Program { name: "valgrind", debian_package: "valgrind" };
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];
