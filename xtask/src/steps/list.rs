@@ -6,7 +6,9 @@ use std::process::Command;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
-use crate::{alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system, vectors};
+use crate::{
+    alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system, vectors,
+};
 
 /// One step.
 pub(super) struct Step {
