@@ -32,6 +32,8 @@ mod documents {
     mod loss {}
     #[doc = include_str!("../../docs/guide/deployment.md")]
     mod deployment {}
+    #[doc = include_str!("../../docs/guide/dashboard.md")]
+    mod dashboard {}
     #[doc = include_str!("../../docs/guide/measuring.md")]
     mod measuring {}
 

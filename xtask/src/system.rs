@@ -51,10 +51,16 @@ pub(crate) fn packages(tree: &Tree) -> Verdict {
 
 /// Adds valgrind if it is missing. Gives why there is none, if there is none then.
 pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
-    if VALGRIND.is_there(tree) {
+    program("valgrind", "valgrind", "instructions cannot be counted", tree)
+}
+
+/// Adds a program if it is missing. Gives why there is none, if there is none then; `without` says what follows.
+pub(crate) fn program(name: &'static str, debian_package: &'static str, without: &str, tree: &Tree) -> Option<String> {
+    let wanted = Program { name, debian_package };
+    if wanted.is_there(tree) {
         return None;
     }
-    match install(&[&VALGRIND], "instructions cannot be counted", tree) {
+    match install(&[&wanted], without, tree) {
         Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
         Verdict::Passed | Verdict::Tests(_) => None,
     }
@@ -62,14 +68,9 @@ pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
 
 /// Adds Wine and a compiler for Windows if they are missing. Gives why there are none, if there are none then.
 pub(crate) fn wine(tree: &Tree) -> Option<String> {
-    let missing: Vec<&Program> = WINDOWS.iter().filter(|program| !program.is_there(tree)).collect();
-    if missing.is_empty() {
-        return None;
-    }
-    match install(&missing, "nothing can be tried on Windows", tree) {
-        Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
-        Verdict::Passed | Verdict::Tests(_) => None,
-    }
+    let without = "nothing can be tried on Windows";
+    let programs = [("wine", "wine"), ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")];
+    programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
 /// Adds programs where we may; if we may not, `without` says what follows.
@@ -157,13 +158,6 @@ const PROGRAMS: &[Program] = &[
     Program { name: "telnet", debian_package: "telnet" },
     Program { name: "nc", debian_package: "netcat-openbsd" },
     Program { name: "python3", debian_package: "python3" },
-];
-
-const VALGRIND: Program = Program { name: "valgrind", debian_package: "valgrind" };
-
-const WINDOWS: &[Program] = &[
-    Program { name: "wine", debian_package: "wine" },
-    Program { name: "x86_64-w64-mingw32-gcc", debian_package: "gcc-mingw-w64-x86-64" },
 ];
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

@@ -4,7 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, claims, features, files, instructions, layering, package, process, purity, sweep, system, vectors, windows,
+    alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
+    vectors, windows,
 };
 
 /// One step.
@@ -123,6 +124,13 @@ pub(super) const STEPS: &[Step] = &[
         about: "twenty paths and workloads drawn at random: nothing is lost or out of order, and no mode falls far behind",
         is_fast: false,
         run: |tree, _| sweep::step(tree),
+    },
+    Step {
+        name: "dashboard",
+        about: "the dashboard's page: lints, tests, built as it is checked in, and driven in Chromium; both npm and Chromium are \
+                there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| dashboard::step(tree),
     },
     Step {
         name: "vectors",

@@ -1,5 +1,6 @@
 // What can be said about a stress run before it is over.
 
+import { whole } from "./format";
 import type { StressView } from "./types";
 
 export interface Verdict {
@@ -12,12 +13,14 @@ export function liveVerdict(stress: StressView): Verdict {
   const { phase, progress, failure } = stress;
   if (phase === null) return endedVerdict(stress);
   if (phase === "connecting") {
-    const there = progress ? `${progress.clients_connected} of ${progress.clients_asked}` : "the first";
+    const there = progress
+      ? `${whole(progress.clients_connected)} of ${whole(progress.clients_asked)}`
+      : "the first";
     return { tone: "busy", title: "Connecting", detail: `${there} clients are there` };
   }
   const troubles = [
-    progress && progress.clients_dropped > 0 ? `${progress.clients_dropped} clients dropped` : "",
-    progress && progress.missing > 0 ? `${progress.missing} lines missing` : "",
+    progress && progress.clients_dropped > 0 ? `${whole(progress.clients_dropped)} clients dropped` : "",
+    progress && progress.missing > 0 ? `${whole(progress.missing)} lines missing` : "",
     failure ?? "",
   ].filter((trouble) => trouble !== "");
   if (troubles.length > 0) return { tone: "bad", title: "Failing", detail: troubles.join(", ") };
@@ -25,7 +28,7 @@ export function liveVerdict(stress: StressView): Verdict {
     return { tone: "busy", title: "Judging", detail: "the last lines are on their way" };
   }
   const delivered = progress
-    ? `${progress.delivered} lines arrived, none is missing`
+    ? `${whole(progress.delivered)} lines arrived, none is missing`
     : "the first lines are due";
   return { tone: "good", title: "Passing so far", detail: delivered };
 }
@@ -39,7 +42,7 @@ function endedVerdict({ failure, reports }: StressView): Verdict {
       title: "No run yet",
       detail: "Start one: every line is proven to arrive once, in order.",
     };
-  const lines = `${last.delivered} of ${last.expected} lines arrived once, in order, unchanged`;
+  const lines = `${whole(last.delivered)} of ${whole(last.expected)} lines arrived once, in order, unchanged`;
   if (last.verdict === "pass") return { tone: "good", title: "Pass", detail: lines };
   const title = last.verdict === "invalid" ? "Invalid" : "Fail";
   return { tone: "bad", title, detail: last.reasons.join(" ") || lines };

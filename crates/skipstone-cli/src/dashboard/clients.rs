@@ -1,46 +1,10 @@
-//! The clients as rows of a table, sorted and cut here so that a page never gets tens of thousands; and one in full.
+//! The table of clients, sorted and cut here so that a page never gets tens of thousands; and one client in full.
 
-use crate::dashboard::roster::Named;
+use crate::dashboard::client_figures::{ClientFigures, ClientRow, id};
 use crate::dashboard::state::DashboardState;
 use serde::{Deserialize, Serialize};
-use skipstone::{Overview, PeerId, Stats};
+use skipstone::{PeerId, Stats};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-
-/// One client, as the sampler saw it last: small, because all of them are kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClientFigures {
-    pub(super) peer: PeerId,
-    carrier: &'static str,
-    remote: SocketAddr,
-    rtt_ms: f32,
-    loss_sent: f32,
-    loss_received: f32,
-    queued_bytes: u64,
-    sent_bytes: f32,
-    received_bytes: f32,
-    sent_messages: f32,
-    received_messages: f32,
-}
-
-/// A row of the table. Rates are per second.
-#[derive(Debug, Serialize)]
-pub(super) struct ClientRow {
-    id: String,
-    name: String,
-    kind: &'static str,
-    carrier: &'static str,
-    remote: String,
-    rtt_ms: f32,
-    /// Percent of the packets.
-    loss_sent: f32,
-    loss_received: f32,
-    queued_bytes: u64,
-    sent_bytes: f32,
-    received_bytes: f32,
-    sent_messages: f32,
-    received_messages: f32,
-}
 
 /// Which rows are asked for.
 #[derive(Debug, Deserialize)]
@@ -105,51 +69,6 @@ const ROWS_MAX: usize = 200;
 
 fn rows_default() -> usize {
     100
-}
-
-impl ClientFigures {
-    pub(super) fn new(peer: PeerId, seen: &Overview) -> Self {
-        ClientFigures {
-            peer,
-            carrier: seen.path.carrier.name,
-            remote: seen.path.remote,
-            rtt_ms: rtt_ms(seen) as f32,
-            loss_sent: 100.0 * seen.sending.loss as f32,
-            loss_received: 100.0 * seen.receiving.loss as f32,
-            queued_bytes: seen.depth.bytes,
-            sent_bytes: seen.sending.ip_bytes_per_second as f32,
-            received_bytes: seen.receiving.ip_bytes_per_second as f32,
-            sent_messages: seen.sending.messages_per_second as f32,
-            received_messages: seen.receiving.messages_per_second as f32,
-        }
-    }
-
-    fn loss(&self) -> f32 {
-        self.loss_sent.max(self.loss_received)
-    }
-
-    fn row(&self, named: Option<&Named>) -> ClientRow {
-        ClientRow {
-            id: id(self.peer),
-            name: named.map_or_else(|| "?".into(), |named| named.name.to_string()),
-            kind: named.map_or("?", |named| named.kind.name()),
-            carrier: self.carrier,
-            remote: self.remote.to_string(),
-            rtt_ms: self.rtt_ms,
-            loss_sent: self.loss_sent,
-            loss_received: self.loss_received,
-            queued_bytes: self.queued_bytes,
-            sent_bytes: self.sent_bytes,
-            received_bytes: self.received_bytes,
-            sent_messages: self.sent_messages,
-            received_messages: self.received_messages,
-        }
-    }
-}
-
-/// The smoothed round-trip time, in milliseconds.
-pub(super) fn rtt_ms(seen: &Overview) -> f64 {
-    seen.rtt.smoothed().as_secs_f64() * 1e3
 }
 
 /// The rows that were asked for.
@@ -226,15 +145,4 @@ fn counters(stats: &Stats) -> Vec<(&'static str, u64)> {
         ("addresses changed", stats.paths_changed),
         ("queue overflows", stats.queue_overflows),
     ]
-}
-
-/// A client's id as the console has it: `12.3`.
-pub(super) fn id(peer: PeerId) -> String {
-    format!("{}.{}", peer.index, peer.generation)
-}
-
-/// The client that an id names.
-pub(super) fn parse_id(text: &str) -> Option<PeerId> {
-    let (index, generation) = text.split_once('.')?;
-    Some(PeerId { index: index.parse().ok()?, generation: generation.parse().ok()? })
 }

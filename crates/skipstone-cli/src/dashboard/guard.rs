@@ -5,8 +5,8 @@
 //! answered; and whatever the browser says about where a request comes from must be right.
 
 use crate::dashboard::access::Access;
+use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
-use axum::Json;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -17,16 +17,6 @@ use std::time::{Duration, Instant};
 
 /// The header that the page sends with each request.
 pub(super) const OWN_HEADER: &str = "x-skipstone";
-
-/// A refusal: a status and a sentence.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal(pub(super) StatusCode, pub(super) &'static str);
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        (self.0, Json(serde_json::json!({ "error": self.1 }))).into_response()
-    }
-}
 
 /// Lets a request through, or refuses it.
 pub(super) async fn guard(

@@ -10,6 +10,7 @@
 
 mod access;
 mod bytes_split;
+mod client_figures;
 mod clients;
 mod feed;
 mod frame;
@@ -19,6 +20,7 @@ mod listener;
 mod log_ring;
 mod metrics;
 mod page;
+mod refusal;
 mod roster;
 mod routes;
 mod sampler;

@@ -8,10 +8,12 @@
 //! ```
 
 use crate::console::{Reply, SessionId};
+use crate::dashboard::client_figures::{id, parse_id};
 use crate::dashboard::clients::{self, ClientsQuery};
-use crate::dashboard::guard::{Refusal, guard};
+use crate::dashboard::guard::guard;
 use crate::dashboard::metrics;
 use crate::dashboard::page;
+use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
 use crate::dashboard::stress::StressOrder;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -86,8 +88,8 @@ async fn list_clients(State(state): Shared, query: Result<Query<ClientsQuery>, Q
     }
 }
 
-async fn one_client(State(state): Shared, Path(id): Path<String>) -> Response {
-    match clients::parse_id(&id) {
+async fn one_client(State(state): Shared, Path(asked): Path<String>) -> Response {
+    match parse_id(&asked) {
         // `null` for a client that has left: nothing is wrong with the request.
         Some(peer) => Json(clients::detail(&state, peer)).into_response(),
         None => Refusal(StatusCode::BAD_REQUEST, "a client's id is two numbers: 12.3").into_response(),
@@ -143,13 +145,13 @@ struct Kick {
 }
 
 async fn kick(State(state): Shared, order: Result<Json<Kick>, JsonRejection>) -> Response {
-    let Ok(Json(Kick { id, reason })) = order else { return bad_order() };
-    let Some(peer) = clients::parse_id(&id) else {
+    let Ok(Json(Kick { id: asked, reason })) = order else { return bad_order() };
+    let Some(peer) = parse_id(&asked) else {
         return Refusal(StatusCode::BAD_REQUEST, "a client's id is two numbers: 12.3").into_response();
     };
     let reason: String = clean::line(reason.trim()).chars().take(REASON_MAX).collect();
     let reason = if reason.is_empty() { "kicked from the dashboard" } else { &reason };
-    run(&state, format!("kick {} {reason}", clients::id(peer))).await
+    run(&state, format!("kick {} {reason}", id(peer))).await
 }
 
 async fn start_stress(State(state): Shared, order: Result<Json<StressOrder>, JsonRejection>) -> Response {

@@ -1,7 +1,7 @@
 //! Looks at the server: at its log four times a second, at its figures once a second; and tells the viewers.
 
 use crate::console::{Reply, SessionId};
-use crate::dashboard::clients::{ClientFigures, rtt_ms};
+use crate::dashboard::client_figures::{ClientFigures, rtt_ms};
 use crate::dashboard::feed::{Intake, unix_ms};
 use crate::dashboard::frame::{Counters, Frame, percentiles};
 use crate::dashboard::log_ring::Numbered;

@@ -2,7 +2,7 @@
 
 use crate::console::Handler;
 use crate::dashboard::access::Access;
-use crate::dashboard::clients::ClientFigures;
+use crate::dashboard::client_figures::ClientFigures;
 use crate::dashboard::feed::Meters;
 use crate::dashboard::frame::Frame;
 use crate::dashboard::history::History;

@@ -1,7 +1,7 @@
 //! Server-sent events: the frames, the lines of the log and the state of stress runs, as they come. A viewer that reads
 //! too slowly misses some; it never makes the sampler wait, and its connection ends when it reads nothing at all.
 
-use crate::dashboard::guard::Refusal;
+use crate::dashboard::refusal::Refusal;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use std::convert::Infallible;

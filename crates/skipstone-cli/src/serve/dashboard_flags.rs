@@ -4,11 +4,21 @@
 pub(super) use absent::{DashboardFlags, OpenDashboard};
 #[cfg(feature = "dashboard")]
 pub(super) use present::{DashboardFlags, OpenDashboard};
+use skipstone_lab::workload::Workload;
+
+/// What the page says about the game, and the token that it asks for.
+pub(crate) struct GameFacts {
+    pub(super) workload: Workload,
+    /// Ticks a second; 0 is unthrottled.
+    pub(super) ticks_per_second: u32,
+    pub(super) websocket: bool,
+    pub(super) token: Option<String>,
+}
 
 #[cfg(feature = "dashboard")]
 mod present {
-    use super::super::ServeArguments;
     use super::super::admin::Admin;
+    use super::GameFacts;
     use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
     use skipstone::{PeerId, Server};
     use skipstone_lab::report::output;
@@ -42,7 +52,7 @@ mod present {
         /// Listens, if it was asked to.
         pub(crate) fn listen(
             &self,
-            arguments: &ServeArguments,
+            game: &GameFacts,
             admin: &Admin,
             server: &Server,
         ) -> Result<Option<OpenDashboard>, String> {
@@ -53,17 +63,17 @@ mod present {
                 version: env!("CARGO_PKG_VERSION"),
                 url: server.url(),
                 listen: server.local_addr().to_string(),
-                workload: match arguments.workload {
+                workload: match game.workload {
                     Workload::Broadcast => "broadcast",
                     Workload::Echo => "echo",
                 },
-                ticks_per_second: arguments.tick,
-                websocket: !arguments.no_websocket,
+                ticks_per_second: game.ticks_per_second,
+                websocket: game.websocket,
                 shards: server.shards().len(),
             };
             let config = DashboardConfig {
                 listen,
-                token: arguments.console_token.clone(),
+                token: game.token.clone(),
                 names: self.dashboard_host.clone(),
                 server: facts,
                 statistics: server.statistics(),
@@ -122,8 +132,8 @@ mod present {
 
 #[cfg(not(feature = "dashboard"))]
 mod absent {
-    use super::super::ServeArguments;
     use super::super::admin::Admin;
+    use super::GameFacts;
     use skipstone::{PeerId, Server};
     use skipstone_lab::workload::Guest;
     use std::time::Duration;
@@ -136,12 +146,7 @@ mod absent {
     pub(crate) enum OpenDashboard {}
 
     impl DashboardFlags {
-        pub(crate) fn listen(
-            &self,
-            _: &ServeArguments,
-            _: &Admin,
-            _: &Server,
-        ) -> Result<Option<OpenDashboard>, String> {
+        pub(crate) fn listen(&self, _: &GameFacts, _: &Admin, _: &Server) -> Result<Option<OpenDashboard>, String> {
             Ok(None)
         }
 

@@ -20,6 +20,7 @@ use crate::console::{Console, ConsoleConfig};
 use crate::sharing;
 use admin::{Admin, Question};
 use audience::Audience;
+use dashboard_flags::GameFacts;
 use game::Game;
 use skipstone::{Server, ServerConfig, WebSocketRules, code};
 use skipstone_lab::report::Exit;
@@ -135,7 +136,13 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
     let console = listen_console(arguments, &admin, server.local_addr())?;
-    let dashboard = arguments.dashboard.listen(arguments, &admin, &server)?;
+    let facts = GameFacts {
+        workload: arguments.workload,
+        ticks_per_second: arguments.tick,
+        websocket: !arguments.no_websocket,
+        token: arguments.console_token.clone(),
+    };
+    let dashboard = arguments.dashboard.listen(&facts, &admin, &server)?;
     let game = Game::new(server, arguments.workload);
     Ok(Serving { game, audience: Audience { console, dashboard }, questions, signals, admin })
 }

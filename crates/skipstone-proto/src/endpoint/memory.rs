@@ -65,7 +65,8 @@ impl Endpoint {
         while self.memory.total > self.config.memory.endpoint
             && let Some(network) = self.memory.largest_network()
             && self.relieve(now, network, "the other side is short of memory, and this connection holds the most")
-        {}
+        {
+        }
     }
 
     /// Frees memory of a network's connections: the packets kept for repairs, or else all memory of the connection that

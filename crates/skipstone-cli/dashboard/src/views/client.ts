@@ -8,6 +8,8 @@ import type { ClientDetail } from "../types";
 import type { View } from "./view";
 
 const SECONDS = 120;
+/** The shortest time that an axis spans. */
+const SECONDS_MIN = 20;
 const MISSES_MAX = 2;
 
 interface Point {
@@ -157,7 +159,8 @@ export class ClientView implements View {
     this.points = [...this.points.filter(({ time }) => time > now - SECONDS), { time: now, detail }];
     const times = this.points.map(({ time }) => time);
     const of = (value: (detail: ClientDetail) => number) => this.points.map((point) => value(point.detail));
-    const range: [number, number] = [now - SECONDS, now];
+    const from = Math.max(now - SECONDS, Math.min(times[0] ?? now, now - SECONDS_MIN));
+    const range: [number, number] = [from, now];
     this.rtt.show(times, [of((it) => it.row.rtt_ms), of((it) => it.rtt_latest_ms)], range);
     this.traffic.show(times, [of((it) => it.row.sent_bytes), of((it) => it.row.received_bytes)], range);
   }

@@ -1,0 +1,97 @@
+//! The figures of one client, and its row in the table.
+
+use crate::dashboard::roster::Named;
+use serde::Serialize;
+use skipstone::{Overview, PeerId};
+use std::net::SocketAddr;
+
+/// One client, as the sampler saw it last: small, because all of them are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClientFigures {
+    pub(super) peer: PeerId,
+    pub(super) carrier: &'static str,
+    pub(super) remote: SocketAddr,
+    pub(super) rtt_ms: f32,
+    loss_sent: f32,
+    loss_received: f32,
+    pub(super) queued_bytes: u64,
+    pub(super) sent_bytes: f32,
+    pub(super) received_bytes: f32,
+    sent_messages: f32,
+    received_messages: f32,
+}
+
+/// A row of the table. Rates are per second.
+#[derive(Debug, Serialize)]
+pub(super) struct ClientRow {
+    id: String,
+    name: String,
+    kind: &'static str,
+    carrier: &'static str,
+    remote: String,
+    rtt_ms: f32,
+    /// Percent of the packets.
+    loss_sent: f32,
+    loss_received: f32,
+    queued_bytes: u64,
+    sent_bytes: f32,
+    received_bytes: f32,
+    sent_messages: f32,
+    received_messages: f32,
+}
+
+impl ClientFigures {
+    pub(super) fn new(peer: PeerId, seen: &Overview) -> Self {
+        ClientFigures {
+            peer,
+            carrier: seen.path.carrier.name,
+            remote: seen.path.remote,
+            rtt_ms: rtt_ms(seen) as f32,
+            loss_sent: 100.0 * seen.sending.loss as f32,
+            loss_received: 100.0 * seen.receiving.loss as f32,
+            queued_bytes: seen.depth.bytes,
+            sent_bytes: seen.sending.ip_bytes_per_second as f32,
+            received_bytes: seen.receiving.ip_bytes_per_second as f32,
+            sent_messages: seen.sending.messages_per_second as f32,
+            received_messages: seen.receiving.messages_per_second as f32,
+        }
+    }
+
+    pub(super) fn loss(&self) -> f32 {
+        self.loss_sent.max(self.loss_received)
+    }
+
+    pub(super) fn row(&self, named: Option<&Named>) -> ClientRow {
+        ClientRow {
+            id: id(self.peer),
+            name: named.map_or_else(|| "?".into(), |named| named.name.to_string()),
+            kind: named.map_or("?", |named| named.kind.name()),
+            carrier: self.carrier,
+            remote: self.remote.to_string(),
+            rtt_ms: self.rtt_ms,
+            loss_sent: self.loss_sent,
+            loss_received: self.loss_received,
+            queued_bytes: self.queued_bytes,
+            sent_bytes: self.sent_bytes,
+            received_bytes: self.received_bytes,
+            sent_messages: self.sent_messages,
+            received_messages: self.received_messages,
+        }
+    }
+}
+
+/// The smoothed round-trip time, in milliseconds.
+pub(super) fn rtt_ms(seen: &Overview) -> f64 {
+    seen.rtt.smoothed().as_secs_f64() * 1e3
+}
+
+/// A client's id as the console has it: `12.3`.
+pub(super) fn id(peer: PeerId) -> String {
+    format!("{}.{}", peer.index, peer.generation)
+}
+
+/// The client that an id names.
+pub(super) fn parse_id(text: &str) -> Option<PeerId> {
+    let (index, generation) = text.split_once('.')?;
+    Some(PeerId { index: index.parse().ok()?, generation: generation.parse().ok()? })
+}

@@ -1,1 +1,0 @@
-//! The dashboard over HTTP, as browsers, scripts and attackers have it.

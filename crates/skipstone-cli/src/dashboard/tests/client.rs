@@ -1,0 +1,126 @@
+//! A dashboard of a server without sockets, and requests to it, written by hand so that they can be wrong.
+
+use crate::console::{Handler, Reply, SessionId};
+use crate::dashboard::{Dashboard, DashboardConfig, Feed, ServerFacts, feed};
+use skipstone::{Server, ServerConfig};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Whatever takes longer hangs.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A dashboard, and what is behind it.
+pub(super) struct Stage {
+    dashboard: Option<Dashboard>,
+    pub(super) feed: Feed,
+    pub(super) address: SocketAddr,
+    pub(super) orders: Arc<Orders>,
+    _server: Server,
+}
+
+/// Notes what is ordered.
+#[derive(Default)]
+pub(super) struct Orders(Mutex<Vec<String>>);
+
+impl Handler for Orders {
+    fn run(&self, session: SessionId, line: &str) -> Reply {
+        assert_eq!(session, SessionId::DASHBOARD);
+        self.0.lock().expect("nobody panics with it").push(line.into());
+        if line.contains("nobody") { Reply::Error("no client".into()) } else { Reply::Text("done".into()) }
+    }
+}
+
+impl Orders {
+    pub(super) fn taken(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panics with it").clone()
+    }
+}
+
+impl Stage {
+    pub(super) fn new() -> Stage {
+        Stage::with_token(None)
+    }
+
+    pub(super) fn with_token(token: Option<&str>) -> Stage {
+        let server = Server::start(ServerConfig::offline()).expect("it needs nothing");
+        let (feed, intake) = feed();
+        let orders = Arc::new(Orders::default());
+        let facts = ServerFacts {
+            version: "1.2.3",
+            url: "local:".into(),
+            listen: "127.0.0.1:0".into(),
+            workload: "broadcast",
+            ticks_per_second: 60,
+            websocket: false,
+            shards: 1,
+        };
+        let config = DashboardConfig {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: token.map(Into::into),
+            names: vec!["play.example".into()],
+            server: facts,
+            statistics: server.statistics(),
+            commands: Arc::clone(&orders) as Arc<dyn Handler>,
+        };
+        let dashboard = Dashboard::listen(config, intake).expect("the port is free");
+        let address = dashboard.url().trim_start_matches("http://").trim_end_matches('/').parse().expect("an address");
+        Stage { dashboard: Some(dashboard), feed, address, orders, _server: server }
+    }
+
+    pub(super) fn close(&mut self, reason: &str) {
+        self.dashboard.take().expect("it is open").close(reason);
+    }
+
+    /// Opens a connection.
+    pub(super) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        stream
+    }
+
+    /// Sends these bytes, and reads all that comes.
+    pub(super) fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // It may be refused before it is sent whole.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A request with these header lines beside the host, which is the right one; the status and the whole answer.
+    pub(super) fn ask(&self, line: &str, headers: &[&str], body: &str) -> (u16, String) {
+        let host = format!("host: {}", self.address);
+        self.ask_host(line, &[&[&*host], headers].concat(), body)
+    }
+
+    /// A request with exactly these header lines.
+    pub(super) fn ask_host(&self, line: &str, headers: &[&str], body: &str) -> (u16, String) {
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let length = body.len();
+        let answer = self.raw(
+            format!("{line} HTTP/1.1\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}")
+                .as_bytes(),
+        );
+        (answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0), answer)
+    }
+
+    /// A request as the page sends it.
+    pub(super) fn get(&self, path: &str) -> (u16, String) {
+        self.ask(&format!("GET {path}"), &["x-skipstone: dashboard"], "")
+    }
+
+    /// An order as the page sends it.
+    pub(super) fn post(&self, path: &str, body: &str) -> (u16, String) {
+        let origin = format!("origin: http://{}", self.address);
+        let own = ["x-skipstone: dashboard", "sec-fetch-site: same-origin", "content-type: application/json", &origin];
+        self.ask(&format!("POST {path}"), &own, body)
+    }
+}
+
+/// The text behind the headers.
+pub(super) fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}

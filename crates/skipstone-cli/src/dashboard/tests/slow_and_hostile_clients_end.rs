@@ -1,0 +1,93 @@
+use super::client::{PATIENCE, Stage};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+#[test]
+fn garbage_is_answered_or_dropped_and_hurts_nobody() {
+    let stage = Stage::new();
+    let long = [b"GET /".to_vec(), vec![b'a'; 100_000], b" HTTP/1.1\r\n\r\n".to_vec()].concat();
+    let many = format!("GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "a: b\r\n".repeat(1000));
+    let cases: [&[u8]; 8] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\r\n\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST /api/say HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\nzz\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        &long,
+        many.as_bytes(),
+    ];
+    for bytes in cases {
+        let mut stream = stage.connect();
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+    assert_eq!(stage.get("/healthz").0, 200);
+}
+
+#[test]
+fn a_crowd_of_silent_connections_locks_nobody_out() {
+    let stage = Stage::new();
+    let crowd: Vec<TcpStream> = (0..300).map(|_| stage.connect()).collect();
+    let began = Instant::now();
+    assert_eq!(stage.get("/healthz").0, 200);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // The first of the crowd had to go.
+    let mut oldest = &crowd[0];
+    assert_eq!(oldest.read(&mut [0; 8]).unwrap_or(0), 0);
+}
+
+#[test]
+fn heads_and_bodies_that_come_slowly_are_not_waited_for() {
+    let stage = Stage::new();
+    let mut head = stage.connect();
+    head.write_all(b"GET / HTTP/1.1\r\nhost: loc").expect("it is open");
+    let mut body = stage.connect();
+    let begin = "POST /api/say HTTP/1.1\r\nhost: localhost\r\nx-skipstone: 1\r\ncontent-type: application/json\r\n";
+    body.write_all(format!("{begin}content-length: 100\r\n\r\n{{").as_bytes()).expect("it is open");
+    let began = Instant::now();
+    let mut answer = String::new();
+    let _ = body.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert_eq!(head.read(&mut [0; 8]).unwrap_or(0), 0, "it is closed");
+    assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
+    assert_eq!(stage.orders.taken(), Vec::<String>::new());
+}
+
+#[test]
+fn one_address_asks_so_often_and_no_oftener() {
+    let stage = Stage::new();
+    let mut stream = stage.connect();
+    let request = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", stage.address);
+    stream.write_all(request.repeat(150).as_bytes()).expect("it is open");
+    let (mut text, mut buffer) = (String::new(), [0; 4096]);
+    while text.matches("HTTP/1.1 ").count() < 150 {
+        let count = stream.read(&mut buffer).expect("answers come");
+        assert!(count > 0, "the connection ended: {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    assert!(text.contains("HTTP/1.1 200") && text.contains("HTTP/1.1 429"));
+    std::thread::sleep(Duration::from_millis(1100));
+    assert_eq!(stage.get("/healthz").0, 200, "a second later it may ask again");
+}
+
+#[test]
+fn viewers_have_a_bound() {
+    let stage = Stage::new();
+    let request = format!("GET /api/stream HTTP/1.1\r\nhost: {}\r\nx-skipstone: 1\r\n\r\n", stage.address);
+    let open = || {
+        let mut stream = stage.connect();
+        stream.write_all(request.as_bytes()).expect("it is open");
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).expect("an answer");
+        (stream, String::from_utf8_lossy(&head).into_owned())
+    };
+    let all: Vec<_> = (0..17).map(|_| open()).collect();
+    assert!(all[..16].iter().all(|(_, head)| head == "HTTP/1.1 200"));
+    assert_eq!(all[16].1, "HTTP/1.1 503");
+}
