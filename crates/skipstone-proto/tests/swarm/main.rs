@@ -1,6 +1,7 @@
 //! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
 //!
-//! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it.
+//! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it. With
+//! `SKIPSTONE_SWARM_DIGESTS=1` each seed's digest is printed, which is that of the same run as WebAssembly.
 //!
 //! A process of its own: an environment variable says how long it runs, and `cargo xtask swarm` calls it by name.
 
@@ -25,9 +26,15 @@ fn seeds() -> Range<u64> {
 fn whatever_the_seed_the_promises_hold() {
     let mut tally = run::Tally::default();
     let mut failed = Vec::new();
+    let prints_digests = std::env::var_os("SKIPSTONE_SWARM_DIGESTS").is_some();
     for seed in seeds() {
         match catch_unwind(AssertUnwindSafe(|| run::run(seed))) {
-            Ok(one) => tally.add(&one),
+            Ok(one) => {
+                tally.add(&one);
+                if prints_digests {
+                    println!("digest {seed} {:016x}", run::digest(seed));
+                }
+            }
             Err(_) => {
                 println!(
                     "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- \
