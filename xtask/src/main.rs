@@ -24,6 +24,7 @@ mod tally;
 mod tree;
 mod vectors;
 mod verdict;
+mod web;
 
 use std::process::ExitCode;
 

@@ -60,6 +60,36 @@ pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
     }
 }
 
+/// Adds node and npm if they are missing. Gives why there is no npm, if there is none then.
+pub(crate) fn npm(tree: &Tree) -> Option<String> {
+    let missing: Vec<&Program> = NODE.iter().filter(|program| !program.is_there(tree)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    match install(&missing, "the browser client cannot be built", tree) {
+        Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+        Verdict::Passed | Verdict::Tests(_) => None,
+    }
+}
+
+/// How many browsers the tests drive.
+pub(crate) const BROWSERS: usize = 2;
+
+/// Adds the browsers that are missing. Gives, for each that is not there then, why.
+pub(crate) fn browsers(tree: &Tree) -> Vec<String> {
+    let each = [CHROMIUM, FIREFOX].into_iter().filter_map(|names| {
+        let program = Program { name: names[0], debian_package: names[0] };
+        if names.iter().any(|name| process::find(name).is_some()) {
+            return None;
+        }
+        match install(&[&program], "pages are not tested in it", tree) {
+            Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+            Verdict::Passed | Verdict::Tests(_) => None,
+        }
+    });
+    each.collect()
+}
+
 /// Adds programs where we may; if we may not, `without` says what follows.
 fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
@@ -148,5 +178,12 @@ const PROGRAMS: &[Program] = &[
 ];
 
 const VALGRIND: Program = Program { name: "valgrind", debian_package: "valgrind" };
+
+const NODE: &[Program] =
+    &[Program { name: "node", debian_package: "nodejs" }, Program { name: "npm", debian_package: "npm" }];
+
+/// The first name is that of Debian's package.
+const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

@@ -2,10 +2,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { WASM, run, targetFolder } from "./cargo.mjs";
 
-run(["build", "--package", "skipstone-web", "--example", "simulated", "--release", "--target", WASM]);
+run(["build", "--package", "skipstone-web", "--example", "simulated", "--target", WASM]);
 const generated = new URL("../src/generated/", import.meta.url);
 mkdirSync(generated, { recursive: true });
-copyFileSync(
-  `${targetFolder()}/${WASM}/release/examples/simulated.wasm`,
-  new URL("simulated.wasm", generated),
-);
+copyFileSync(`${targetFolder()}/${WASM}/debug/examples/simulated.wasm`, new URL("simulated.wasm", generated));
