@@ -9,10 +9,17 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
+      // An index signature is read as what it is.
+      "@typescript-eslint/dot-notation": "off",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       // The lists of numbers are read by position.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
     },
   },
-  { files: ["**/*.mjs"], languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } } },
+  {
+    files: ["**/*.mjs"],
+    languageOptions: {
+      globals: { process: "readonly", console: "readonly", URL: "readonly", WebAssembly: "readonly" },
+    },
+  },
 );

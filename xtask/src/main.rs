@@ -26,6 +26,7 @@ mod tally;
 mod tree;
 mod vectors;
 mod verdict;
+mod web;
 mod windows;
 
 use std::process::ExitCode;

@@ -73,6 +73,24 @@ pub(crate) fn wine(tree: &Tree) -> Option<String> {
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
+/// How many browsers the tests drive.
+pub(crate) const BROWSERS: usize = 2;
+
+/// Adds the browsers that are missing. Gives, for each that is not there then, why.
+pub(crate) fn browsers(tree: &Tree) -> Vec<String> {
+    let each = [CHROMIUM, FIREFOX].into_iter().filter_map(|names| {
+        let program = Program { name: names[0], debian_package: names[0] };
+        if names.iter().any(|name| process::find(name).is_some()) {
+            return None;
+        }
+        match install(&[&program], "pages are not tested in it", tree) {
+            Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+            Verdict::Passed | Verdict::Tests(_) => None,
+        }
+    });
+    each.collect()
+}
+
 /// Adds programs where we may; if we may not, `without` says what follows.
 fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
@@ -159,5 +177,9 @@ const PROGRAMS: &[Program] = &[
     Program { name: "nc", debian_package: "netcat-openbsd" },
     Program { name: "python3", debian_package: "python3" },
 ];
+
+/// The first name is that of Debian's package.
+const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 
 const COMPONENTS: &[&str] = &["rustfmt", "clippy"];

@@ -35,6 +35,24 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Reads the line in which vitest counts its tests: `Tests  1 failed | 3 passed | 2 skipped (6)`. Any other line is none.
+    pub(crate) fn from_vitest_line(line: &str) -> Option<Self> {
+        let line = without_colours(line);
+        let counts = line.trim_start().strip_prefix("Tests ")?;
+        let mut tally = Self::default();
+        for part in counts.split('(').next()?.split('|') {
+            match part.trim().split_once(' ')? {
+                (count, "passed") => tally.passed = count.parse().ok()?,
+                (count, "failed") => tally.failed = count.parse().ok()?,
+                (count, "skipped" | "todo") => tally.skipped += count.parse::<u64>().ok()?,
+                _ => return None,
+            }
+        }
+        Some(tally)
+    }
+}
+
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
@@ -68,6 +86,16 @@ fn without_colours(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_vitest_are_read() {
+        let tally = |passed, failed, skipped| Some(Tally { passed, failed, skipped });
+        assert_eq!(Tally::from_vitest_line("      Tests  12 passed (12)"), tally(12, 0, 0));
+        let all = " \u{1b}[2m Tests \u{1b}[22m 1 failed | 3 passed | 2 skipped (6)";
+        assert_eq!(Tally::from_vitest_line(all), tally(3, 1, 2));
+        assert_eq!(Tally::from_vitest_line(" Test Files  1 passed (1)"), None);
+        assert_eq!(Tally::from_vitest_line("Tests of something"), None);
+    }
 
     #[test]
     fn result_lines_are_read_whatever_their_verdict() {

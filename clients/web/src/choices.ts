@@ -15,7 +15,11 @@ const HASH_BYTES = 32;
 
 /** Everything that the driver needs; throws a `ConnectError` that names what cannot be. */
 export function driverOptions(url: string, options: ClientOptions): DriverOptions {
-  const { headStart = HEAD_START, handshakeTimeout = HANDSHAKE_TIMEOUT, queueBytesMax = QUEUE_BYTES_MAX } = options;
+  const {
+    headStart = HEAD_START,
+    handshakeTimeout = HANDSHAKE_TIMEOUT,
+    queueBytesMax = QUEUE_BYTES_MAX,
+  } = options;
   check("headStart", headStart, 0, 60_000);
   check("handshakeTimeout", handshakeTimeout, 1, 3_600_000);
   check("queueBytesMax", queueBytesMax, QUEUE_BYTES_MIN, 2 ** 31);
@@ -54,7 +58,11 @@ function carriers(url: string, options: ClientOptions): CarrierChoice[] {
   if (options.fallback === false) {
     return [session];
   }
-  const other = parse(options.fallback ?? target.href.replace(/^https:/, "wss:"));
+  if (options.fallback === undefined) {
+    // Both schemes leave out the same port.
+    return [session, { kind: "websocket", url: target.href.replace(/^https:/, "wss:") }];
+  }
+  const other = parse(options.fallback);
   if (other.protocol === "https:") {
     throw new ConnectError("the fallback is a WebSocket: its URL begins with wss:// or ws://");
   }
@@ -84,7 +92,9 @@ function parse(url: string): URL {
 function fingerprintOf(fragment: string): string {
   const found = /^#sha256=(.+)$/.exec(fragment);
   if (found?.[1] === undefined) {
-    throw new ConnectError(`"${fragment}" is no fingerprint; one looks like #sha256= and 64 hexadecimal digits`);
+    throw new ConnectError(
+      `"${fragment}" is no fingerprint; one looks like #sha256= and 64 hexadecimal digits`,
+    );
   }
   return found[1];
 }
@@ -92,7 +102,9 @@ function fingerprintOf(fragment: string): string {
 function hashOf(hash: Uint8Array | string): Uint8Array<ArrayBuffer> {
   const digits = typeof hash === "string" ? hash.replaceAll(":", "") : "";
   if (typeof hash === "string" && !/^[0-9a-fA-F]{64}$/.test(digits)) {
-    throw new ConnectError("a certificate's hash has 64 hexadecimal digits, with or without colons between them");
+    throw new ConnectError(
+      "a certificate's hash has 64 hexadecimal digits, with or without colons between them",
+    );
   }
   const bytes =
     typeof hash === "string"

@@ -1,7 +1,7 @@
 // A client as the page holds it: what was sent goes to the worker, what happened comes from there, both in bounded queues.
 
 import { Admission } from "./admission";
-import { closeCode } from "./close";
+import { closeCode, type Close } from "./close";
 import { countersOf } from "./core/figures";
 import { EVENT } from "./core/core";
 import type { ClientEvent, GivenUp, MessageId } from "./events";
@@ -69,6 +69,8 @@ export class Client {
   #waiters: ((isOver: boolean) => void)[] = [];
   #state: ClientState = "connecting";
   #carrier: CarrierKind | undefined;
+  /** The worker knows of the client. */
+  #isOpen = false;
   #isOver = false;
   #statistics: StatisticsNews | undefined;
   #averages = new Averages();
@@ -80,10 +82,15 @@ export class Client {
     this.#admission = new Admission(options.queueBytesMax);
     this.#number = host.add((news) => this.#onNews(news));
     host.module().then(
-      (module) => this.#host.post({ order: "open", client: this.#number, module, options }, []),
+      (module) => {
+        if (!this.#isOver) {
+          this.#isOpen = true;
+          this.#host.post({ order: "open", client: this.#number, module, options }, []);
+        }
+      },
       (error: unknown) => {
         const reason = `the protocol cannot be compiled: ${String(error)}; does the page's policy allow 'wasm-unsafe-eval'?`;
-        this.#onNews(failure(this.#number, reason));
+        this.#onNews(over(this.#number, { by: "local", code: closeCode.carrierLost, reason }));
       },
     );
   }
@@ -141,7 +148,15 @@ export class Client {
     this.#postNow();
     this.#state = "closing";
     this.#admission.close();
-    this.#host.post({ order: "close", client: this.#number, code, reason, linger: Math.max(0, linger) }, []);
+    if (this.#isOpen) {
+      this.#host.post(
+        { order: "close", client: this.#number, code, reason, linger: Math.max(0, linger) },
+        [],
+      );
+    } else {
+      // Nothing has begun. Its last event comes after the call, as it always does.
+      queueMicrotask(() => this.#onNews(over(this.#number, { by: "local", code, reason })));
+    }
   }
 
   /** The next event, for a game loop. Events that nobody takes fill the queue, and then the server is slowed down. */
@@ -188,7 +203,12 @@ export class Client {
   /** The server's clock; `undefined` before its first answer. */
   serverTime(): ServerTime | undefined {
     const [at, error] = this.#statistics?.serverTime ?? [];
-    if (this.#statistics === undefined || at === undefined || error === undefined || this.#state !== "connected") {
+    if (
+      this.#statistics === undefined ||
+      at === undefined ||
+      error === undefined ||
+      this.#state !== "connected"
+    ) {
       return undefined;
     }
     const since = Math.max(0, performance.timeOrigin + performance.now() - this.#statistics.at);
@@ -311,10 +331,14 @@ export class Client {
 /** Two clocks drift apart by so much of the time, at most. */
 const DRIFT = 0.0002;
 
-/** The news that a client is over before, or without, a worker. */
-export function failure(client: number, reason: string): News {
+/** The news that a client is over without a worker. */
+function over(client: number, close: Close): News {
   const events = new BatchWriter();
   events.add([EVENT.closed, 0, 0, 0], new Uint8Array(0));
-  const close = { by: "local" as const, code: closeCode.carrierLost, reason };
   return { client, events: events.take(), details: [{ close, retryIn: undefined }], isOver: true };
+}
+
+/** The news that a client's worker failed. */
+export function failure(client: number, reason: string): News {
+  return over(client, { by: "local", code: closeCode.carrierLost, reason });
 }

@@ -5,7 +5,7 @@ use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
     alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
-    vectors, windows,
+    vectors, web, windows,
 };
 
 /// One step.
@@ -45,7 +45,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "layering",
         about: "imports point down, and no two files import each other; no clock, socket or thread in the protocol; \
-                `unsafe` in three files",
+                `unsafe` in five files",
         is_fast: true,
         run: |tree, _| layering_and_purity(tree),
     },
@@ -137,6 +137,19 @@ pub(super) const STEPS: &[Step] = &[
         about: "the golden datagrams mean what the independent decoder and the independent client read",
         is_fast: true,
         run: |tree, _| vectors::check(tree),
+    },
+    Step {
+        name: "web",
+        about: "the browser client builds, is typed, linted, tested and small enough; its WebAssembly plays simulated runs byte by byte \
+                as the native build does; node and npm are there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| web::check(tree),
+    },
+    Step {
+        name: "browsers",
+        about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| web::browsers(tree),
     },
 ];
 

@@ -92,7 +92,11 @@ export class Core {
   #figures: Float64Array<ArrayBuffer> = new Float64Array(0);
 
   /** Throws if an option is out of its range. The seed has 32 bytes, from `crypto.getRandomValues`. */
-  constructor(module: WebAssembly.Module, seed: Uint8Array, options: ReadonlyMap<number, number> = new Map()) {
+  constructor(
+    module: WebAssembly.Module,
+    seed: Uint8Array,
+    options: ReadonlyMap<number, number> = new Map(),
+  ) {
     const { exports } = new WebAssembly.Instance(module);
     this.#exports = exports as Exports;
     this.#memory = this.#view();
@@ -143,7 +147,14 @@ export class Core {
   }
 
   /** Queues a message that was accepted already: an event tells what is wrong with it. */
-  sendAccepted(now: number, socket: number, channel: number, id: number, payload: Uint8Array, age: number): number {
+  sendAccepted(
+    now: number,
+    socket: number,
+    channel: number,
+    id: number,
+    payload: Uint8Array,
+    age: number,
+  ): number {
     this.#write(payload);
     return this.#exports.skip_send(now, socket, channel, id, age, payload.length, 1);
   }
@@ -230,7 +241,11 @@ export class Core {
   #read(count: number): Float64Array<ArrayBuffer> {
     this.#renew();
     const at = this.#exports.skip_figures();
-    if (this.#figures.buffer !== this.#memory.buffer || this.#figures.byteOffset !== at || this.#figures.length < count) {
+    if (
+      this.#figures.buffer !== this.#memory.buffer ||
+      this.#figures.byteOffset !== at ||
+      this.#figures.length < count
+    ) {
       this.#figures = new Float64Array(this.#memory.buffer, at, count);
     }
     return this.#figures;

@@ -20,7 +20,8 @@ const ms = (micros: number | undefined): number => (micros ?? 0) / 1_000;
 
 export function settingsOf(figures: readonly number[]): ServerSettings {
   const [idleTimeout, keepalive, ackDelay, ackDelayMax, messageBytesMax = 0, windowBytes = 0] = figures;
-  const [datagramBytesMax = 0, merging = 0, budgetPercent = 0, mode = 0, first = 0, second = 0] = figures.slice(6);
+  const [datagramBytesMax = 0, merging = 0, budgetPercent = 0, mode = 0, first = 0, second = 0] =
+    figures.slice(6);
   const channels: ChannelRule[] = [];
   for (let at = SETTINGS; at + RULE <= figures.length; at += RULE) {
     channels.push(ruleOf(figures.slice(at, at + RULE)));
@@ -41,7 +42,8 @@ export function settingsOf(figures: readonly number[]): ServerSettings {
 
 function ruleOf(figures: readonly number[]): ChannelRule {
   const [first = 0, last = 0, mode = 0, priority = 0, weight = 0, overflow = 0] = figures;
-  const [receipts = 0, queueMessagesMax = 0, queueBytesMax = 0, kind = -1, one = 0, two = 0] = figures.slice(6);
+  const [receipts = 0, queueMessagesMax = 0, queueBytesMax = 0, kind = -1, one = 0, two = 0] =
+    figures.slice(6);
   return {
     first,
     last,

@@ -19,7 +19,12 @@ export interface Race {
 }
 
 /** Starts the next one when the one before has failed, or after `headStart` milliseconds; all have failed after `timeout`. */
-export function race(contestants: readonly Contestant[], headStart: number, timeout: number, clock: Clock): Race {
+export function race(
+  contestants: readonly Contestant[],
+  headStart: number,
+  timeout: number,
+  clock: Clock,
+): Race {
   const openings: Opening[] = [];
   const failures: string[] = [];
   const timers = new Set<Timer>();
@@ -76,7 +81,11 @@ export function race(contestants: readonly Contestant[], headStart: number, time
     giveUp("this browser has no carrier for the URL");
   } else {
     start();
-    timers.add(clock.after(timeout, () => giveUp(`no answer within ${timeout} ms${failures.length ? "; " : ""}${failures.join("; ")}`)));
+    timers.add(
+      clock.after(timeout, () =>
+        giveUp(`no answer within ${timeout} ms${failures.length ? "; " : ""}${failures.join("; ")}`),
+      ),
+    );
   }
   return { winner, cancel: () => (isOver ? undefined : giveUp("it was given up")) };
 }
@@ -86,6 +95,9 @@ function open(contestant: Contestant): Opening {
   try {
     return contestant.open();
   } catch (error) {
-    return { ready: Promise.reject(error instanceof Error ? error : new Error(String(error))), cancel: () => undefined };
+    return {
+      ready: Promise.reject(error instanceof Error ? error : new Error(String(error))),
+      cancel: () => undefined,
+    };
   }
 }

@@ -62,7 +62,13 @@ export class Session implements PumpOwner {
   #publishTimer: Timer | undefined;
   #names: string[] = [];
 
-  constructor(client: number, module: WebAssembly.Module, options: DriverOptions, world: Environment, post: Post) {
+  constructor(
+    client: number,
+    module: WebAssembly.Module,
+    options: DriverOptions,
+    world: Environment,
+    post: Post,
+  ) {
     this.#client = client;
     this.#options = options;
     this.#world = world;
@@ -75,7 +81,12 @@ export class Session implements PumpOwner {
 
   /** The page has the token of this attempt. */
   onToken(attempt: number, token: Uint8Array): void {
-    if (attempt === this.#attempt && !this.#isOver && this.#race === undefined && this.#socket === undefined) {
+    if (
+      attempt === this.#attempt &&
+      !this.#isOver &&
+      this.#race === undefined &&
+      this.#socket === undefined
+    ) {
       this.#dial(token);
     }
   }
@@ -162,7 +173,11 @@ export class Session implements PumpOwner {
   }
 
   onFailure(error: unknown): void {
-    this.#end({ by: "local", code: closeCode.protocol, reason: `the protocol failed, please report it: ${reasonOf(error)}` });
+    this.#end({
+      by: "local",
+      code: closeCode.protocol,
+      reason: `the protocol failed, please report it: ${reasonOf(error)}`,
+    });
   }
 
   /** Asks for the token of the next attempt. */
@@ -193,7 +208,8 @@ export class Session implements PumpOwner {
     }
     const socket = this.#pump.connect(carrier, CARRIER[carrier.kind], token);
     if (socket < 0) {
-      const reason = socket === REFUSAL.tokenTooLong ? "the token has more than 1,024 bytes" : `refused (${socket})`;
+      const reason =
+        socket === REFUSAL.tokenTooLong ? "the token has more than 1,024 bytes" : `refused (${socket})`;
       this.#end({ by: "local", code: closeCode.refused, reason });
       return;
     }
@@ -209,11 +225,14 @@ export class Session implements PumpOwner {
     }
     return choices.flatMap((choice): Contestant[] => {
       if (choice.kind === "websocket") {
-        return WebSocket === undefined ? [] : [{ name: choice.url, open: () => openWebSocket(choice.url, WebSocket) }];
+        return WebSocket === undefined
+          ? []
+          : [{ name: choice.url, open: () => openWebSocket(choice.url, WebSocket) }];
       }
       const hashes = choice.hashes.map((value) => ({ algorithm: "sha-256", value }));
       const options = hashes.length > 0 ? { serverCertificateHashes: hashes } : {};
-      const open = (Session: typeof globalThis.WebTransport) => () => openWebTransport(choice.url, options, Session);
+      const open = (Session: typeof globalThis.WebTransport) => () =>
+        openWebTransport(choice.url, options, Session);
       return WebTransport === undefined ? [] : [{ name: choice.url, open: open(WebTransport) }];
     });
   }
@@ -284,7 +303,13 @@ export class Session implements PumpOwner {
     if (rule?.overflow !== "refuse") {
       return;
     }
-    const gate = this.#gates.get(channel) ?? { channel, messages: 0, bytes: 0, takenMessages: 0, takenBytes: 0 };
+    const gate = this.#gates.get(channel) ?? {
+      channel,
+      messages: 0,
+      bytes: 0,
+      takenMessages: 0,
+      takenBytes: 0,
+    };
     gate.takenMessages += 1;
     gate.takenBytes += bytes;
     this.#gates.set(channel, gate);
@@ -319,7 +344,13 @@ export class Session implements PumpOwner {
     if (events === undefined && gates.length === 0 && this.#takenBytes === 0) {
       return;
     }
-    const news: News = { client: this.#client, events, details: this.#details, taken: this.#takenBytes, gates };
+    const news: News = {
+      client: this.#client,
+      events,
+      details: this.#details,
+      taken: this.#takenBytes,
+      gates,
+    };
     if (this.#isOver) {
       news.isOver = true;
     }

@@ -18,7 +18,8 @@ export function openWebSocket(url: string, Socket: typeof WebSocket): Opening {
     opening.binaryType = "arraybuffer";
     opening.onopen = () => resolve(new WebSocketCarrier(opening));
     opening.onerror = () => reject(new Error("the WebSocket cannot be opened"));
-    opening.onclose = (event) => reject(new Error(`the WebSocket was closed (${event.code}) before it was open`));
+    opening.onclose = (event) =>
+      reject(new Error(`the WebSocket was closed (${event.code}) before it was open`));
   });
   return { ready, cancel: () => socket?.close() };
 }

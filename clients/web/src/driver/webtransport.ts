@@ -18,7 +18,11 @@ interface Datagrams extends WebTransportDatagramDuplexStream {
 }
 
 /** Opens a session. */
-export function openWebTransport(url: string, options: WebTransportOptions, Session: typeof WebTransport): Opening {
+export function openWebTransport(
+  url: string,
+  options: WebTransportOptions,
+  Session: typeof WebTransport,
+): Opening {
   let session: WebTransport | undefined;
   const open = async (): Promise<Carrier> => {
     session = new Session(url, { requireUnreliable: true, allowPooling: false, ...options });
@@ -52,7 +56,7 @@ class WebTransportCarrier implements Carrier {
 
   constructor(session: WebTransport) {
     this.#session = session;
-    this.#datagrams = session.datagrams as Datagrams;
+    this.#datagrams = session.datagrams;
     this.#datagrams.incomingHighWaterMark = INCOMING_MAX;
     this.#datagrams.outgoingHighWaterMark = OUTGOING_MAX;
     const writable = this.#datagrams.createWritable?.() ?? this.#datagrams.writable;

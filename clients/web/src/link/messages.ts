@@ -43,8 +43,7 @@ export interface News {
 }
 
 export type Detail =
-  | { settings: ServerSettings; carrier: CarrierKind }
-  | { close: Close; retryIn: number | undefined };
+  { settings: ServerSettings; carrier: CarrierKind } | { close: Close; retryIn: number | undefined };
 
 /** A channel that refuses when it is full: what waits or is in flight, and what the worker has taken while the connection stands. */
 export interface GateNews {

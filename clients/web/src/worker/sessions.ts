@@ -60,7 +60,9 @@ export class Sessions {
   }
 
   #open({ client, module, options }: Order & { order: "open" }): void {
-    const { clock, sockets, epochNow, post } = this.#thread;
+    const { clock, sockets } = this.#thread;
+    const epochNow = (): number => this.#thread.epochNow();
+    const post = (news: News, transfer: ArrayBuffer[]): void => this.#thread.post(news, transfer);
     const onGone = (): void => {
       this.#sessions.delete(client);
     };
@@ -73,7 +75,10 @@ export class Sessions {
       events.add([EVENT.closed, 0, 0, 0], new Uint8Array(0));
       const close = { by: "local" as const, code: closeCode.refused, reason: reasonOf(error) };
       const batch = events.take();
-      post({ client, events: batch, details: [{ close, retryIn: undefined }], isOver: true }, buffersOf(batch));
+      post(
+        { client, events: batch, details: [{ close, retryIn: undefined }], isOver: true },
+        buffersOf(batch),
+      );
     }
   }
 }

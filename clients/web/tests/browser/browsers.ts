@@ -47,7 +47,11 @@ const THROTTLED = [
 ];
 
 async function launchChromium(executablePath: string): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], ignoreDefaultArgs: THROTTLED });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox"],
+    ignoreDefaultArgs: THROTTLED,
+  });
   return {
     open: async (url) => {
       const page = await browser.newPage({ viewport: { width: 1_100, height: 750 } });
@@ -60,7 +64,9 @@ async function launchChromium(executablePath: string): Promise<Browser> {
         evaluate: (expression) => page.evaluate(expression),
         goto: (other) => page.goto(other),
         reload: () => page.reload(),
-        screenshot: async (name) => void (await page.screenshot({ path: picture(name) })),
+        screenshot: async (name) => {
+          await page.screenshot({ path: picture(name) });
+        },
         close: () => page.close(),
       };
     },
@@ -83,7 +89,9 @@ async function launchFirefox(executablePath: string): Promise<Browser> {
         evaluate: (expression) => page.evaluate(expression),
         goto: (other) => page.goto(other),
         reload: () => page.reload(),
-        screenshot: async (name) => void (await page.screenshot({ path: picture(name) })),
+        screenshot: async (name) => {
+          await page.screenshot({ path: picture(name) });
+        },
         close: () => page.close(),
       };
     },
@@ -96,7 +104,11 @@ function picture(name: string): `${string}.png` {
   return `${ARTIFACTS}/${name}.png`;
 }
 
-function kind(name: Kind["name"], path: string | undefined, launch: (path: string) => Promise<Browser>): Kind {
+function kind(
+  name: Kind["name"],
+  path: string | undefined,
+  launch: (path: string) => Promise<Browser>,
+): Kind {
   const missing = path === undefined ? `there is no ${name} on this machine` : undefined;
   return { name, missing, launch: () => launch(path ?? "") };
 }

@@ -5,7 +5,8 @@ import { KINDS, type Browser, type Page } from "./browsers";
 import { chat, freePort, serve, until, type Program } from "./programs";
 import { serveSite, type Site } from "./site";
 
-describe.each(KINDS)("$name", ({ name, missing, launch }) => {
+describe.each(KINDS)("$name", (kind) => {
+  const { name, missing } = kind;
   if (missing !== undefined) {
     test.skip(missing, () => undefined);
     return;
@@ -19,13 +20,15 @@ describe.each(KINDS)("$name", ({ name, missing, launch }) => {
   };
   /** Waits until an expression in the page is true. */
   const holds = (expression: string): Promise<unknown> =>
-    until(expression, async () => (await page.evaluate(`Boolean(${expression})`)) || undefined);
+    until(expression, async () =>
+      (await page.evaluate(`Boolean(${expression})`)) === true ? true : undefined,
+    );
   const heard = (text: string): string =>
     `events.some((event) => event.type === "message" && decode(event.payload) === ${JSON.stringify(text)})`;
 
   beforeAll(async () => {
     port = await freePort();
-    [site, server, browser] = await Promise.all([serveSite(), serve(port), launch()]);
+    [site, server, browser] = await Promise.all([serveSite(), serve(port), kind.launch()]);
     page = await browser.open(`${site.url}/tests/browser/blank.html`);
   });
 
@@ -50,7 +53,11 @@ describe.each(KINDS)("$name", ({ name, missing, launch }) => {
   test("statistics and the server's time are there", async () => {
     await holds("client.statistics()?.rtt.isMeasured === 1 && client.serverTime()");
     const statistics = (await page.evaluate("client.statistics()")) as Record<string, never>;
-    expect(statistics).toMatchObject({ carrier: "websocket", packetsLost: 0, page: { oversized: 0, unsent: 0 } });
+    expect(statistics).toMatchObject({
+      carrier: "websocket",
+      packetsLost: 0,
+      page: { oversized: 0, unsent: 0 },
+    });
     expect(await page.evaluate("client.serverTime().error < 1000 && client.serverTime().at > 0")).toBe(true);
     expect(await page.evaluate("client.settings.channels.length")).toBe(2);
   });

@@ -3,7 +3,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 
-const BIN = process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
+const BIN =
+  process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
 const PATIENCE_MS = 20_000;
 
 /** A running program, whose lines are kept. */
@@ -40,7 +41,15 @@ export class Program {
 
 /** A server on this port. */
 export async function serve(port: number, ...more: string[]): Promise<Program> {
-  const server = new Program(["serve", "--listen", `127.0.0.1:${port}`, "--console", "off", "--allow-plain", ...more]);
+  const server = new Program([
+    "serve",
+    "--listen",
+    `127.0.0.1:${port}`,
+    "--console",
+    "off",
+    "--allow-plain",
+    ...more,
+  ]);
   await server.line("serves on");
   return server;
 }

@@ -24,7 +24,9 @@ export async function serveSite(policy?: string): Promise<Site> {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname));
     readFile(join(ROOT, path)).then(
       (content) => {
-        const headers: Record<string, string> = { "content-type": TYPES[extname(path)] ?? "application/octet-stream" };
+        const headers: Record<string, string> = {
+          "content-type": TYPES[extname(path)] ?? "application/octet-stream",
+        };
         if (policy !== undefined) {
           headers["content-security-policy"] = policy;
         }

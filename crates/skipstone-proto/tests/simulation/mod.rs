@@ -50,7 +50,7 @@ pub(crate) struct World {
 }
 
 /// Looks at a datagram on its way: when, which client's, whether towards the server, its bytes.
-type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
+pub(crate) type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 
 const BUFFER_BYTES: usize = 1 << 16;
 /// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link without delay has

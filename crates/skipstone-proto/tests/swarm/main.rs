@@ -1,6 +1,7 @@
 //! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
 //!
-//! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it.
+//! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it. With
+//! `SKIPSTONE_SWARM_DIGESTS=1` each seed's digest is printed, which is that of the same run as WebAssembly.
 //!
 //! A process of its own: an environment variable says how long it runs, and `cargo xtask swarm` calls it by name.
 
@@ -25,8 +26,12 @@ fn seeds() -> Range<u64> {
 #[test]
 fn whatever_the_seed_the_promises_hold() {
     let mut tally = run::Tally::default();
+    let prints_digests = std::env::var_os("SKIPSTONE_SWARM_DIGESTS").is_some();
     for_each_seed(seeds(), |seed| {
         tally.add(&run::run(seed));
+        if prints_digests {
+            println!("digest {seed} {:016x}", run::digest(seed));
+        }
         if (seed + 1).is_multiple_of(1_000) {
             println!("{} seeds: {tally:?}", seed + 1);
         }

@@ -3,14 +3,17 @@
 mod judge;
 
 use crate::plan::{BROADCAST_CHANNEL, End, How, Plan};
-use crate::simulation::{Node, World, ms};
+use crate::simulation::{Node, Tap, World, ms};
 use crate::traffic::{Stream, content};
 use bytes::Bytes;
 use skipstone_proto::MessageId;
+use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
 use skipstone_proto::{Close, ClosedBy, Event, Group, PeerId, SendError, code};
 use skipstone_proto::{Overflow, Settings};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What a run, or many, did: to see that the swarm does what it is for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,8 +93,32 @@ struct MessageEncoder {
 
 /// Plays a seed; panics if a promise is broken.
 pub(crate) fn run(seed: u64) -> Tally {
+    play(seed, None)
+}
+
+/// A number that changes if anything does: FNV-1a over each datagram with its time and its way, and over what came of the run.
+pub(crate) fn digest(seed: u64) -> u64 {
+    let sum = Rc::new(Cell::new(0xCBF2_9CE4_8422_2325));
+    let into = Rc::clone(&sum);
+    let add = move |bytes: &[u8]| {
+        let fold = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        into.set(bytes.iter().fold(into.get(), fold));
+    };
+    let also = add.clone();
+    let tap = move |now: Time, client: usize, is_up: bool, bytes: &mut Vec<u8>| {
+        add(&now.as_micros().to_be_bytes());
+        add(&[client as u8, u8::from(is_up)]);
+        add(bytes);
+    };
+    let tally = play(seed, Some(Box::new(tap)));
+    also(format!("{tally:?}").as_bytes());
+    sum.get()
+}
+
+fn play(seed: u64, tap: Option<Tap>) -> Tally {
     let plan = Plan::new(seed);
     let mut world = World::on(plan.carrier, seed, plan.config.clone(), &plan.links);
+    world.tap = tap;
     world.refuses = plan.refuses.clone();
     let clients = plan.links.len();
     let mut run = MessageEncoder {

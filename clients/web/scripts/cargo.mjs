@@ -1,0 +1,18 @@
+// Calls cargo at the project's root.
+import { execFileSync } from "node:child_process";
+
+const root = new URL("../../../", import.meta.url).pathname;
+const cargo = process.env.CARGO ?? "cargo";
+
+export const WASM = "wasm32-unknown-unknown";
+
+export function run(args, options = {}) {
+  return execFileSync(cargo, args, { cwd: root, stdio: "inherit", ...options });
+}
+
+/** Where cargo builds. */
+export function targetFolder() {
+  const options = { stdio: ["ignore", "pipe", "inherit"] };
+  return JSON.parse(run(["metadata", "--format-version", "1", "--no-deps"], options).toString())
+    .target_directory;
+}

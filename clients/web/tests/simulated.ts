@@ -1,0 +1,284 @@
+// A server behind a model network (crates/skipstone-web/examples/simulated), and the carriers that lead to it: a WebTransport and a
+// WebSocket that behave as browsers' do, as far as was found by trying them.
+
+import { readFileSync } from "node:fs";
+import type { VirtualClock } from "./virtual";
+
+interface Exports extends WebAssembly.Exports {
+  memory: WebAssembly.Memory;
+  begin(seed: bigint, carrier: number, loss: number, delay: number): void;
+  bytes(count: number): number;
+  up(now: number): void;
+  step(now: number): void;
+  down(now: number): number;
+  due(): number;
+  close(now: number, code: number): void;
+  size(bytes: number): void;
+}
+
+const FILE = new URL("../src/generated/simulated.wasm", import.meta.url);
+
+function module(): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(readFileSync(FILE));
+  } catch (error) {
+    throw new Error(`${String(error)}: run \`node scripts/simulated.mjs\` first`, { cause: error });
+  }
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+export interface LinkOptions {
+  seed?: number;
+  /** 0 to 1. */
+  loss?: number;
+  /** Milliseconds each way. */
+  delay?: number;
+}
+
+/** A server with one client, over one carrier. It hands datagrams that come to the client to `onDatagram`. */
+export class FarEnd {
+  readonly #exports: Exports;
+  readonly #clock: VirtualClock;
+  readonly #began: number;
+  onDatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | undefined;
+  /** The longest datagram that went up, and how many did. */
+  longest = 0;
+  sent = 0;
+
+  constructor(clock: VirtualClock, carrier: number, { seed = 1, loss = 0, delay = 10 }: LinkOptions) {
+    compiled ??= module();
+    this.#exports = new WebAssembly.Instance(compiled).exports as Exports;
+    this.#clock = clock;
+    this.#began = clock.now();
+    this.#exports.begin(BigInt(seed), carrier, loss, delay * 1_000);
+    clock.network = this;
+  }
+
+  send(datagram: Uint8Array): void {
+    this.longest = Math.max(this.longest, datagram.length);
+    this.sent += 1;
+    this.step();
+    const at = this.#exports.bytes(datagram.length);
+    new Uint8Array(this.#exports.memory.buffer).set(datagram, at);
+    this.#exports.up(this.#now());
+  }
+
+  step(): void {
+    this.#exports.step(this.#now());
+    for (;;) {
+      const length = this.#exports.down(this.#now());
+      if (length < 0) {
+        return;
+      }
+      const at = this.#exports.bytes(length);
+      this.onDatagram?.(new Uint8Array(this.#exports.memory.buffer).slice(at, at + length));
+    }
+  }
+
+  due(): number {
+    return this.#began + this.#exports.due() / 1_000;
+  }
+
+  close(code: number): void {
+    this.#exports.close(this.#now(), code);
+  }
+
+  setSize(bytes: number): void {
+    this.#exports.size(bytes);
+  }
+
+  #now(): number {
+    return Math.max(0, Math.ceil((this.#clock.now() - this.#began) * 1_000));
+  }
+}
+
+/** How the carriers of a test behave. */
+export interface Behaviour extends LinkOptions {
+  /** Bytes of a datagram. */
+  maxDatagramSize?: number;
+  /** Milliseconds until a session is ready, or `never`. */
+  ready?: number | "never" | "refused";
+  socketReady?: number | "never" | "refused";
+}
+
+/** The carriers of one test, and the far ends that they lead to. */
+export class FakeBrowser {
+  readonly clock: VirtualClock;
+  readonly behaviour: Behaviour;
+  readonly sessions: FakeWebTransport[] = [];
+  readonly sockets: FakeWebSocket[] = [];
+
+  constructor(clock: VirtualClock, behaviour: Behaviour = {}) {
+    this.clock = clock;
+    this.behaviour = behaviour;
+  }
+
+  get carriers(): { WebTransport: typeof WebTransport; WebSocket: typeof WebSocket } {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- The classes below are constructed by the code under test.
+    const browser = this;
+    return {
+      WebTransport: class extends FakeWebTransport {
+        constructor(url: string, options: WebTransportOptions) {
+          super(browser, url, options);
+        }
+      } as unknown as typeof WebTransport,
+      WebSocket: class extends FakeWebSocket {
+        constructor(url: string, protocol: string) {
+          super(browser, url, protocol);
+        }
+      } as unknown as typeof WebSocket,
+    };
+  }
+}
+
+/** After so many milliseconds, or never, or with an error. */
+function opened(
+  clock: VirtualClock,
+  when: number | "never" | "refused",
+  call: () => void,
+  fail: () => void,
+): void {
+  if (when === "refused") {
+    clock.after(1, fail);
+  } else if (when !== "never") {
+    clock.after(when, call);
+  }
+}
+
+export class FakeWebTransport {
+  readonly url: string;
+  readonly options: WebTransportOptions;
+  readonly ready: Promise<void>;
+  readonly closed: Promise<WebTransportCloseInfo>;
+  readonly datagrams;
+  farEnd: FarEnd | undefined;
+  isClosed = false;
+  /** Datagrams that were longer than the session takes: they vanish without a word. */
+  vanished = 0;
+  /** Datagrams that came while the queue was full. */
+  dropped = 0;
+  #end!: { resolve: (info: WebTransportCloseInfo) => void; reject: (error: Error) => void };
+
+  constructor(browser: FakeBrowser, url: string, options: WebTransportOptions) {
+    this.url = url;
+    this.options = options;
+    browser.sessions.push(this);
+    this.closed = new Promise((resolve, reject) => (this.#end = { resolve, reject }));
+    this.closed.catch(() => undefined);
+    let incoming!: ReadableStreamDefaultController<Uint8Array>;
+    const queue: Uint8Array[] = [];
+    const datagrams = {
+      maxDatagramSize: browser.behaviour.maxDatagramSize ?? 1_211,
+      incomingHighWaterMark: 1,
+      outgoingHighWaterMark: 1,
+      readable: new ReadableStream<Uint8Array>(
+        {
+          start: (controller) => void (incoming = controller),
+          pull: (controller) => {
+            const next = queue.shift();
+            if (next !== undefined) {
+              controller.enqueue(next);
+            }
+          },
+        },
+        { highWaterMark: 0 },
+      ),
+      writable: new WritableStream<Uint8Array>({
+        write: (datagram) => {
+          if (datagram.length > datagrams.maxDatagramSize) {
+            this.vanished += 1;
+          } else if (!this.isClosed) {
+            this.farEnd?.send(datagram);
+          }
+        },
+      }),
+    };
+    this.datagrams = datagrams;
+    const begin = (): void => {
+      this.farEnd = new FarEnd(browser.clock, 1, browser.behaviour);
+      this.farEnd.onDatagram = (datagram) => {
+        if ((incoming.desiredSize ?? 0) > 0 || queue.length < datagrams.incomingHighWaterMark) {
+          queue.push(datagram);
+          const next = (incoming.desiredSize ?? -1) >= 0 ? queue.shift() : undefined;
+          if (next !== undefined && !this.isClosed) {
+            incoming.enqueue(next);
+          }
+        } else {
+          this.dropped += 1;
+        }
+      };
+    };
+    this.ready = new Promise((resolve, reject) => {
+      const { ready = 30 } = browser.behaviour;
+      const fail = (): void => reject(new Error("Opening handshake failed."));
+      const succeed = (): void => {
+        begin();
+        resolve();
+      };
+      opened(browser.clock, ready, succeed, fail);
+    });
+    this.ready.catch(() => undefined);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#end.resolve({ closeCode: 0, reason: "" });
+  }
+
+  /** The network breaks. */
+  lose(): void {
+    this.isClosed = true;
+    this.#end.reject(new Error("Connection lost."));
+  }
+}
+
+export class FakeWebSocket {
+  readonly OPEN = 1;
+  readonly url: string;
+  readonly protocol: string;
+  readyState = 0;
+  bufferedAmount = 0;
+  binaryType = "blob";
+  onopen: (() => void) | undefined;
+  onmessage: ((event: { data: unknown }) => void) | undefined;
+  onerror: (() => void) | null = null;
+  onclose: ((event: { code: number; reason: string }) => void) | undefined;
+  farEnd: FarEnd | undefined;
+
+  constructor(browser: FakeBrowser, url: string, protocol: string) {
+    this.url = url;
+    this.protocol = protocol;
+    browser.sockets.push(this);
+    const { socketReady = 30 } = browser.behaviour;
+    const succeed = (): void => {
+      if (this.readyState !== 0) {
+        return;
+      }
+      this.readyState = 1;
+      this.farEnd = new FarEnd(browser.clock, 0, { ...browser.behaviour, loss: 0 });
+      this.farEnd.onDatagram = (datagram) => this.onmessage?.({ data: datagram.buffer });
+      this.onopen?.();
+    };
+    const fail = (): void => {
+      this.readyState = 3;
+      this.onerror?.();
+      this.onclose?.({ code: 1006, reason: "" });
+    };
+    opened(browser.clock, socketReady, succeed, fail);
+  }
+
+  send(datagram: Uint8Array): void {
+    this.farEnd?.send(datagram);
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  /** The server's end is gone. */
+  lose(): void {
+    this.readyState = 3;
+    this.onclose?.({ code: 1006, reason: "" });
+  }
+}

@@ -1,0 +1,85 @@
+//! The protocol's tests as WebAssembly, for Node: the swarm, whose digests are those of the native build, and a server behind a
+//! model network, to which the tests of clients/web connect.
+#![expect(unsafe_code, reason = "an exported name is unsafe to give: two functions of one program must not share it")]
+
+mod far_end;
+#[path = "../../../skipstone-proto/tests/swarm/plan.rs"]
+mod plan;
+#[allow(dead_code, reason = "the test that plays seeds natively uses the rest")]
+#[path = "../../../skipstone-proto/tests/swarm/run/mod.rs"]
+mod run;
+#[path = "../../../skipstone-proto/tests/simulation/mod.rs"]
+mod simulation;
+#[path = "../../../skipstone-proto/tests/swarm/traffic.rs"]
+mod traffic;
+
+use far_end::FarEnd;
+use std::cell::RefCell;
+
+thread_local! {
+    static FAR_END: RefCell<Option<FarEnd>> = const { RefCell::new(None) };
+    static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn with_far_end<T>(act: impl FnOnce(&mut FarEnd) -> T) -> T {
+    FAR_END.with_borrow_mut(|far_end| act(far_end.as_mut().expect("it began")))
+}
+
+/// Plays a seed of the swarm and returns its digest; a broken promise is a trap.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn digest(seed: u64) -> u64 {
+    run::digest(seed)
+}
+
+/// Begins a server behind a link with this loss (0 to 1) and delay each way. Carrier 0 is a stream, 1 a session.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn begin(seed: u64, carrier: u32, loss: f64, delay_us: f64) {
+    FAR_END.set(Some(FarEnd::new(seed, carrier, loss, delay_us)));
+}
+
+/// Where a datagram of so many bytes is written, or the last one that came lies.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bytes(count: u32) -> usize {
+    BYTES.with_borrow_mut(|bytes| {
+        bytes.resize(count as usize, 0);
+        bytes.as_ptr() as usize
+    })
+}
+
+/// The client sends what was written.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn up(now_us: f64) {
+    BYTES.with_borrow(|bytes| with_far_end(|far_end| far_end.send(now_us, bytes)));
+}
+
+/// What the server does by now.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn step(now_us: f64) {
+    with_far_end(|far_end| far_end.step(now_us));
+}
+
+/// The length of the next datagram that has come to the client, or -1.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn down(now_us: f64) -> i32 {
+    BYTES
+        .with_borrow_mut(|bytes| with_far_end(|far_end| far_end.receive(now_us, bytes)))
+        .map_or(-1, |length| length as i32)
+}
+
+/// When something happens next.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn due() -> f64 {
+    with_far_end(|far_end| far_end.due())
+}
+
+/// The server closes all connections.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn close(now_us: f64, code: u32) {
+    with_far_end(|far_end| far_end.close(now_us, code.into()));
+}
+
+/// A session takes datagrams of so many bytes towards the client.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn size(bytes: u32) {
+    with_far_end(|far_end| far_end.set_size(bytes as u16));
+}

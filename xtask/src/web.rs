@@ -1,0 +1,154 @@
+//! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests drive headless
+//! Chromium and Firefox against a real server.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::tally::Tally;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+use crate::{process, system};
+
+/// The step `web`: packages, build, lint, unit tests, size, and the digests of simulated runs.
+pub(crate) fn check(tree: &Tree) -> Verdict {
+    if let Err(why) = prepare(tree) {
+        return Verdict::Skipped(why);
+    }
+    let mut tally = Tally::default();
+    for (script, counts) in SCRIPTS {
+        match run_script(tree, script, *counts) {
+            Ok(tests) => tally += tests,
+            Err(why) => return Verdict::Failed(why),
+        }
+    }
+    match digests_differ(tree) {
+        Ok(()) => tally += Tally::ONE_PASSED,
+        Err(why) => return Verdict::Failed(why),
+    }
+    Verdict::Tests(tally)
+}
+
+/// The step `browsers`.
+pub(crate) fn browsers(tree: &Tree) -> Verdict {
+    if let Err(why) = prepare(tree) {
+        return Verdict::Skipped(why);
+    }
+    let missing = system::browsers(tree);
+    if missing.len() == system::BROWSERS {
+        return Verdict::Skipped(missing.join("; "));
+    }
+    missing.iter().for_each(|why| println!("{why}"));
+    let mut cargo = process::cargo(tree);
+    cargo.args(["build", "--package", "skipstone-cli"]);
+    if let Err(why) = process::run(cargo).and_then(|()| build_if_missing(tree)) {
+        return Verdict::Failed(why);
+    }
+    run_script(tree, "test:browsers", Counts::Tests).map_or_else(Verdict::Failed, Verdict::Tests)
+}
+
+/// What a script of the package prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Itself,
+    Tests,
+}
+
+/// In this order: what later ones need first.
+const SCRIPTS: &[(&str, Counts)] = &[
+    ("build", Counts::Itself),
+    ("typecheck", Counts::Itself),
+    ("lint", Counts::Itself),
+    ("simulated", Counts::Itself),
+    ("test", Counts::Tests),
+    ("size", Counts::Itself),
+];
+
+/// The seeds whose runs are played both natively and as WebAssembly.
+const SEEDS: (u64, u64) = (0, 300);
+
+fn folder(tree: &Tree) -> PathBuf {
+    tree.root().join("clients/web")
+}
+
+/// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
+fn prepare(tree: &Tree) -> Result<(), String> {
+    if !system::has_target(system::WASM, tree) {
+        return Err(format!("the standard library for {} is not installed", system::WASM));
+    }
+    system::program("npm", "npm", "the browser client cannot be built", tree).map_or(Ok(()), Err)?;
+    let lock = std::fs::read(folder(tree).join("package-lock.json")).unwrap_or_default();
+    let stamp = folder(tree).join("node_modules/.installed-lock.json");
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    let mut npm = npm(tree);
+    npm.arg("ci");
+    process::run(npm).map_err(|why| format!("the packages of clients/web cannot be had: {why}"))?;
+    // So that the next run need not ask npm again. One that cannot be written costs some seconds.
+    let _ = std::fs::write(stamp, lock);
+    Ok(())
+}
+
+fn npm(tree: &Tree) -> Command {
+    let mut npm = process::command("npm", tree);
+    npm.current_dir(folder(tree)).env("NO_COLOR", "1");
+    // The program and the pictures lie where cargo builds.
+    let target = process::target_dir(tree);
+    npm.env("SKIPSTONE_BIN", target.join("debug/skipstone")).env("SKIPSTONE_ARTIFACTS", target.join("browsers"));
+    npm
+}
+
+fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String> {
+    let mut npm = npm(tree);
+    npm.args(["run", "--silent", script]);
+    let mut tally = Tally::default();
+    let outcome = process::run_reading(npm, |line| tally += Tally::from_vitest_line(line).unwrap_or_default());
+    match (counts, outcome) {
+        (Counts::Itself, outcome) => outcome.map(|()| Tally::ONE_PASSED),
+        (Counts::Tests, Ok(())) => Ok(tally),
+        // A failure without a failed test: the program did not run.
+        (Counts::Tests, Err(why)) if tally.failed == 0 => Err(why),
+        (Counts::Tests, Err(_)) => Ok(tally),
+    }
+}
+
+fn build_if_missing(tree: &Tree) -> Result<(), String> {
+    if tree.has("clients/web/dist/skipstone.js") {
+        return Ok(());
+    }
+    run_script(tree, "build", Counts::Itself).map(drop)
+}
+
+/// Plays seeds of the swarm natively and as WebAssembly: every datagram of each has to be the same, at the same time.
+fn digests_differ(tree: &Tree) -> Result<(), String> {
+    let (from, end) = SEEDS;
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--package", "skipstone-proto", "--test", "swarm", "--", "--nocapture"]);
+    cargo.env("SKIPSTONE_SWARM_SEEDS", format!("{from}..{end}")).env("SKIPSTONE_SWARM_DIGESTS", "1");
+    let native = digests(cargo)?;
+    let mut node = process::command("node", tree);
+    node.args(["clients/web/scripts/digests.mjs", "clients/web/src/generated/simulated.wasm"]);
+    node.args([from.to_string(), end.to_string()]);
+    let wasm = digests(node)?;
+    let count = usize::try_from(end - from).unwrap_or(0);
+    if native.len() != count || wasm.len() != count {
+        return Err(format!("{} digests natively and {} as WebAssembly, of {count} seeds", native.len(), wasm.len()));
+    }
+    match native.iter().zip(&wasm).find(|(native, wasm)| native != wasm) {
+        Some((native, wasm)) => Err(format!("natively `{native}`, as WebAssembly `{wasm}`")),
+        None => {
+            println!("{count} seeds have the same digests natively and as WebAssembly");
+            Ok(())
+        }
+    }
+}
+
+fn digests(command: Command) -> Result<Vec<String>, String> {
+    let mut digests = Vec::new();
+    process::run_filtering(command, |line| {
+        if let Some(at) = line.find("digest ") {
+            digests.push(line[at..].to_owned());
+        }
+    })?;
+    Ok(digests)
+}
