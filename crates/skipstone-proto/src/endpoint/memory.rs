@@ -64,8 +64,11 @@ impl Endpoint {
         }
         while self.memory.total > self.config.memory.endpoint
             && let Some(network) = self.memory.largest_network()
-            && self.relieve(now, network, "the other side is short of memory, and this connection holds the most")
-        {}
+        {
+            if !self.relieve(now, network, "the other side is short of memory, and this connection holds the most") {
+                break;
+            }
+        }
     }
 
     /// Frees memory of a network's connections: the packets kept for repairs, or else all memory of the connection that
