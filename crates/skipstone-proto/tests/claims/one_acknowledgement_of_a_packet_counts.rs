@@ -14,7 +14,8 @@ struct Told {
 
 impl Told {
     fn new() -> Self {
-        let mut server = Endpoint::new(server_of(DeliveryMode::Unreliable), seed_bytes(1)).expect("a good configuration");
+        let mut server =
+            Endpoint::new(server_of(DeliveryMode::Unreliable), seed_bytes(1)).expect("a good configuration");
         let now = Time::from_micros(1_000_000);
         let client = Stranger::join(&mut server, now, World::pair(1, link(1)).path_to_client(0));
         let mut buffer = vec![0; 1 << 16];
