@@ -2,12 +2,12 @@
 //! nobody sends without end.
 
 use crate::simulation::stranger::Stranger;
-use crate::simulation::{World, glazed, glass, link, ms, seed_bytes, server_of};
+use crate::simulation::{World, glass, glazed, link, ms, seed_bytes, server_of};
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES};
 use skipstone_proto::wire::frame;
 use skipstone_proto::wire::number::Truncated;
-use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings, Time, TOKEN_BYTES_MAX};
+use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings, TOKEN_BYTES_MAX, Time};
 use std::cell::Cell;
 use std::rc::Rc;
 
