@@ -203,6 +203,17 @@ class AConnection(World):
         self.hear(self.message(0), frames.Ack([(0, 50)], 0))
         self.assertEqual((self.payloads(), self.client.counts["dropped: a number that was never sent"]), ([], 1))
 
+    def test_of_several_acks_in_a_packet_the_first_counts(self):
+        self.start()
+        for i in range(2):
+            self.client.send(0, bytes([i]) * 100)
+            self.run_for(0.005)
+        first, last = [self.server.numbers[i] for i, f in enumerate(self.server.frames) if any(isinstance(x, frames.Message) for x in f)][:2]
+        self.hear(frames.Ack([(0, first)], 0), frames.Ack([(0, last)], 0))
+        before = self.client.outbound.unacknowledged()
+        self.hear(frames.Ack([(0, last)], 0))
+        self.assertGreater(before, self.client.outbound.unacknowledged())
+
     def test_a_late_beyond_60_s_counts_as_60_s(self):
         [late] = frames.decode(frames.encode([frames.Late(60_001)]), 0, 0, lambda channel: 0).frames
         self.assertEqual(late.age_ms, 60_000)

@@ -78,7 +78,11 @@ impl Connection {
                 self.finish(cx, ClosedBy::Peer, code, reason);
                 self.die();
             }
-            News::Forgotten => handshake.is_forgotten = true,
+            News::Forgotten => {
+                if let Some(handshake) = &mut self.handshake {
+                    handshake.is_forgotten = true;
+                }
+            }
         }
     }
 

@@ -64,8 +64,10 @@ impl Endpoint {
         }
         while self.memory.total > self.config.memory.endpoint
             && let Some(network) = self.memory.largest_network()
-            && self.relieve(now, network, "the other side is short of memory, and this connection holds the most")
         {
+            if !self.relieve(now, network, "the other side is short of memory, and this connection holds the most") {
+                break;
+            }
         }
     }
 

@@ -119,7 +119,7 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
 /// has forgotten nothing, and is let in as soon as the path is there again.
 #[test]
 fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
-    for (at, outage) in [(35, 900), (35, 1_500), (45, 900), (45, 2_500), (200, 1_200)] {
+    for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {
         let (mut world, seen) = world(0);
         world.accepts = at != 200;
         world.run_for(ms(at));

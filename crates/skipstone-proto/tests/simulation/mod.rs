@@ -183,7 +183,8 @@ impl World {
 
     /// A client goes back to an address where it was before, the `stay`th, and its endpoint is told.
     pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
-        self.addresses[at].push(self.addresses[at][stay]);
+        let address = self.addresses[at][stay];
+        self.addresses[at].push(address);
         self.tell_move(at)
     }
 
