@@ -28,6 +28,7 @@ const COMBINATIONS: &[Combination] = &[
     of("native-roots", MANY),
     of("dtls", MANY),
     of("simulate", 25),
+    of("webtransport", MANY),
     of("websocket,simulate", MANY),
     of("ring", 30),
     of("ring,websocket", MANY),
@@ -35,18 +36,21 @@ const COMBINATIONS: &[Combination] = &[
     of("ring,native-roots", MANY),
     of("ring,dtls", MANY),
     of("ring,simulate", MANY),
+    of("ring,webtransport", 90),
     of("aws-lc", 30),
     of("aws-lc,websocket", MANY),
     of("aws-lc,self-signed", MANY),
     of("aws-lc,native-roots", MANY),
     of("aws-lc,dtls", MANY),
     of("aws-lc,simulate", MANY),
+    of("aws-lc,webtransport", 90),
     of("aws-lc,websocket,self-signed,native-roots", 60),
     of("ring,aws-lc", MANY),
     of("default", 60),
     of("default,simulate", MANY),
-    of("default,dtls,simulate", MANY),
-    of("default,aws-lc,dtls,simulate", MANY),
+    of("default,webtransport", 110),
+    of("default,dtls,simulate,webtransport", MANY),
+    of("default,aws-lc,dtls,simulate,webtransport", MANY),
 ];
 
 /// No limit of its own.
@@ -118,7 +122,7 @@ fn run_application(tree: &Tree, theirs: &str, ours: &str) -> Result<(), String> 
     let library = tree.root().join("crates/skipstone");
     let manifest = format!(
         "[package]\nname = \"beside-rustls\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\"] }}\n\
+         skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\", \"webtransport\"] }}\n\
          rustls = {{ version = \"0.23\", default-features = false, features = [\"std\", {theirs:?}] }}\n"
     );
     let write = || {

@@ -256,8 +256,9 @@ impl Driver {
         if let Some(dtls) = &mut self.dtls {
             dtls.handle_timeout(now, &mut self.endpoint);
         }
-        if let Some(quic) = &mut self.quic {
+        if let Some(quic) = self.quic.as_mut().filter(|quic| quic.poll_timeout() <= now) {
             quic.handle_timeout(now, &mut self.endpoint);
+            self.publisher.is_stale = true;
         }
         self.wake_dtls_clients(now);
         // Those whose connection has ended say so to their peers now.

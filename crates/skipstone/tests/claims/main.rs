@@ -3,7 +3,7 @@
 //! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
 //! folder, and its first comment says why.
 //!
-//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate` runs all of it.
+//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.
 
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 
@@ -38,6 +38,8 @@ mod idle_streams_keep_nobody_out;
 mod long_messages_show_their_progress;
 #[cfg(feature = "dtls")]
 mod openssl_is_a_player;
+#[cfg(feature = "webtransport")]
+mod pages_are_players;
 mod servers_answer_queries;
 #[cfg(feature = "simulate")]
 mod shards_are_one_server;

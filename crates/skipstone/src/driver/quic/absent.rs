@@ -4,6 +4,9 @@ use crate::driver_stats::WebTransportStats;
 use skipstone_proto::{Endpoint, Path, Time};
 use std::net::SocketAddr;
 
+/// What sends datagrams.
+pub(super) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
+
 #[derive(Debug)]
 pub(super) enum QuicGuests {}
 
@@ -47,7 +50,7 @@ impl QuicGuests {
         match *self {}
     }
 
-    pub(super) fn transmit(&mut self, _: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+    pub(super) fn transmit(&mut self, _: Send<'_>) {
         match *self {}
     }
 

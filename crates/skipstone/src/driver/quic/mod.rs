@@ -26,7 +26,7 @@ use crate::security::QuicServer;
 use bytes::{Bytes, BytesMut};
 use guest::{Guest, Stage};
 use identifiers::shard_of;
-use outgoing::Outgoing;
+use outgoing::{Outgoing, Send};
 use quinn_proto::{
     ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt,
 };
@@ -400,8 +400,8 @@ impl QuicGuests {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// Gives all datagrams that wait to `send`: the shared socket, the destination, the bytes, and the length of a segment.
-    pub(super) fn transmit(&mut self, send: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+    /// Gives all datagrams that wait to `send`.
+    pub(super) fn transmit(&mut self, send: Send<'_>) {
         self.outgoing.drain(send);
     }
 
@@ -453,5 +453,5 @@ impl QuicGuests {
     }
 }
 
-#[cfg(all(test, feature = "simulate"))]
+#[cfg(all(test, feature = "simulate", feature = "self-signed"))]
 mod tests;

@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::ops::Range;
 
+/// What sends datagrams: the shared socket, the destination, the bytes, and the length of a segment if there are several.
+pub(in crate::driver) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
+
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     bytes: Vec<u8>,
@@ -36,8 +39,8 @@ impl Outgoing {
         true
     }
 
-    /// Gives all datagrams to `send`: the socket, the destination, the bytes, and the length of a segment.
-    pub(super) fn drain(&mut self, send: &mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>)) {
+    /// Gives all datagrams to `send`.
+    pub(super) fn drain(&mut self, send: Send<'_>) {
         for Entry { socket, to, range, segment_bytes } in self.entries.drain(..) {
             send(socket, to, &self.bytes[range], segment_bytes);
         }

@@ -40,6 +40,13 @@ enum Inbound {
     Connect(Capsules),
 }
 
+impl Inbound {
+    /// Whether what arrives is kept until it is whole.
+    fn is_kept(&self) -> bool {
+        matches!(self, Inbound::Beginning(_) | Inbound::Request(_))
+    }
+}
+
 /// Why a connection or its session ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -51,6 +58,8 @@ pub(super) enum End {
 
 /// Bytes of SETTINGS, at most.
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
+/// Bytes of all streams of a connection that are not whole yet.
+pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 
@@ -128,6 +137,11 @@ impl Session {
         bytes: &[u8],
         origins: &AllowedOrigins,
     ) -> Result<(), End> {
+        if self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX && self.streams.get(&id).is_some_and(Inbound::is_kept) {
+            self.refused += 1;
+            self.refuse(connection, id, EXCESSIVE_LOAD);
+            return Ok(());
+        }
         match self.streams.get_mut(&id) {
             Some(Inbound::Beginning(buffer)) => {
                 buffer.extend_from_slice(bytes);
@@ -280,6 +294,15 @@ impl Session {
         write(connection, id, &frame);
         finish(connection, id);
         true
+    }
+
+    /// Bytes of what is not whole yet.
+    pub(super) fn kept_bytes(&self) -> usize {
+        let kept = |stream: &Inbound| match stream {
+            Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
+            Inbound::Control | Inbound::Ignored | Inbound::Connect(_) => 0,
+        };
+        self.streams.values().map(kept).sum()
     }
 
     /// Whether this stream is the one that carries the session.

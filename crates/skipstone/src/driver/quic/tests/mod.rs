@@ -1,7 +1,10 @@
 //! A server's WebTransport sessions with an endpoint behind them, without sockets.
 
 mod a_page_is_a_player;
+mod http_3_is_checked;
 mod page;
+mod sessions_cost_this_much;
+mod strangers_cost_little;
 
 use super::*;
 use crate::security::Security;
@@ -98,6 +101,34 @@ impl Host {
 fn instant(time: Time) -> Instant {
     static BASE: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     *BASE.get_or_init(Instant::now) + Duration::from_micros(time.as_micros())
+}
+
+/// Gives each side what the other says, so many times.
+fn exchange(host: &mut Host, now: Time, from: SocketAddr, page: &mut Page, rounds: usize) {
+    for _ in 0..rounds {
+        page.handle_timeout(instant(now));
+        for mut datagram in page.datagrams(instant(now)) {
+            host.take(now, from, &mut datagram);
+        }
+        for (to, datagram) in host.step(now) {
+            if to == from {
+                page.handle(instant(now), SERVER, &datagram);
+            }
+        }
+    }
+}
+
+/// The same with time going by.
+fn exchange_for(host: &mut Host, now: &mut Time, span: Duration, from: SocketAddr, page: &mut Page) {
+    let end = *now + span;
+    while *now < end {
+        *now += Duration::from_millis(5);
+        exchange(host, *now, from, page, 1);
+    }
+}
+
+fn page(now: Time) -> Page {
+    Page::new(instant(now), SERVER, None)
 }
 
 /// A player in a page.

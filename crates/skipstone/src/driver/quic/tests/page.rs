@@ -153,7 +153,8 @@ impl Page {
         while let Some(event) = self.quic.poll() {
             match event {
                 Event::Connected => self.begin(),
-                Event::ConnectionLost { reason } => self.lost = Some(reason),
+                // Later datagrams may be answered by a stateless reset.
+                Event::ConnectionLost { reason } => drop(self.lost.get_or_insert(reason)),
                 Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
                     while let Some(id) = self.quic.streams().accept(Dir::Uni) {
                         self.read(id);

@@ -1,0 +1,214 @@
+//! Whatever a client says above QUIC: an answer, a refusal, or the end of its connection; nothing for others.
+
+use super::*;
+use crate::driver::quic::session::KEPT_BYTES_MAX;
+use quinn_proto::Dir;
+use quinn_proto::{ApplicationClose, TransportConfig};
+use web_transport_proto::{ConnectRequest, Settings};
+
+fn host() -> Host {
+    Host::for_origins(Config::server(Default::default()), &["https://game.example".into()])
+}
+
+fn request() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let url = url::Url::parse("https://game.example/").expect("a URL");
+    ConnectRequest::new(url).encode(&mut bytes).expect("it is short");
+    bytes
+}
+
+fn settings() -> Vec<u8> {
+    let (mut settings, mut bytes) = (Settings::default(), Vec::new());
+    settings.enable_webtransport(1);
+    settings.encode(&mut bytes);
+    bytes
+}
+
+fn saying(request: Vec<u8>, settings: Vec<u8>) -> Page {
+    Page::saying(instant(START), SERVER, request, settings)
+}
+
+/// The code with which a connection ended, if it did.
+fn code(client: &Page) -> Option<u64> {
+    match &client.lost {
+        Some(ConnectionError::ApplicationClosed(ApplicationClose { error_code, .. })) => Some(error_code.into_inner()),
+        _ => None,
+    }
+}
+
+#[test]
+fn settings_are_for_both_drafts_and_the_request_is_granted() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    assert!(client.has_settings && client.granted == Some(true) && client.lost.is_none());
+    assert_eq!(host.guests.stats().sessions, 1);
+}
+
+#[test]
+fn pages_of_other_origins_are_refused() {
+    for (origin, is_granted) in [
+        ("https://game.example", true),
+        ("https://evil.example", false),
+        ("http://game.example", false),
+        ("null", false),
+    ] {
+        let (mut host, mut client) = (host(), Page::new(instant(START), SERVER, Some(origin)));
+        exchange(&mut host, START, address(1), &mut client, 8);
+        assert_eq!(client.granted, Some(is_granted), "{origin}");
+        assert_eq!(host.guests.stats().refused, u64::from(!is_granted));
+        assert_eq!(host.guests.stats().sessions, u64::from(is_granted));
+    }
+}
+
+#[test]
+fn a_request_may_come_before_the_settings_and_in_pieces() {
+    let (mut host, mut client) = (host(), saying(Vec::new(), Vec::new()));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    let id = client.quic.streams().open(Dir::Bi).expect("it may");
+    client.connect = Some(id);
+    for byte in request() {
+        client.quic.send_stream(id).write(&[byte]).expect("room");
+        exchange(&mut host, START, address(1), &mut client, 1);
+    }
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!(client.granted, None, "not without settings");
+    let control = client.quic.streams().open(Dir::Uni).expect("it may");
+    for byte in settings() {
+        client.quic.send_stream(control).write(&[byte]).expect("room");
+        exchange(&mut host, START, address(1), &mut client, 1);
+    }
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!(client.granted, Some(true), "{:?}", client.lost);
+}
+
+#[test]
+fn who_breaks_a_rule_of_http_3_ends_its_connection_and_no_other() {
+    let (mut host, mut good) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut good, 8);
+    let empty = {
+        let mut bytes = Vec::new();
+        Settings::default().encode(&mut bytes);
+        bytes
+    };
+    for (number, (request, settings, expected)) in (2..).zip([
+        (request(), empty, 0x109),
+        (request(), vec![0, 0, 1, 7], 0x10a),
+        (request(), vec![0, 4, 1, 0xFF], 0x109),
+        (request(), [&[0, 4, 0xC0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF][..], &[0; 9_000]].concat(), 0x109),
+        (vec![0, 1, 2], settings(), 0x105),
+        (vec![1, 3, 0, 0, 0x80], settings(), 0x105),
+        ([&request()[..], &[0, 5, 0x68, 0x43, 2, 1, 1]].concat(), settings(), 0x10e),
+    ]) {
+        let mut client = saying(request, settings);
+        exchange(&mut host, START, address(number), &mut client, 10);
+        assert_eq!(code(&client), Some(expected), "{number}: {:?}", client.lost);
+        assert_eq!(host.guests.stats().breaches, u64::from(number) - 1);
+    }
+    assert_eq!((host.guests.stats().open, good.lost.is_none()), (1, true));
+    assert_eq!(host.guests.quic.open_connections(), 1);
+}
+
+#[test]
+fn the_control_stream_is_one_and_stays_open() {
+    for is_second in [true, false] {
+        let (mut host, mut client) = (host(), saying(request(), Vec::new()));
+        exchange(&mut host, START, address(1), &mut client, 8);
+        let control = client.open(Dir::Uni, &settings()).expect("it may");
+        exchange(&mut host, START, address(1), &mut client, 4);
+        assert_eq!(client.granted, Some(true));
+        if is_second {
+            client.open(Dir::Uni, &settings());
+        } else {
+            client.quic.send_stream(control).finish().expect("it is open");
+        }
+        exchange(&mut host, START, address(1), &mut client, 4);
+        assert_eq!(code(&client), Some(if is_second { 0x103 } else { 0x104 }), "{:?}", client.lost);
+        assert_eq!(host.guests.stats().open, 0);
+    }
+}
+
+#[test]
+fn streams_of_the_session_and_further_requests_are_refused_and_nothing_else_happens() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    // Each in turn, more often than streams may be open at once.
+    for _ in 0..20 {
+        for (dir, bytes, code) in [
+            (Dir::Bi, vec![0x40, 0x41, 0, 7], 0x3994_bd84),
+            (Dir::Uni, vec![0x40, 0x54, 0, 7], 0x3994_bd84),
+            (Dir::Uni, vec![1, 0], 0x103),
+            (Dir::Uni, vec![0x21], 0x103),
+            (Dir::Bi, request(), 0x10b),
+        ] {
+            let before = client.stopped.len();
+            let id = client.open(dir, &bytes).expect("streams that are refused make room");
+            exchange(&mut host, START, address(1), &mut client, 4);
+            assert_eq!(client.stopped[before..], [(id, code)]);
+            // A browser answers a refusal so, as RFC 9000, section 3.5 asks.
+            let _ = client.quic.send_stream(id).reset(VarInt::from_u32(0));
+            exchange(&mut host, START, address(1), &mut client, 2);
+        }
+    }
+    // Grease is refused and not counted.
+    assert_eq!(host.guests.stats().refused, 20 * 4);
+    assert!(client.lost.is_none() && !client.is_session_over);
+    let guest = host.guests.guests.values().next().expect("it is there");
+    assert!(guest.session.is_open() && guest.stage == Stage::Open);
+}
+
+#[test]
+fn datagrams_of_no_session_are_dropped_and_counted() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    for datagram in [&[][..], &[1, 0x81], &[0x40, 1, 0x81], &[0xFF; 9]] {
+        let before = host.guests.stats().dropped;
+        client.send_raw(datagram.to_vec());
+        exchange(&mut host, START, address(1), &mut client, 2);
+        assert_eq!(host.guests.stats().dropped, before + 1, "{datagram:?}");
+    }
+    let mut early = saying(Vec::new(), settings());
+    exchange(&mut host, START, address(2), &mut early, 8);
+    let before = host.guests.stats().dropped;
+    early.send(b"before there is a session");
+    exchange(&mut host, START, address(2), &mut early, 2);
+    assert_eq!(host.guests.stats().dropped, before + 1);
+    assert!(client.lost.is_none() && early.lost.is_none());
+}
+
+#[test]
+fn a_client_without_datagrams_of_quic_has_no_session() {
+    let (mut host, mut transport) = (host(), TransportConfig::default());
+    transport.datagram_receive_buffer_size(None);
+    let mut client = Page::with(instant(START), SERVER, (request(), settings()), transport, b"h3");
+    exchange(&mut host, START, address(1), &mut client, 8);
+    assert_eq!((client.granted, host.guests.stats().sessions), (None, 0));
+    assert_eq!(client.stopped.last().map(|(_, code)| *code), Some(0x10b));
+}
+
+#[test]
+fn a_client_that_speaks_something_else_over_quic_is_refused_by_tls() {
+    let (mut host, transport) = (host(), TransportConfig::default());
+    let mut client = Page::with(instant(START), SERVER, (request(), settings()), transport, b"skipstone/1");
+    exchange(&mut host, START, address(1), &mut client, 8);
+    assert!(matches!(&client.lost, Some(ConnectionError::ConnectionClosed(_))), "{:?}", client.lost);
+    assert_eq!((host.guests.stats().open, host.guests.stats().breaches), (0, 1));
+    assert_eq!(host.guests.quic.open_connections(), 0);
+}
+
+#[test]
+fn what_a_client_can_make_the_server_keep_is_bounded() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    let (mut written, mut most) = (0, 0);
+    // Requests that never end, side by side.
+    let ids: Vec<_> = (0..7).map(|_| client.open(Dir::Bi, &[1, 0x80, 0, 0x40, 0]).expect("it may")).collect();
+    for _ in 0..40 {
+        for id in &ids {
+            written += client.quic.send_stream(*id).write(&[0x20; 400]).unwrap_or(0);
+            exchange(&mut host, START, address(1), &mut client, 2);
+            most = most.max(host.guests.guests.values().map(|guest| guest.session.kept_bytes()).sum());
+        }
+    }
+    assert!(written > 20_000 && most > 20_000 && most <= KEPT_BYTES_MAX, "{written} written, {most} kept");
+    assert!(client.lost.is_none() && !client.is_session_over, "the session is not concerned");
+}

@@ -1,0 +1,80 @@
+//! What a session costs a server: memory, and time for each datagram. Figures, not claims: run by hand, in a release build,
+//! with `--ignored --nocapture`.
+
+use super::*;
+
+/// KB of memory that are resident.
+#[cfg(target_os = "linux")]
+fn resident_kb() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("it has one");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
+}
+
+#[test]
+#[ignore = "a figure"]
+#[cfg(target_os = "linux")]
+fn a_session_holds() {
+    let (mut host, mut before) = (Host::new(Config::server(Default::default())), 0);
+    let all = PlaceLimits { strangers: 10_000, proven: 10_000, network: 10_000 };
+    for (rounds, what) in [(1, "after the first flight"), (8, "with a session")] {
+        host.guests.places = Places::new(all);
+        for number in 0..1_200_u32 {
+            if number == 200 {
+                before = resident_kb();
+            }
+            let now = START + MILLISECOND * number + Duration::from_secs(100 * rounds);
+            let mut client = page(now);
+            let from = address(number << 8 | 1);
+            if rounds == 1 {
+                client.datagrams(instant(now)).iter_mut().for_each(|datagram| host.take(now, from, datagram));
+                host.said();
+            } else {
+                exchange(&mut host, now, from, &mut client, rounds as usize);
+                assert_eq!(client.granted, Some(true));
+            }
+        }
+        let held = resident_kb() - before;
+        println!("{:.1} KB {what} ({} open)", held as f64 / 1_000.0, host.guests.stats().open);
+        host.step(START + Duration::from_secs(100 * rounds + 50));
+        host.step(START + Duration::from_secs(100 * rounds + 60));
+    }
+}
+
+#[test]
+#[ignore = "a figure"]
+fn a_datagram_costs() {
+    for bytes in [60, 1_100] {
+        let (mut host, mut client, mut now) = (Host::new(Config::server(Default::default())), page(START), START);
+        exchange(&mut host, now, address(1), &mut client, 8);
+        let number = *host.guests.guests.keys().next().expect("it is there");
+        host.guests.guests.values_mut().for_each(|guest| (guest.stage, guest.until) = (Stage::Connected, Time::NEVER));
+        let (mut up, mut down, mut acks, count) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, 40_000_u32);
+        for _ in 0..count / 10 {
+            now += MILLISECOND;
+            client.handle_timeout(instant(now));
+            (0..10).for_each(|_| client.send(&vec![0xFF; bytes]));
+            let sent = client.datagrams(instant(now));
+            let began = Instant::now();
+            for datagram in sent {
+                host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
+            }
+            host.guests.handle_timeout(now, &mut host.endpoint);
+            up += began.elapsed();
+            let content = vec![0xFF; bytes * 10];
+            let began = Instant::now();
+            host.guests.send(now, number, &content, bytes, &mut host.endpoint);
+            down += began.elapsed();
+            host.said().iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
+            let told = client.datagrams(instant(now));
+            let began = Instant::now();
+            for datagram in told {
+                host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
+            }
+            acks += began.elapsed();
+            host.said().iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
+        }
+        let each = |span: Duration| span.as_nanos() as u64 / u64::from(count);
+        println!("{bytes} bytes: up {} ns, down {} ns, its acknowledgements {} ns", each(up), each(down), each(acks));
+    }
+}

@@ -1,0 +1,209 @@
+//! Whoever has not proven its address, or has no connection, gets little and not for long.
+
+use super::*;
+use std::num::Wrapping;
+
+fn host() -> Host {
+    Host::new(Config::server(Default::default()))
+}
+
+/// A client's first datagrams, each time of another client.
+fn hello() -> Vec<Vec<u8>> {
+    page(START).datagrams(instant(START))
+}
+
+/// Numbers that look like chance (xorshift).
+struct Noise(Wrapping<u64>);
+
+impl Noise {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.0
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+}
+
+#[test]
+fn a_flood_begins_32_handshakes_and_all_others_are_asked_for_a_proof() {
+    let (mut host, brought) = (host(), hello().iter().map(Vec::len).sum::<usize>());
+    for number in 0..1_000 {
+        for datagram in &hello() {
+            host.take(START, address(number), &mut datagram.clone());
+            let bytes: usize = host.said().iter().map(|(_, answer)| answer.len()).sum();
+            assert!(bytes <= 3 * datagram.len(), "{number}: {bytes}");
+            assert!((number as usize) < LIMITS.strangers || bytes < datagram.len() / 4, "{number}: {bytes}");
+        }
+    }
+    let stats = host.guests.stats();
+    assert_eq!((stats.begun, stats.open), (LIMITS.strangers as u64, LIMITS.strangers as u64));
+    assert!(stats.retries >= 1_000 - LIMITS.strangers as u64);
+    // They are not told again and again, and leave no trace.
+    let mut told = 0;
+    for millisecond in 0..8_000 {
+        told +=
+            host.step(START + Duration::from_millis(millisecond)).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+    }
+    assert!(told <= 3 * brought * LIMITS.strangers, "{told}");
+    assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
+    assert!(host.guests.by_handle.is_empty() && host.guests.quic.open_connections() == 0);
+}
+
+#[test]
+fn a_page_comes_in_during_a_flood_by_its_proof() {
+    let (mut host, mut now, mut client) = (host(), START, page(START));
+    for round in 0..200_u32 {
+        now += Duration::from_millis(5);
+        (0..10).for_each(|number| host.take(now, address(round * 10 + number), &mut hello()[0]));
+        exchange(&mut host, now, address(0xC000_0201), &mut client, 1);
+    }
+    assert_eq!(client.granted, Some(true), "{:?}", client.lost);
+}
+
+#[test]
+fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned() {
+    let (mut host, mut clients) = (host(), Vec::new());
+    for number in 0..80 {
+        // Few in a second, so that the budget of handshakes is not what limits them.
+        let now = START + Duration::from_millis(40) * number;
+        let (from, mut client) = (address(0xC000_0200 + number), page(now));
+        exchange(&mut host, now, from, &mut client, 8);
+        clients.push(client);
+    }
+    let granted = clients.iter().filter(|client| client.granted == Some(true)).count();
+    assert_eq!(granted, LIMITS.network as usize);
+    assert_eq!(host.guests.stats().displaced, 80 - u64::from(LIMITS.network));
+    let (now, mut other) = (START + Duration::from_millis(3_300), page(START + Duration::from_millis(3_300)));
+    exchange(&mut host, now, address(0x0A00_0001), &mut other, 8);
+    assert_eq!(other.granted, Some(true));
+}
+
+#[test]
+fn handshakes_are_charged_to_their_network() {
+    let (mut host, mut granted) = (host(), 0);
+    // One address begins handshakes that come to nothing, as fast as it can. Beyond the strangers' places each proves itself.
+    for number in 0..400_u32 {
+        let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
+        let mut client = page(START);
+        exchange(&mut host, START, from, &mut client, 8);
+        granted += usize::from(client.granted == Some(true));
+        client.abort(instant(START));
+        exchange(&mut host, START, from, &mut client, 2);
+    }
+    // Those that need no proof have a limit of their own: a burst of 32.
+    assert!((32..=48).contains(&granted), "{granted}");
+    assert_eq!(host.guests.stats().open, 0);
+}
+
+#[test]
+fn garbage_of_every_first_byte_is_dropped_and_answered_with_less() {
+    let (mut host, mut noise) = (host(), Noise(Wrapping(0x5EED)));
+    let mut now = START;
+    for first in 64..=255_u8 {
+        for length in [1, 2, 8, 20, 21, 40, 64, 300, 1_199, 1_200, 1_252, 1_472, 9_000] {
+            now += Duration::from_millis(1);
+            let mut datagram = noise.bytes(length);
+            datagram[0] = first;
+            for version in [None, Some([0, 0, 0, 1]), Some([0, 0, 0, 0]), Some([0x1A, 0x2A, 0x3A, 0x4A])] {
+                if let (Some(version), Some(place)) = (version, datagram.get_mut(1..5)) {
+                    place.copy_from_slice(&version);
+                    datagram.get_mut(5..6).into_iter().for_each(|length| length[0] = 8);
+                }
+                host.take(now, address(7), &mut datagram.clone());
+                let bytes: usize = host.said().iter().map(|(_, answer)| answer.len()).sum();
+                assert!(bytes <= length, "{first} {length}: {bytes}");
+            }
+        }
+    }
+    assert_eq!((host.guests.stats().open, host.guests.stats().begun), (0, 0));
+    assert!(host.guests.stats().dropped > 1_000);
+}
+
+#[test]
+fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
+    let mut noise = Noise(Wrapping(0xBAD));
+    let mut world = World::new(1, Config::server(Default::default()), link());
+    for step in 0..3_000 {
+        world.now += MILLISECOND;
+        let now = world.now;
+        let at = Duration::from_micros(now.as_micros());
+        let mut bytes = Vec::new();
+        while world.link.up.receive(at, &mut bytes).is_some() {
+            // Somebody on the way sends a damaged copy first, from the same address.
+            let mut damaged = bytes.clone();
+            for _ in 0..1 + noise.next() % 3 {
+                let place = noise.next() as usize % damaged.len();
+                damaged[place] ^= 1 << (noise.next() % 8);
+            }
+            damaged.truncate(damaged.len() - noise.next() as usize % 3 * damaged.len() / 4);
+            // The first byte tells carriers apart; the others' are no concern here.
+            damaged[0] |= 0x40;
+            // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it out.
+            if step > 30 {
+                world.host.take(now, world.player.address, &mut damaged);
+            }
+            world.host.take(now, world.player.address, &mut bytes.clone());
+            world.host.take(now, world.player.address, &mut bytes);
+        }
+        world.step();
+    }
+    assert!(world.player.is_connected && world.host.closes.is_empty(), "{:?}", world.player.closes);
+    assert_eq!(world.host.guests.stats().open, 1);
+}
+
+#[test]
+fn a_session_without_a_connection_ends_after_five_seconds() {
+    let (mut host, mut client, mut now) = (host(), page(START), START);
+    exchange(&mut host, now, address(1), &mut client, 8);
+    assert_eq!(client.granted, Some(true));
+    for _ in 0..48 {
+        // Whatever it says that is no OPEN.
+        client.send(b"hello?");
+        exchange_for(&mut host, &mut now, Duration::from_millis(100), address(1), &mut client);
+    }
+    assert_eq!((host.guests.stats().open, client.is_session_over), (1, false));
+    exchange_for(&mut host, &mut now, Duration::from_millis(400), address(1), &mut client);
+    assert!(client.is_session_over);
+    assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
+}
+
+#[test]
+fn a_client_that_asks_for_nothing_or_never_ends_its_handshake_is_forgotten_after_six_seconds() {
+    let (mut host, mut now) = (host(), START);
+    let mut silent = Page::saying(instant(now), SERVER, Vec::new(), Vec::new());
+    exchange_for(&mut host, &mut now, Duration::from_secs(5), address(1), &mut silent);
+    assert_eq!(host.guests.stats().open, 1);
+    exchange_for(&mut host, &mut now, Duration::from_secs(2), address(1), &mut silent);
+    assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
+    assert!(silent.lost.is_some(), "it was told");
+    let mut late = page(now);
+    for mut datagram in late.datagrams(instant(now)) {
+        host.take(now, address(1), &mut datagram);
+    }
+    let end = now + STRANGER_LIFE;
+    while host.guests.poll_timeout() < Time::NEVER {
+        now = host.guests.poll_timeout();
+        host.step(now);
+    }
+    assert!(now >= end && now < end + MILLISECOND && host.guests.stats().open == 0);
+}
+
+#[test]
+fn a_client_may_move_to_another_port_and_stays_the_same_player() {
+    let mut world = World::new(1, Config::server(Default::default()), link());
+    world.connect();
+    world.player.address = (0xC000_0201_u32.to_be_bytes(), 5_999).into();
+    let (now, peer) = (world.now, world.player.peer);
+    world.player.endpoint.send(now, peer, 0, Bytes::from_static(b"I moved"), MessageId(0)).expect("room");
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(world.host.got, [(0, Bytes::from_static(b"I moved"))]);
+    let (now, peer) = (world.now, world.host.peer.expect("it is there"));
+    world.host.endpoint.send(now, peer, 0, Bytes::from_static(b"I see"), MessageId(0)).expect("room");
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(world.player.got, [(0, Bytes::from_static(b"I see"))]);
+    assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
+}
