@@ -118,7 +118,7 @@ pub use net::udp::BufferGrants;
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 #[cfg(feature = "__tls")]
-pub use security::Identity;
+pub use security::{CertificateEvent, CertificateStats, Identity};
 pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server, ServerConfig};

@@ -12,6 +12,8 @@ use crate::handle::{HandleConfig, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
 use crate::query::answer::{QueryAnswerError, check_answer};
+#[cfg(feature = "__tls")]
+use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
 use crate::shards::{self, Shards};
@@ -128,7 +130,10 @@ pub struct Server {
     local: SocketAddr,
     merging: Merging,
     began: Instant,
-    fingerprint: Option<Fingerprint>,
+    security: Security,
+    /// The thread that follows renewals of the certificates.
+    #[cfg(feature = "__tls")]
+    _certificates: Option<CertificateWatch>,
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
@@ -184,8 +189,19 @@ impl Server {
             settings: Arc::new(endpoint.settings),
             inbound: endpoint.inbound,
         };
-        let (shards, fingerprint) = (Shards::start(drivers, &handles)?, security.fingerprint());
-        Ok(Server { shards, local, merging: config.merging, began, fingerprint, buffers, local_listener })
+        #[cfg(feature = "__tls")]
+        let watch = security.certificates().map(CertificateWatch::start).transpose();
+        Ok(Server {
+            shards: Shards::start(drivers, &handles)?,
+            local,
+            merging: config.merging,
+            began,
+            #[cfg(feature = "__tls")]
+            _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
+            security,
+            buffers,
+            local_listener,
+        })
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -194,9 +210,31 @@ impl Server {
         self.buffers
     }
 
-    /// SHA-256 of the server's certificate; `None` if the server serves in clear only.
+    /// SHA-256 of the server's certificate, the first if there are several; `None` if the server serves in clear only. It
+    /// changes when the certificate's file does.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
-        self.fingerprint
+        self.security.fingerprint()
+    }
+
+    /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of now,
+    /// and the one that follows some days later. Empty if the server's certificate is not one of its own making: browsers
+    /// check that by themselves.
+    #[cfg(feature = "__tls")]
+    pub fn web_fingerprints(&self) -> Vec<Fingerprint> {
+        self.security.certificates().map(|certificates| certificates.web_fingerprints()).unwrap_or_default()
+    }
+
+    /// The next thing that happened to a certificate of this server: its file has changed and is used, or is refused; it ends
+    /// soon. An application should write all of them into its log.
+    #[cfg(feature = "__tls")]
+    pub fn poll_certificate_event(&self) -> Option<CertificateEvent> {
+        self.security.certificates().and_then(|certificates| certificates.poll_event())
+    }
+
+    /// Counters of the server's certificates.
+    #[cfg(feature = "__tls")]
+    pub fn certificate_stats(&self) -> CertificateStats {
+        self.security.certificates().map(|certificates| certificates.stats()).unwrap_or_default()
     }
 
     /// Connects a client of this process: a single player, or the host of a listen server. The same events and channels as
@@ -224,7 +262,7 @@ impl Server {
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
             ip => ip.to_string(),
         };
-        match self.fingerprint {
+        match self.fingerprint() {
             Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
             None => Target::new(Scheme::Plain, &host, self.local.port()).url,
         }
