@@ -111,9 +111,10 @@ pub use bytes::Bytes;
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
-pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats};
+pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats};
 pub use handle::Threading;
 pub use net::udp::BufferGrants;
+pub use net::websocket::HttpAnswer;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};

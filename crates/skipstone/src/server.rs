@@ -11,6 +11,7 @@ use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
+use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
 #[cfg(feature = "__tls")]
 use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
@@ -39,10 +40,15 @@ pub struct ServerConfig {
     /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
     /// sockets, which only [`Server::connect_local`] reaches.
     pub listen: Option<SocketAddr>,
-    /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
+    /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
+    /// too, if the server has a certificate. Needs the feature `websocket`.
     pub websocket: bool,
-    /// Origins that may open WebSockets, and limits on streams that are not yet connections.
+    /// Rules for that port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections.
     pub websocket_rules: WebSocketRules,
+    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may say whose connections they pass on: by the PROXY
+    /// protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`. Budgets of networks and
+    /// [`Event::Requested`] then have the client's address. Nobody else is believed.
+    pub trusted_proxies: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
     /// Settings that the server and all its clients follow.
@@ -98,6 +104,7 @@ impl ServerConfig {
             listen: Some(listen),
             websocket: cfg!(feature = "websocket"),
             websocket_rules: WebSocketRules::default(),
+            trusted_proxies: Vec::new(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
             merging: Merging::Flush,
@@ -157,8 +164,9 @@ impl Server {
             Some(security) => security,
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
-        config.websocket_rules.check().map_err(StartError::Config)?;
-        let websocket = config.websocket.then_some(&config.websocket_rules);
+        let streams = config.websocket_rules.streams(tls_of(&security), &config.trusted_proxies);
+        let streams = streams.map_err(StartError::Config)?;
+        let streams = config.websocket.then_some(&streams);
         let endpoint = Config {
             memory: config.memory,
             allows_plain: security.allows_plain(),
@@ -173,7 +181,7 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
-        let (mut drivers, local) = shards::listen(config.shards, config.listen, websocket, &security, &endpoint)?;
+        let (mut drivers, local) = shards::listen(config.shards, config.listen, streams, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
             config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
         }
@@ -530,6 +538,17 @@ impl Server {
     fn wake(&self) -> Wake {
         if self.merging == Merging::Flush { Wake::Later } else { Wake::Now }
     }
+}
+
+/// What TLS over TCP shows.
+#[cfg(all(feature = "__tls", feature = "websocket"))]
+fn tls_of(security: &Security) -> Option<TlsServer> {
+    security.streams().map(TlsServer)
+}
+
+#[cfg(not(all(feature = "__tls", feature = "websocket")))]
+fn tls_of(_: &Security) -> Option<TlsServer> {
+    None
 }
 
 /// Whether a server can have this impairment.

@@ -21,7 +21,7 @@ use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
 use crate::statistics::{Overview, ShardOverview};
-use crate::websocket_rules::WebSocketRules;
+use crate::websocket_rules::Streams;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
@@ -52,7 +52,7 @@ pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError>
 pub(crate) fn listen(
     count: u32,
     address: Option<SocketAddr>,
-    websocket: Option<&WebSocketRules>,
+    streams: Option<&Streams>,
     security: &Security,
     config: &Config,
 ) -> Result<(Vec<Driver>, SocketAddr), StartError> {
@@ -60,7 +60,7 @@ pub(crate) fn listen(
     let origin = Origin::new().map_err(StartError::io("draw a secret"))?;
     let sharing = if count == 1 { Sharing::Nobody } else { Sharing::Shards };
     let mut local = match address {
-        Some(address) if count > 1 => Some(reserve_port(address, websocket.is_some()).map_err(refused(address))?),
+        Some(address) if count > 1 => Some(reserve_port(address, streams.is_some()).map_err(refused(address))?),
         address => address,
     };
     let bits = bits_for(count);
@@ -78,7 +78,7 @@ pub(crate) fn listen(
             driver.accept_dtls(server);
         }
         if let Some(address) = local {
-            local = Some(driver.listen(address, websocket, sharing).map_err(refused(address))?);
+            local = Some(driver.listen(address, streams, sharing).map_err(refused(address))?);
         }
         drivers.push(driver);
     }

@@ -31,6 +31,16 @@ impl Newcomers {
         Newcomer { network, since: now }
     }
 
+    /// A trusted proxy has named the client that a stream comes from: the client's network has the stream from now on.
+    pub(super) fn follow(&mut self, newcomer: &mut Option<Newcomer>, remote: &SocketAddr) {
+        let network = Network::of(remote);
+        if let Some(newcomer) = newcomer.as_mut().filter(|newcomer| newcomer.network != network) {
+            self.networks.remove(newcomer.network);
+            self.networks.add(network);
+            newcomer.network = network;
+        }
+    }
+
     /// Removes a stream from the counts: the stream became a connection, or was closed.
     pub(super) fn remove(&mut self, newcomer: Newcomer) {
         self.all -= 1;

@@ -121,7 +121,6 @@ impl Security {
     }
 
     /// The configuration of TLS over TCP, which follows renewals.
-    #[cfg(feature = "websocket")]
     pub(crate) fn streams(&self) -> Option<Arc<rustls::ServerConfig>> {
         self.certificates.as_ref().map(|certificates| certificates.stream_config(&[tls::HTTP]))
     }
@@ -197,6 +196,17 @@ impl Trust {
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn dtls(&self, host: &str, version: DtlsVersion) -> Result<DtlsTrust, TrustError> {
         Ok(DtlsTrust { verifier: Arc::new(verify::Verifier::new(self, host)?), version })
+    }
+
+    /// What a client needs for TLS over TCP with this host: the configuration, and the name to ask for.
+    #[cfg(feature = "__tls")]
+    pub(crate) fn streams(
+        &self,
+        host: &str,
+    ) -> Result<(Arc<rustls::ClientConfig>, rustls_pki_types::ServerName<'static>), TrustError> {
+        let name = rustls_pki_types::ServerName::try_from(host.to_owned());
+        let name = name.map_err(|_| TrustError::NoName(host.into()))?;
+        Ok((tls::stream_client_config(Arc::new(verify::Verifier::new(self, host)?)), name))
     }
 
     /// Returns the error that this build has no DTLS.
