@@ -35,7 +35,7 @@ use ticks::Ticks;
 /// Flags of `serve`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ServeArguments {
-    /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
+    /// Address of UDP and of TCP (WebSocket, TLS, HTTP); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
     /// Where a line goes: to everybody, or back to its sender. Stress runs prove that lines reach everybody, so a
@@ -64,9 +64,19 @@ pub(crate) struct ServeArguments {
     /// Serve native clients only, no WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
+    /// Let in only what is encrypted over TCP: wss://, not ws:// or tcp://; pages are sent to https://
+    #[arg(long, conflicts_with = "no_websocket")]
+    pub(crate) require_tls: bool,
+    /// A proxy, by address or network, that may say whose connections it passes on (PROXY protocol, X-Forwarded-For); may
+    /// be given several times
+    #[arg(long, value_name = "ADDRESS[/BITS]", conflicts_with = "no_websocket")]
+    pub(crate) trusted_proxy: Vec<String>,
+    /// Serve browsers only under this host name; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "no_websocket")]
+    pub(crate) host: Vec<String>,
     /// Let in browsers only from pages of this origin, such as https://game.example; may be given several times. Others
     /// get HTTP 403; programs that are no browsers name no origin and get in
-    #[arg(long, value_name = "ORIGIN", conflicts_with = "no_websocket")]
+    #[arg(long, alias = "allow-origin", value_name = "ORIGIN", conflicts_with = "no_websocket")]
     pub(crate) origin: Vec<String>,
     #[command(flatten)]
     pub(crate) protection: protection::ProtectionFlags,
@@ -115,7 +125,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
-        websocket_rules: WebSocketRules { origins: arguments.origin.clone(), ..WebSocketRules::default() },
+        websocket_rules: rules(arguments),
+        trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
@@ -128,6 +139,15 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let console = listen_console(arguments, &admin, server.local_addr())?;
     let game = Game::new(server, arguments.workload);
     Ok(Serving { game, console, questions, signals, admin })
+}
+
+fn rules(arguments: &ServeArguments) -> WebSocketRules {
+    WebSocketRules {
+        origins: arguments.origin.clone(),
+        hosts: arguments.host.clone(),
+        requires_tls: arguments.require_tls,
+        ..WebSocketRules::default()
+    }
 }
 
 fn listen_console(arguments: &ServeArguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
@@ -164,6 +184,7 @@ impl Serving {
             ticks.wait();
             self.answer(&mut ticks);
             self.game.tick(self.console.as_ref());
+            self.tell_of_certificates();
             ticks.done();
             if let Some(failure) = self.game.failure() {
                 break Err(failure);
@@ -206,13 +227,29 @@ impl Serving {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
         }
         if !arguments.no_websocket {
-            text += &format!("  browsers   ws://{host}:{}\n", address.port());
+            text += &format!("  browsers   {}\n", self.game.url().replacen("skip://", "wss://", 1));
+            if !arguments.require_tls {
+                text += &format!("             ws://{host}:{}\n", address.port());
+                text += &format!("  by TCP     tcp://{host}:{}\n", address.port());
+            }
+            if let [now, next] = &self.game.server.web_fingerprints()[..] {
+                let [now, next] =
+                    [now, next].map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+                text += &format!("  for QUIC   sha256={now}, then {next}\n");
+            }
         }
         if let Some(console) = &self.console {
             let local = console.local_addr();
             text += &format!("  console    telnet {} {}\n", local.ip(), local.port());
         }
         output::say(text + "  stop with Ctrl-C");
+    }
+
+    /// Writes what happened to certificates into the log.
+    fn tell_of_certificates(&self) {
+        while let Some(event) = self.game.server.poll_certificate_event() {
+            output::complain(format_args!("skipstone serve: {event}"));
+        }
     }
 
     /// Answers what was asked since the last tick.

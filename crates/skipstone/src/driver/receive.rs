@@ -81,7 +81,7 @@ impl Driver {
     /// Reads one socket. A stream that `may_be_over` is read to its end.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let now = self.now();
-        let mut is_refused = false;
+        let (mut is_refused, mut is_elsewhere) = (false, false);
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -106,7 +106,7 @@ impl Driver {
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready(may_be_over);
-                self.sockets.newcomers.follow(&mut stream.newcomer, &stream.ws.peer_addr());
+                is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &stream.ws.peer_addr());
                 receive_messages(stream, number, now, &mut self.endpoint, &mut self.peer_shards, &mut self.message)
             }
             Some(Socket::Local(local)) => local.stream.receive(|packet| {
@@ -115,6 +115,9 @@ impl Driver {
         };
         if more {
             self.sockets.unread.push(number);
+        }
+        if is_elsewhere {
+            self.make_room_for(number);
         }
         if is_refused {
             self.on_closed_port(number);
@@ -326,6 +329,8 @@ impl Driver {
         let stale: Vec<u32> = self.sockets.all.iter().filter(is_stale).map(|(number, _)| number as u32).collect();
         for number in stale {
             self.stats.streams.timed_out += 1;
+            // Nothing else happens that would have it published.
+            self.publisher.is_stale = true;
             self.lose_stream(number, "the handshake of the stream took too long", false);
         }
     }

@@ -50,9 +50,10 @@ impl Tls {
         let connection = ServerConnection::new(server.0.clone()).map_err(io::Error::other)?;
         let mut tls = Tls::new(connection.into());
         let mut rest = first;
-        while !rest.is_empty() {
+        while !rest.is_empty() && tls.failure.is_none() {
             tls.connection.read_tls(&mut rest)?;
-            tls.process()?;
+            // The failure stays, and its alert waits to be written.
+            let _ = tls.process();
         }
         Ok(tls)
     }

@@ -44,7 +44,8 @@ impl Transport {
 
     /// Goes on within TLS, as a server whose client has sent these bytes.
     pub(super) fn serve_tls(&mut self, server: &TlsServer, first: &[u8]) -> io::Result<()> {
-        self.tls = Some(Box::new(Tls::server(server, first)?));
+        let tls = self.tls.insert(Box::new(Tls::server(server, first)?));
+        let _ = tls.flush(&mut self.tcp);
         Ok(())
     }
 

@@ -147,7 +147,7 @@ impl WsConnection {
         let Phase::Request(entrance) = &mut self.phase else { return };
         let Some(server) = entrance.rules.tls.clone() else { return self.refuse(b"", WsCloseReason::Tls) };
         let first = entrance.head.take();
-        if self.transport.serve_tls(&server, &first).is_err() {
+        if self.transport.serve_tls(&server, &first).is_err() || self.transport.failure().is_some() {
             self.end(WsCloseReason::TlsFailed);
         }
     }
