@@ -224,6 +224,13 @@ impl Server {
         self.security.fingerprint()
     }
 
+    /// SHA-256 of the certificate that DTLS clients are shown: the first that DTLS can show (ECDSA, at most 4,096 bytes);
+    /// `None` if none is.
+    #[cfg(all(feature = "dtls", feature = "__tls"))]
+    pub fn dtls_fingerprint(&self) -> Option<Fingerprint> {
+        self.security.certificates()?.for_dtls().map(|identity| identity.fingerprint())
+    }
+
     /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of now,
     /// and the one that follows some days later. Empty if the server's certificate is not one of its own making: browsers
     /// check that by themselves.

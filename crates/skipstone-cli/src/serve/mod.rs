@@ -18,7 +18,7 @@ use crate::console::{Console, ConsoleConfig};
 use crate::sharing;
 use admin::{Admin, Question};
 use game::Game;
-use skipstone::{Server, ServerConfig, WebSocketRules, code};
+use skipstone::{Scheme, Server, ServerConfig, Target, WebSocketRules, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -222,7 +222,10 @@ impl Serving {
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
         text += &format!("  native     {}\n", self.game.url());
-        text += &format!("  by DTLS    {}\n", self.game.url().replacen("skip://", "skip+dtls://", 1));
+        if let Some(pin) = self.game.server.dtls_fingerprint() {
+            let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
+            text += &format!("  by DTLS    {}\n", dtls.url);
+        }
         if arguments.protection.allow_plain {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
         }
