@@ -18,7 +18,7 @@ pub struct Path {
 /// Properties and costs of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
-    /// The name of the carrier in statistics: `udp`, `dtls`, `wt`, `ws`, `local`.
+    /// The name of the carrier in statistics: `udp`, `dtls`, `wt`, `ws`, `wss`, `tcp`, `tls`, `local`.
     pub name: &'static str,
     /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window on our side.
     pub is_reliable: bool,
@@ -103,6 +103,12 @@ impl Carrier {
         overhead_bytes: 56,
         record_bytes: 0,
     };
+    /// WebSocket over TLS: a record adds up to 29 bytes (TLS 1.2 with AES-GCM).
+    pub const WEBSOCKET_TLS: Carrier = Carrier { name: "wss", overhead_bytes: 85, ..Carrier::WEBSOCKET };
+    /// TCP without WebSocket: two bytes of length before each datagram.
+    pub const TCP: Carrier = Carrier { name: "tcp", overhead_bytes: 54, ..Carrier::WEBSOCKET };
+    /// The same over TLS.
+    pub const TCP_TLS: Carrier = Carrier { name: "tls", overhead_bytes: 83, ..Carrier::WEBSOCKET };
     /// Memory of one process: packets are as large as a stream's may be, and nothing is added to them.
     pub const LOCAL: Carrier = Carrier {
         name: "local",

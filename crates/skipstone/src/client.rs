@@ -3,10 +3,11 @@
 use crate::deadline::deadline_in;
 use crate::driver::impair::Impairment;
 use crate::driver::impairment_error::ImpairmentError;
-use crate::driver::{DialConfig, Driver, LOCAL_ADDRESS, Protected};
+use crate::driver::{Beneath, DialConfig, Driver, LOCAL_ADDRESS, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
+use crate::net::websocket::TlsClient;
 use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
@@ -45,7 +46,7 @@ pub struct ClientConfig {
     /// MiB for reliable messages that wait. The server learns them in the handshake, and refuses longer messages to
     /// this client when its application sends them.
     pub limits: Limits,
-    /// Which servers to trust, if the URL begins with `skip://` or `skip+dtls://` and has no fingerprint.
+    /// Which servers to trust, if the URL begins with `skip://`, `skip+dtls://` or `wss://` and has no fingerprint.
     pub trust: Trust,
     /// The version of DTLS that a `skip+dtls://` URL means.
     pub dtls_version: DtlsVersion,
@@ -98,7 +99,7 @@ const QUEUE_BYTES_MAX: u64 = 16 << 20;
 
 /// Protection that the URL asks for. A fingerprint in the URL takes precedence over `trust`.
 pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -> Result<Protected, StartError> {
-    let plain = Protected { protection: Protection::Plain, dtls: None };
+    let plain = Protected { protection: Protection::Plain, beneath: Beneath::default() };
     if !target.scheme.is_authenticated() {
         // A URL with a fingerprint demands one certain server: a scheme without certificates is refused.
         let pinned = target.pin.map(|_| StartError::Url(UrlError::Pin(target.url.clone())));
@@ -110,10 +111,31 @@ pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
     if target.scheme == Scheme::Dtls {
         let dtls = trust.dtls(&target.host, version).map_err(StartError::Trust)?;
-        return Ok(Protected { dtls: Some(dtls), ..plain });
+        return Ok(Protected { beneath: Beneath { dtls: Some(dtls), ..Beneath::default() }, ..plain });
+    }
+    if target.scheme == Scheme::SecureWebSocket {
+        let tls = Some(stream_tls(&trust, &target.host)?);
+        return Ok(Protected { beneath: Beneath { tls, ..Beneath::default() }, ..plain });
     }
     let suites = trust.suites(&target.host).map_err(StartError::Trust)?;
     Ok(Protected { protection: Protection::Encrypted(suites), ..plain })
+}
+
+/// What `wss://` needs to know this host.
+#[cfg(feature = "__tls")]
+fn stream_tls(trust: &Trust, host: &str) -> Result<TlsClient, StartError> {
+    #[cfg(feature = "websocket")]
+    {
+        let (config, name) = trust.streams(host).map_err(StartError::Trust)?;
+        Ok(TlsClient { config, name })
+    }
+    #[cfg(not(feature = "websocket"))]
+    Err(StartError::Trust(TrustError::NoEncryption))
+}
+
+#[cfg(not(feature = "__tls"))]
+fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
+    Err(StartError::Trust(TrustError::NoEncryption))
 }
 
 /// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]
@@ -421,7 +443,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_on_what_is_in_clear_is_an_error() {
-        for scheme in [Scheme::Plain, Scheme::WebSocket] {
+        for scheme in [Scheme::Plain, Scheme::WebSocket, Scheme::Tcp] {
             let target = Target::new(scheme, "localhost", 1).pinned([7; 32]);
             let error = protection(&target, &Trust::System, DtlsVersion::default())
                 .expect_err("nothing can check it")

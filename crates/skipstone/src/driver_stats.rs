@@ -18,6 +18,8 @@ pub struct DriverStats {
     pub webtransport: WebTransportStats,
     /// Datagrams that came to the wrong shard.
     pub misrouted: MisroutedStats,
+    /// Streams of a server's TCP port that were accepted, and why they ended.
+    pub streams: StreamStats,
 }
 
 impl DriverStats {
@@ -30,6 +32,7 @@ impl DriverStats {
         self.dtls.add(&other.dtls);
         self.webtransport.add(&other.webtransport);
         self.misrouted.add(&other.misrouted);
+        self.streams.add(&other.streams);
     }
 }
 
@@ -43,8 +46,12 @@ pub struct SocketStats {
     pub receive_buffer_bytes: usize,
     /// Whether the kernel granted smaller buffers than asked for.
     pub are_buffers_short: bool,
-    /// WebSocket connections open now.
+    /// WebSocket connections in clear, open now.
     pub websockets: u64,
+    /// WebSocket connections over TLS, open now.
+    pub secure_websockets: u64,
+    /// TCP connections without WebSocket, open now.
+    pub raw_streams: u64,
     /// Datagrams that the network simulated around a server dropped for lack of memory.
     pub impairment_drops: u64,
     /// Streams in memory to clients of this process, or to their server.
@@ -57,6 +64,8 @@ impl SocketStats {
         self.receive_buffer_bytes = self.receive_buffer_bytes.min(other.receive_buffer_bytes);
         self.are_buffers_short |= other.are_buffers_short;
         self.websockets += other.websockets;
+        self.secure_websockets += other.secure_websockets;
+        self.raw_streams += other.raw_streams;
         self.impairment_drops += other.impairment_drops;
         self.locals += other.locals;
     }
@@ -142,5 +151,61 @@ impl MisroutedStats {
     fn add(&mut self, other: &MisroutedStats) {
         self.handed_on += other.handed_on;
         self.dropped += other.dropped;
+    }
+}
+
+/// Counters of the streams of a server's TCP port: how many came, and how those ended that did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamStats {
+    /// Streams accepted.
+    pub accepted: u64,
+    /// Streams that were closed because their handshake, or their closing, took too long.
+    pub timed_out: u64,
+    /// Streams that were closed for newer ones, because their network had too many without a connection.
+    pub displaced: u64,
+    /// Plain HTTP requests that were answered.
+    pub answered: u64,
+    /// Plain HTTP requests for something that there is not.
+    pub not_upgraded: u64,
+    /// Streams that ended without a goodbye: the peer is gone, or went without one.
+    pub lost: u64,
+    /// Streams that were closed in an orderly way, by either side.
+    pub closed: u64,
+    /// First bytes that are of no protocol here, and malformed requests.
+    pub malformed_requests: u64,
+    /// Heads of requests beyond 8 KiB, or with too many lines.
+    pub oversized_requests: u64,
+    /// Broken frames of WebSocket, and lengths that no message has.
+    pub broken_frames: u64,
+    /// Messages beyond the limit.
+    pub oversized_messages: u64,
+    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are no TLS.
+    pub tls_failures: u64,
+    /// PROXY headers that cannot be read, or come from somebody who is no trusted proxy.
+    pub bad_proxy_headers: u64,
+    /// Requests in clear where TLS is required, and streams of a kind that is not taken.
+    pub not_taken: u64,
+    /// Pages of other origins, and requests for other hosts.
+    pub foreign: u64,
+}
+
+impl StreamStats {
+    fn add(&mut self, other: &StreamStats) {
+        self.accepted += other.accepted;
+        self.timed_out += other.timed_out;
+        self.displaced += other.displaced;
+        self.answered += other.answered;
+        self.not_upgraded += other.not_upgraded;
+        self.lost += other.lost;
+        self.closed += other.closed;
+        self.malformed_requests += other.malformed_requests;
+        self.oversized_requests += other.oversized_requests;
+        self.broken_frames += other.broken_frames;
+        self.oversized_messages += other.oversized_messages;
+        self.tls_failures += other.tls_failures;
+        self.bad_proxy_headers += other.bad_proxy_headers;
+        self.not_taken += other.not_taken;
+        self.foreign += other.foreign;
     }
 }

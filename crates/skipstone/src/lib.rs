@@ -112,14 +112,15 @@ pub use bytes::Bytes;
 pub use client::{Client, ClientConfig};
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
-pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, WebTransportStats};
+pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats, WebTransportStats};
 pub use handle::Threading;
 pub use net::udp::BufferGrants;
+pub use net::websocket::HttpAnswer;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 #[cfg(feature = "__tls")]
-pub use security::Identity;
+pub use security::{CertificateEvent, CertificateStats, Identity};
 pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server, ServerConfig};

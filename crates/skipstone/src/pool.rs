@@ -35,7 +35,7 @@ pub struct PoolConfig {
     pub bandwidth_max_per_client: Option<u64>,
     /// The same for all clients of the pool together.
     pub bandwidth_max: Option<u64>,
-    /// Which servers to trust, if a URL begins with `skip://` or `skip+dtls://` and has no fingerprint.
+    /// Which servers to trust, if a URL begins with `skip://`, `skip+dtls://` or `wss://` and has no fingerprint.
     pub trust: Trust,
     /// The version of DTLS that `skip+dtls://` URLs mean.
     pub dtls_version: DtlsVersion,

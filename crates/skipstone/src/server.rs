@@ -11,7 +11,10 @@ use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
+use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
+#[cfg(feature = "__tls")]
+use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
 use crate::shards::{self, Browsers, Shards};
@@ -38,13 +41,19 @@ pub struct ServerConfig {
     /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
     /// sockets, which only [`Server::connect_local`] reaches.
     pub listen: Option<SocketAddr>,
-    /// Whether WebSocket clients are served, on the TCP port of the same number. Needs the feature `websocket`.
+    /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
+    /// too, if the server has a certificate. Needs the feature `websocket`.
     pub websocket: bool,
     /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
     /// `webtransport`, without which it has no effect.
     pub webtransport: bool,
-    /// Origins that may open WebSockets and WebTransport sessions, and limits on streams that are not yet connections.
+    /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections. The
+    /// origins hold for WebTransport, too.
     pub websocket_rules: WebSocketRules,
+    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may say whose connections they pass on: by the PROXY
+    /// protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`. Budgets of networks and
+    /// [`Event::Requested`] then have the client's address. Nobody else is believed.
+    pub trusted_proxies: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
     /// Settings that the server and all its clients follow.
@@ -101,6 +110,7 @@ impl ServerConfig {
             websocket: cfg!(feature = "websocket"),
             webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
             websocket_rules: WebSocketRules::default(),
+            trusted_proxies: Vec::new(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
             merging: Merging::Flush,
@@ -133,8 +143,11 @@ pub struct Server {
     local: SocketAddr,
     merging: Merging,
     began: Instant,
-    fingerprint: Option<Fingerprint>,
     has_webtransport: bool,
+    security: Security,
+    /// The thread that follows renewals of the certificates.
+    #[cfg(feature = "__tls")]
+    _certificates: Option<CertificateWatch>,
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
@@ -158,9 +171,10 @@ impl Server {
             Some(security) => security,
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
-        config.websocket_rules.check().map_err(StartError::Config)?;
+        let streams = config.websocket_rules.streams(tls_of(&security), &config.trusted_proxies);
+        let streams = streams.map_err(StartError::Config)?;
         let browsers = Browsers {
-            websocket: config.websocket.then_some(&config.websocket_rules),
+            streams: config.websocket.then_some(&streams),
             webtransport: config.webtransport.then_some(&config.websocket_rules),
         };
         let endpoint = Config {
@@ -193,10 +207,20 @@ impl Server {
             settings: Arc::new(endpoint.settings),
             inbound: endpoint.inbound,
         };
-        let (shards, fingerprint) = (Shards::start(drivers, &handles)?, security.fingerprint());
-        let has_webtransport = cfg!(feature = "webtransport") && config.webtransport && fingerprint.is_some();
-        let merging = config.merging;
-        Ok(Server { shards, local, merging, began, fingerprint, has_webtransport, buffers, local_listener })
+        #[cfg(feature = "__tls")]
+        let watch = security.certificates().map(CertificateWatch::start).transpose();
+        Ok(Server {
+            shards: Shards::start(drivers, &handles)?,
+            local,
+            merging: config.merging,
+            began,
+            has_webtransport: cfg!(feature = "webtransport") && config.webtransport && security.fingerprint().is_some(),
+            #[cfg(feature = "__tls")]
+            _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
+            security,
+            buffers,
+            local_listener,
+        })
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -205,9 +229,38 @@ impl Server {
         self.buffers
     }
 
-    /// SHA-256 of the server's certificate; `None` if the server serves in clear only.
+    /// SHA-256 of the server's certificate, the first if there are several; `None` if the server serves in clear only. It
+    /// changes when the certificate's file does.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
-        self.fingerprint
+        self.security.fingerprint()
+    }
+
+    /// SHA-256 of the certificate that DTLS clients are shown: the first that DTLS can show (ECDSA, at most 4,096 bytes);
+    /// `None` if none is.
+    #[cfg(all(feature = "dtls", feature = "__tls"))]
+    pub fn dtls_fingerprint(&self) -> Option<Fingerprint> {
+        self.security.certificates()?.for_dtls().map(|identity| identity.fingerprint())
+    }
+
+    /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of now,
+    /// and the one that follows some days later. Empty if the server's certificate is not one of its own making: browsers
+    /// check that by themselves.
+    #[cfg(feature = "__tls")]
+    pub fn web_fingerprints(&self) -> Vec<Fingerprint> {
+        self.security.certificates().map(|certificates| certificates.web_fingerprints()).unwrap_or_default()
+    }
+
+    /// The next thing that happened to a certificate of this server: its file has changed and is used, or is refused; it ends
+    /// soon. An application should write all of them into its log.
+    #[cfg(feature = "__tls")]
+    pub fn poll_certificate_event(&self) -> Option<CertificateEvent> {
+        self.security.certificates().and_then(|certificates| certificates.poll_event())
+    }
+
+    /// Counters of the server's certificates.
+    #[cfg(feature = "__tls")]
+    pub fn certificate_stats(&self) -> CertificateStats {
+        self.security.certificates().map(|certificates| certificates.stats()).unwrap_or_default()
     }
 
     /// Connects a client of this process: a single player, or the host of a listen server. The same events and channels as
@@ -231,7 +284,7 @@ impl Server {
             return "local:".into();
         }
         let host = self.host();
-        match self.fingerprint {
+        match self.fingerprint() {
             Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
             None => Target::new(Scheme::Plain, &host, self.local.port()).url,
         }
@@ -518,6 +571,17 @@ impl Server {
     fn wake(&self) -> Wake {
         if self.merging == Merging::Flush { Wake::Later } else { Wake::Now }
     }
+}
+
+/// What TLS over TCP shows.
+#[cfg(all(feature = "__tls", feature = "websocket"))]
+fn tls_of(security: &Security) -> Option<TlsServer> {
+    security.streams().map(TlsServer)
+}
+
+#[cfg(not(all(feature = "__tls", feature = "websocket")))]
+fn tls_of(_: &Security) -> Option<TlsServer> {
+    None
 }
 
 /// Whether a server can have this impairment.

@@ -21,7 +21,7 @@ use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
 use crate::statistics_reader::StatisticsReader;
-use crate::websocket_rules::WebSocketRules;
+use crate::websocket_rules::{Streams, WebSocketRules};
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
@@ -50,7 +50,7 @@ pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError>
 /// The carriers of browsers that a server has, with its rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Browsers<'a> {
-    pub(crate) websocket: Option<&'a WebSocketRules>,
+    pub(crate) streams: Option<&'a Streams>,
     #[cfg_attr(
         not(all(feature = "webtransport", feature = "__tls")),
         expect(dead_code, reason = "this build has no WebTransport")
@@ -66,12 +66,12 @@ pub(crate) fn listen(
     security: &Security,
     config: &Config,
 ) -> Result<(Vec<Driver>, SocketAddr), StartError> {
-    let websocket = browsers.websocket;
+    let streams = browsers.streams;
     let refused = |address| StartError::io(format!("listen on {address}"));
     let origin = Origin::new().map_err(StartError::io("draw a secret"))?;
     let sharing = if count == 1 { Sharing::Nobody } else { Sharing::Shards };
     let mut local = match address {
-        Some(address) if count > 1 => Some(reserve_port(address, websocket.is_some()).map_err(refused(address))?),
+        Some(address) if count > 1 => Some(reserve_port(address, streams.is_some()).map_err(refused(address))?),
         address => address,
     };
     let bits = bits_for(count);
@@ -96,7 +96,7 @@ pub(crate) fn listen(
             driver.accept_webtransport(&server, &config, rules);
         }
         if let Some(address) = local {
-            local = Some(driver.listen(address, websocket, sharing).map_err(refused(address))?);
+            local = Some(driver.listen(address, streams, sharing).map_err(refused(address))?);
         }
         drivers.push(driver);
     }

@@ -1,5 +1,5 @@
-//! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+dtls://` the same, `skip+plain://host:port`,
-//! `ws://host:port/path`.
+//! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+dtls://` and `wss://` the same, `skip+plain://host:port`,
+//! `ws://host:port/path`, `tcp://host:port`.
 
 use crate::security::{Fingerprint, to_hex};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -31,6 +31,10 @@ pub enum Scheme {
     Dtls,
     /// `ws`: WebSocket, in clear.
     WebSocket,
+    /// `wss`: WebSocket over TLS.
+    SecureWebSocket,
+    /// `tcp`: TCP without WebSocket, in clear.
+    Tcp,
 }
 
 impl Scheme {
@@ -38,15 +42,23 @@ impl Scheme {
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         match self {
             Scheme::Encrypted if !cfg!(feature = "__tls") => Some("ring or aws-lc"),
-            Scheme::WebSocket if !cfg!(feature = "websocket") => Some("websocket"),
+            Scheme::WebSocket | Scheme::Tcp if !cfg!(feature = "websocket") => Some("websocket"),
+            Scheme::SecureWebSocket if !cfg!(all(feature = "websocket", feature = "__tls")) => {
+                Some("websocket, with ring or aws-lc")
+            }
             Scheme::Dtls if !cfg!(all(feature = "dtls", feature = "__tls")) => Some("dtls, with ring or aws-lc"),
-            Scheme::Encrypted | Scheme::Plain | Scheme::Dtls | Scheme::WebSocket => None,
+            _ => None,
         }
     }
 
     /// Whether the server shows a certificate, which a client checks.
     pub(crate) fn is_authenticated(self) -> bool {
-        matches!(self, Scheme::Encrypted | Scheme::Dtls)
+        matches!(self, Scheme::Encrypted | Scheme::Dtls | Scheme::SecureWebSocket)
+    }
+
+    /// Whether the connection is a TCP stream.
+    pub(crate) fn is_stream(self) -> bool {
+        matches!(self, Scheme::WebSocket | Scheme::SecureWebSocket | Scheme::Tcp)
     }
 
     fn name(self) -> &'static str {
@@ -55,6 +67,8 @@ impl Scheme {
             Scheme::Plain => "skip+plain",
             Scheme::Dtls => "skip+dtls",
             Scheme::WebSocket => "ws",
+            Scheme::SecureWebSocket => "wss",
+            Scheme::Tcp => "tcp",
         }
     }
 }
@@ -96,7 +110,7 @@ impl std::fmt::Display for UrlError {
         match self {
             UrlError::Scheme(url) => write!(
                 f,
-                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain:// and ws:// (example: skip://127.0.0.1:7777)"
+                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and tcp:// (example: skip://127.0.0.1:7777)"
             ),
             UrlError::NotBuilt(url, feature) => {
                 write!(
@@ -107,7 +121,7 @@ impl std::fmt::Display for UrlError {
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
                 f,
-                "'{url}': behind # only skip:// and skip+dtls:// URLs have something, the fingerprint that the server prints: #sha256= and \
+                "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the server prints: #sha256= and \
                  64 hexadecimal digits"
             ),
             UrlError::Local(url) => write!(
@@ -130,6 +144,8 @@ impl std::str::FromStr for Target {
             Some(("skip+plain", rest)) => (Scheme::Plain, rest),
             Some(("skip+dtls", rest)) => (Scheme::Dtls, rest),
             Some(("ws", rest)) => (Scheme::WebSocket, rest),
+            Some(("wss", rest)) => (Scheme::SecureWebSocket, rest),
+            Some(("tcp", rest)) => (Scheme::Tcp, rest),
             _ if url == "local:" => return Err(UrlError::Local(url.into())),
             _ => return Err(UrlError::Scheme(url.into())),
         };
@@ -181,7 +197,7 @@ impl Target {
         Target { scheme, host: host.into(), port, pin: None, url: format!("{}://{bracketed}:{port}", scheme.name()) }
     }
 
-    /// The same server, whose certificate must have this fingerprint. Only `skip` and `skip+dtls` can check it;
+    /// The same server, whose certificate must have this fingerprint. Only `skip`, `skip+dtls` and `wss` can check it;
     /// a connection by any other scheme is then refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {
         let bare = self.url.split('#').next().unwrap_or_default();

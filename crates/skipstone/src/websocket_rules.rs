@@ -1,24 +1,55 @@
-//! Origins that may open WebSockets to a server, and limits on streams that are not yet connections.
+//! Rules for the streams of a server's TCP port: which pages, hosts and proxies, what is answered to HTTP, and limits on
+//! streams that are not yet connections.
 
-use crate::net::websocket::AllowedOrigins;
+use crate::net::websocket::{
+    AllowedHosts, AllowedOrigins, HttpAnswer, HttpAnswers, StreamRules, TlsServer, TrustedProxies,
+};
 use skipstone_proto::ConfigError;
 use std::time::Duration;
 
-/// A server's rules for WebSockets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A server's rules for WebSockets and other streams of TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebSocketRules {
     /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get
     /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect, so the list
     /// protects players from foreign pages, and not the server from unknown clients.
     pub origins: Vec<String>,
+    /// Names and addresses under which the server may be asked for (HTTP's `Host`), without ports: `game.example`. Others
+    /// get HTTP 421. An empty list allows all.
+    pub hosts: Vec<String>,
+    /// Refuses what comes in clear: pages are sent to `https://`, WebSockets and streams are turned away. Streams that a
+    /// trusted proxy passes on are let in, since TLS may end there. Needs a certificate.
+    pub requires_tls: bool,
+    /// Takes `tcp://` clients: streams without WebSocket.
+    pub raw_streams: bool,
+    /// Small answers to plain HTTP, beside `/healthz`, which is always answered with 200.
+    pub http_answers: Vec<HttpAnswer>,
     /// Limits on streams that carry no connection yet.
     pub newcomers: NewcomerLimits,
+    /// WebSockets at this path get back what they send, without a connection: for tests of conformance.
+    #[cfg(feature = "unstable")]
+    pub echo_path: Option<String>,
+}
+
+impl Default for WebSocketRules {
+    fn default() -> Self {
+        WebSocketRules {
+            origins: Vec::new(),
+            hosts: Vec::new(),
+            requires_tls: false,
+            raw_streams: true,
+            http_answers: Vec::new(),
+            newcomers: NewcomerLimits::default(),
+            #[cfg(feature = "unstable")]
+            echo_path: None,
+        }
+    }
 }
 
 /// Limits on the time until a server's stream carries a connection, and on the number of such streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewcomerLimits {
-    /// Time from TCP's handshake to OPEN, WebSocket's upgrade included. Above 0, to 1 hour.
+    /// Time from TCP's handshake to OPEN, TLS and WebSocket's upgrade included. Above 0, to 1 hour.
     pub timeout: Duration,
     /// Maximum number of streams from one network (IPv4 /24, IPv6 /56). Beyond it, the oldest of them is closed.
     pub network_max: u32,
@@ -35,15 +66,60 @@ impl Default for NewcomerLimits {
     }
 }
 
+/// What a driver needs to serve streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Streams {
+    pub(crate) rules: StreamRules,
+    pub(crate) newcomers: NewcomerLimits,
+}
+
 impl WebSocketRules {
-    /// Refuses invalid rules.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// The rules with a server's certificates and proxies; or what is wrong with them.
+    pub(crate) fn streams(&self, tls: Option<TlsServer>, proxies: &[String]) -> Result<Streams, ConfigError> {
+        let wrong = |field, value: &str, range: &str| ConfigError::out_of_range(field, value, range);
         for origin in &self.origins {
             if let Some(complaint) = AllowedOrigins::complaint(origin) {
-                return Err(ConfigError::out_of_range("websocket_rules.origins", origin, complaint));
+                return Err(wrong("websocket_rules.origins", origin, complaint));
             }
         }
-        let NewcomerLimits { timeout, network_max, all_max } = self.newcomers;
+        for host in &self.hosts {
+            if let Some(complaint) = AllowedHosts::complaint(host) {
+                return Err(wrong("websocket_rules.hosts", host, complaint));
+            }
+        }
+        if self.requires_tls && tls.is_none() {
+            let remedy = "false without a certificate: give the server one (Security::from_files)";
+            return Err(wrong("websocket_rules.requires_tls", "true", remedy));
+        }
+        self.newcomers.check()?;
+        let answers = HttpAnswers::new(&self.http_answers);
+        let answers = answers.map_err(|(path, range)| wrong("websocket_rules.http_answers", &path, range))?;
+        let form = "an address or a network, as in 10.0.0.7 or 10.0.0.0/8";
+        let proxies = TrustedProxies::new(proxies).map_err(|text| wrong("trusted_proxies", &text, form))?;
+        let rules = StreamRules {
+            origins: AllowedOrigins::only(&self.origins),
+            hosts: AllowedHosts::only(&self.hosts),
+            proxies,
+            answers,
+            tls,
+            requires_tls: self.requires_tls,
+            takes_raw: self.raw_streams,
+            echo_path: self.echo_path(),
+        };
+        Ok(Streams { rules, newcomers: self.newcomers })
+    }
+
+    fn echo_path(&self) -> Option<String> {
+        #[cfg(feature = "unstable")]
+        return self.echo_path.clone();
+        #[cfg(not(feature = "unstable"))]
+        None
+    }
+}
+
+impl NewcomerLimits {
+    fn check(self) -> Result<(), ConfigError> {
+        let NewcomerLimits { timeout, network_max, all_max } = self;
         if timeout.is_zero() || timeout > NEWCOMER_TIMEOUT_MAX {
             return Err(ConfigError::out_of_range("websocket_rules.newcomers.timeout", timeout, "above 0, to 1 hour"));
         }

@@ -4,7 +4,7 @@ use super::audience::Audience;
 use super::rates::Rates;
 use crate::console::SessionId;
 use bytes::Bytes;
-use skipstone::{ClosedBy, Event, Group, PeerId, SendError, SendRefusal, Server, code};
+use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
 use skipstone_lab::clean;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word, Workload};
 use std::collections::BTreeMap;
@@ -62,11 +62,11 @@ impl Game {
         self.server.url()
     }
 
-    /// The URL by which pages on this machine reach the server by WebTransport, and the certificate's hash in hexadecimal
-    /// digits; `None` if it has no WebTransport.
-    pub(super) fn webtransport(&self) -> Option<(String, String)> {
-        let (url, hash) = (self.server.webtransport_url()?, self.server.fingerprint()?);
-        Some((url, hash.iter().map(|byte| format!("{byte:02x}")).collect()))
+    /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None if an
+    /// authority has signed it.
+    pub(super) fn webtransport(&self) -> Option<(String, Vec<String>)> {
+        let hex = |hash: &Fingerprint| hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Some((self.server.webtransport_url()?, self.server.web_fingerprints().iter().map(hex).collect()))
     }
 
     pub(super) fn local_addr(&self) -> SocketAddr {

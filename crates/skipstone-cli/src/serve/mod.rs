@@ -22,7 +22,7 @@ use admin::{Admin, Question};
 use audience::Audience;
 use dashboard_flags::GameFacts;
 use game::Game;
-use skipstone::{Server, ServerConfig, WebSocketRules, code};
+use skipstone::{Scheme, Server, ServerConfig, Target, WebSocketRules, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -39,7 +39,7 @@ use ticks::Ticks;
 /// Flags of `serve`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ServeArguments {
-    /// Address of UDP and of TCP (WebSocket); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
+    /// Address of UDP and of TCP (WebSocket, TLS, HTTP); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
     /// Where a line goes: to everybody, or back to its sender. Stress runs prove that lines reach everybody, so a
@@ -73,9 +73,19 @@ pub(crate) struct ServeArguments {
     /// Serve no WebTransport
     #[arg(long)]
     pub(crate) no_webtransport: bool,
+    /// Let in only what is encrypted over TCP: wss://, not ws:// or tcp://; pages are sent to https://
+    #[arg(long, conflicts_with = "no_websocket")]
+    pub(crate) require_tls: bool,
+    /// A proxy, by address or network, that may say whose connections it passes on (PROXY protocol, X-Forwarded-For); may
+    /// be given several times
+    #[arg(long, value_name = "ADDRESS[/BITS]", conflicts_with = "no_websocket")]
+    pub(crate) trusted_proxy: Vec<String>,
+    /// Serve browsers only under this host name; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "no_websocket")]
+    pub(crate) host: Vec<String>,
     /// Let in browsers only from pages of this origin, such as https://game.example; may be given several times. Others
     /// get HTTP 403; programs that are no browsers name no origin and get in
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, alias = "allow-origin", value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     #[command(flatten)]
     pub(crate) protection: protection::ProtectionFlags,
@@ -125,7 +135,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         security: Some(security),
         websocket: !arguments.no_websocket,
         webtransport: !arguments.no_webtransport,
-        websocket_rules: WebSocketRules { origins: arguments.origin.clone(), ..WebSocketRules::default() },
+        websocket_rules: rules(arguments),
+        trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
@@ -145,6 +156,15 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let dashboard = arguments.dashboard.listen(&facts, &admin, &server)?;
     let game = Game::new(server, arguments.workload);
     Ok(Serving { game, audience: Audience { console, dashboard }, questions, signals, admin })
+}
+
+fn rules(arguments: &ServeArguments) -> WebSocketRules {
+    WebSocketRules {
+        origins: arguments.origin.clone(),
+        hosts: arguments.host.clone(),
+        requires_tls: arguments.require_tls,
+        ..WebSocketRules::default()
+    }
 }
 
 fn listen_console(arguments: &ServeArguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
@@ -181,6 +201,7 @@ impl Serving {
             ticks.wait();
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
+            self.tell_of_certificates();
             self.audience.tick(self.game.lines, ticks.done());
             if let Some(failure) = self.game.failure() {
                 break Err(failure);
@@ -209,12 +230,12 @@ impl Serving {
         let address = self.game.local_addr();
         if arguments.piped {
             let console = self.audience.console.as_ref().map(|console| console.local_addr().to_string());
-            let (webtransport, hash) = self.game.webtransport().unzip();
+            let (webtransport, hashes) = self.game.webtransport().unzip();
             output::say(serde_json::json!({
                 "listening": address.to_string(),
                 "url": self.game.url(),
                 "webtransport": webtransport,
-                "certificate_hash": hash,
+                "certificate_hashes": hashes,
                 "console": console,
             }));
             return;
@@ -223,15 +244,25 @@ impl Serving {
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
         text += &format!("  native     {}\n", self.game.url());
-        text += &format!("  by DTLS    {}\n", self.game.url().replacen("skip://", "skip+dtls://", 1));
+        if let Some(pin) = self.game.server.dtls_fingerprint() {
+            let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
+            text += &format!("  by DTLS    {}\n", dtls.url);
+        }
         if arguments.protection.allow_plain {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
         }
         if !arguments.no_websocket {
-            text += &format!("  browsers   ws://{host}:{}\n", address.port());
+            text += &format!("  browsers   {}\n", self.game.url().replacen("skip://", "wss://", 1));
+            if !arguments.require_tls {
+                text += &format!("             ws://{host}:{}\n", address.port());
+                text += &format!("  by TCP     tcp://{host}:{}\n", address.port());
+            }
         }
-        if let Some((url, hash)) = self.game.webtransport() {
-            text += &format!("  pages      {url} by WebTransport; sha-256 of the certificate: {hash}\n");
+        if let Some((url, hashes)) = self.game.webtransport() {
+            text += &format!("  pages      {url} by WebTransport\n");
+            if !hashes.is_empty() {
+                text += &format!("             sha-256 of its certificates, now and next: {}\n", hashes.join(", "));
+            }
         }
         if let Some(console) = &self.audience.console {
             let local = console.local_addr();
@@ -242,6 +273,13 @@ impl Serving {
         }
         output::say(text + "  stop with Ctrl-C");
         arguments.dashboard.open(self.audience.dashboard_url().as_deref());
+    }
+
+    /// Writes what happened to certificates into the log.
+    fn tell_of_certificates(&self) {
+        while let Some(event) = self.game.server.poll_certificate_event() {
+            output::complain(format_args!("skipstone serve: {event}"));
+        }
     }
 
     /// Answers what was asked since the last tick.

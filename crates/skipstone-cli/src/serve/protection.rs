@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 /// Flags of `serve` about certificates.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProtectionFlags {
-    /// The certificate as a PEM file; ECDSA on P-256 or P-384
+    /// The certificate as a PEM file, with the chain and maybe the key in any order; read again when it changes. May be
+    /// given several times, for several names
     #[arg(long, value_name = "FILE")]
-    pub(crate) cert: Option<PathBuf>,
-    /// Its private key as a PEM file, if that is not the same file
+    pub(crate) cert: Vec<PathBuf>,
+    /// Its private key as a PEM file, if that is not the same file; once for each --cert
     #[arg(long, value_name = "FILE", requires = "cert")]
-    pub(crate) key: Option<PathBuf>,
+    pub(crate) key: Vec<PathBuf>,
     /// Where a certificate of the server's own is kept, made on the first start; `new` makes one for this run
     /// [default: skipstone/identity.pem where this user's programs keep their state]
     #[arg(long, value_name = "FILE", conflicts_with = "cert")]
@@ -25,28 +26,50 @@ pub(crate) struct ProtectionFlags {
 impl ProtectionFlags {
     /// The error is one sentence with the remedy.
     pub(crate) fn security(&self) -> Result<Security, String> {
-        let identity = self.own().map_err(|error| error.to_string())?;
-        if identity.unshown() > 0 {
-            output::complain(include_str!("unshown-certificates.txt").trim_ascii_end());
+        let identities = self.identities()?;
+        for identity in &identities {
+            warn(identity);
         }
-        if let Some(file) = identity.open_key_file() {
-            output::complain(format_args!(
-                "warning: others than its owner can read the private key in {}, and pose as this server. Remedy: chmod 600 {0}",
-                file.display()
-            ));
+        if !identities.iter().any(Identity::serves_dtls) {
+            output::complain(
+                "note: none of the certificates has a key of ECDSA, so there is no DTLS, and handshakes cost more. Remedy: \
+                 another --cert with a key of ECDSA (certbot: --key-type ecdsa)",
+            );
         }
-        let security = Security::with(identity);
+        let security = Security::with_all(identities);
         Ok(if self.allow_plain { security.allowing_plain() } else { security })
     }
 
-    fn own(&self) -> Result<Identity, skipstone::IdentityError> {
-        if let Some(certificate) = &self.cert {
-            return Identity::from_files(certificate, self.key.as_deref());
+    fn identities(&self) -> Result<Vec<Identity>, String> {
+        if self.cert.is_empty() {
+            return self.own().map(|own| vec![own]).map_err(|error| error.to_string());
         }
+        if !self.key.is_empty() && self.key.len() != self.cert.len() {
+            return Err("--key is given once for each --cert, or not at all if the keys are in the same files".into());
+        }
+        let key_of = |place: usize| self.key.get(place).map(PathBuf::as_path);
+        let read = |(place, file): (usize, &PathBuf)| Identity::from_files(file, key_of(place));
+        (0..).zip(&self.cert).map(read).collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    fn own(&self) -> Result<Identity, skipstone::IdentityError> {
         match self.identity.clone().or_else(default_place) {
             Some(file) if file != Path::new("new") => Identity::self_signed_kept_in(file),
             _ => Identity::self_signed(),
         }
+    }
+}
+
+/// Says what somebody should know of a certificate.
+fn warn(identity: &Identity) {
+    if identity.unshown() > 0 {
+        output::complain(include_str!("unshown-certificates.txt").trim_ascii_end());
+    }
+    if let Some(file) = identity.open_key_file() {
+        output::complain(format_args!(
+            "warning: others than its owner can read the private key in {}, and pose as this server. Remedy: chmod 600 {0}",
+            file.display()
+        ));
     }
 }
 

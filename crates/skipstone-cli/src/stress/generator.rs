@@ -394,13 +394,16 @@ fn proof(plan: &Plan) -> Proof {
 fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&Target>) -> Target {
     let scheme = match carrier {
         Carrier::Udp => native,
+        Carrier::Dtls => Scheme::Dtls,
         Carrier::Ws => Scheme::WebSocket,
+        Carrier::Wss => Scheme::SecureWebSocket,
+        Carrier::Tcp => Scheme::Tcp,
     };
     match known {
         Some(known) if known.scheme == scheme => known.clone(),
         Some(known) => {
             let other = Target::new(scheme, &known.host, known.port);
-            match known.pin.filter(|_| matches!(scheme, Scheme::Encrypted | Scheme::Dtls)) {
+            match known.pin.filter(|_| matches!(scheme, Scheme::Encrypted | Scheme::Dtls | Scheme::SecureWebSocket)) {
                 Some(pin) => other.pinned(pin),
                 None => other,
             }

@@ -133,7 +133,7 @@ fn check_network(
     impairments: Option<&Impairments>,
     carriers: &[Carrier],
 ) -> Result<(), String> {
-    if impairments.is_some() && carriers.contains(&Carrier::Ws) {
+    if impairments.is_some() && carriers.iter().any(|carrier| carrier.is_stream()) {
         return Err(
             "a bad network is simulated around UDP sockets only, since TCP would have to suffer it below its own \
                     retransmission: use --mix udp"
@@ -186,6 +186,8 @@ fn check_resilience(arguments: &StressArguments) -> Result<(), String> {
 fn share_out(arguments: &StressArguments, target: Option<&Target>) -> Result<Vec<(Carrier, u32)>, String> {
     let from_url = target.map_or(Carrier::Udp, |target| match target.scheme {
         Scheme::WebSocket => Carrier::Ws,
+        Scheme::SecureWebSocket => Carrier::Wss,
+        Scheme::Tcp => Carrier::Tcp,
         _ => Carrier::Udp,
     });
     let shares = match &arguments.mix {

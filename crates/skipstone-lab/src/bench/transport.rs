@@ -19,6 +19,9 @@ pub(crate) enum BenchTransport {
     /// Clients as browsers are.
     #[strum(serialize = "skipstone-ws")]
     SkipstoneWebSocket,
+    /// The same over TLS.
+    #[strum(serialize = "skipstone-wss")]
+    SkipstoneSecureWebSocket,
     /// Half of the clients native and in clear, half as browsers are.
     SkipstoneMixed,
     Enet,
@@ -62,6 +65,7 @@ impl BenchTransport {
         let is_stream = matches!(
             self,
             BenchTransport::SkipstoneWebSocket
+                | BenchTransport::SkipstoneSecureWebSocket
                 | BenchTransport::WebSocket
                 | BenchTransport::Tcp
                 | BenchTransport::Quinn

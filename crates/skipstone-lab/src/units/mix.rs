@@ -18,6 +18,12 @@ pub enum Carrier {
     Udp,
     /// WebSocket, as browsers have it.
     Ws,
+    /// WebSocket over TLS.
+    Wss,
+    /// TCP without WebSocket.
+    Tcp,
+    /// The native protocol in DTLS sessions.
+    Dtls,
 }
 
 /// How the clients are shared out; each carrier at most once, and at most one without a number.
@@ -28,7 +34,12 @@ pub struct Mix {
 
 impl Carrier {
     /// All there are, in the order of reports.
-    pub const ALL: [Carrier; 2] = [Carrier::Udp, Carrier::Ws];
+    pub const ALL: [Carrier; 5] = [Carrier::Udp, Carrier::Ws, Carrier::Wss, Carrier::Tcp, Carrier::Dtls];
+
+    /// Whether its clients have a stream, in which TCP repairs losses.
+    pub fn is_stream(self) -> bool {
+        matches!(self, Carrier::Ws | Carrier::Wss | Carrier::Tcp)
+    }
 }
 
 impl Mix {
@@ -66,7 +77,7 @@ fn parse(text: &str) -> Result<Mix, String> {
             None => (part.trim(), None),
         };
         let Some(carrier) = Carrier::ALL.into_iter().find(|carrier| carrier.to_string() == name) else {
-            return Err(format!("\"{name}\" is no carrier; there are udp and ws"));
+            return Err(format!("\"{name}\" is no carrier; there are udp, dtls, ws, wss and tcp"));
         };
         if parts.iter().any(|(other, _)| *other == carrier) {
             return Err(format!("{carrier} is there twice"));
@@ -108,7 +119,7 @@ mod tests {
 
     #[test]
     fn mixes_are_read_and_shown_alike() {
-        for text in ["udp=200,ws=100", "udp", "ws=5", "ws,udp=3"] {
+        for text in ["udp=200,ws=100", "udp", "ws=5", "ws,udp=3", "wss=1,tcp=2,dtls=3"] {
             assert_eq!(text.parse::<Mix>().unwrap().to_string(), text);
         }
     }
@@ -129,7 +140,7 @@ mod tests {
     #[test]
     fn errors_name_the_cause_and_show_how_it_is_written() {
         for (text, cause) in [
-            ("tcp=3", "\"tcp\" is no carrier; there are udp and ws"),
+            ("quic=3", "\"quic\" is no carrier; there are udp, dtls, ws, wss and tcp"),
             ("udp=x", "\"x\" is no number of clients"),
             ("udp=1,udp=2", "udp is there twice"),
             ("udp,ws", "only one carrier can take the rest"),

@@ -1,5 +1,6 @@
 //! Addresses and carriers of a driver's paths.
 
+use crate::net::websocket::StreamKind;
 use skipstone_proto::{Carrier, Path};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -9,6 +10,16 @@ pub(crate) const LOCAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr
 /// The path of a stream in memory.
 pub(super) fn local_path(socket: u32) -> Path {
     Path { socket, remote: LOCAL_ADDRESS, carrier: Carrier::LOCAL }
+}
+
+/// The carrier of a stream.
+pub(super) fn stream_carrier(kind: Option<StreamKind>) -> Carrier {
+    match kind {
+        Some(StreamKind::WebSocket) | None => Carrier::WEBSOCKET,
+        Some(StreamKind::SecureWebSocket) => Carrier::WEBSOCKET_TLS,
+        Some(StreamKind::Raw) => Carrier::TCP,
+        Some(StreamKind::SecureRaw) => Carrier::TCP_TLS,
+    }
 }
 
 /// The carrier of a DTLS session with this address.

@@ -9,8 +9,7 @@
 //! `dialing` handles the sockets.
 
 use super::impair::Impairment;
-use super::protected::Protected;
-use crate::security::DtlsTrust;
+use super::protected::{Beneath, Protected};
 use crate::url::{Target, UrlError};
 use skipstone_proto::Path;
 use skipstone_proto::{Duration, Time};
@@ -29,7 +28,7 @@ pub(super) struct Dial {
     pub(super) placeholder: u32,
     pub(super) target: Target,
     pub(super) impairment: Option<Impairment>,
-    pub(super) dtls: Option<DtlsTrust>,
+    pub(super) beneath: Beneath,
     /// Receiver of the resolver's result, until the result has arrived.
     resolving: Option<Receiver<Resolved>>,
     /// Reason why the name has no address.
@@ -57,7 +56,7 @@ pub(super) struct Dial {
 pub(super) struct Search {
     pub(super) target: Target,
     pub(super) impairment: Option<Impairment>,
-    pub(super) dtls: Option<DtlsTrust>,
+    pub(super) beneath: Beneath,
     pub(super) resolving: Receiver<Resolved>,
     pub(super) remote: Arc<OnceLock<SocketAddr>>,
 }
@@ -89,13 +88,13 @@ const ADDRESSES_MAX: usize = 16;
 impl Dial {
     /// Starts a search within this span of time, for a connection with this placeholder path.
     pub(super) fn new(search: Search, peer: PeerId, placeholder: u32, span: Range<Time>) -> Self {
-        let Search { target, impairment, dtls, resolving, remote } = search;
+        let Search { target, impairment, beneath, resolving, remote } = search;
         Dial {
             peer,
             placeholder,
             target,
             impairment,
-            dtls,
+            beneath,
             resolving: Some(resolving),
             unresolved: None,
             addresses: VecDeque::new(),

@@ -21,8 +21,10 @@ impl Driver {
             Scheme::Encrypted | Scheme::Plain => Carrier::UDP,
             Scheme::Dtls => Carrier::DTLS,
             Scheme::WebSocket => Carrier::WEBSOCKET,
+            Scheme::SecureWebSocket => Carrier::WEBSOCKET_TLS,
+            Scheme::Tcp => Carrier::TCP,
         };
-        let Protected { protection, dtls } = protection;
+        let Protected { protection, beneath } = protection;
         let unknown = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), target.port);
         let placeholder = self.sockets.all.insert(Socket::Dialing) as u32;
         let path = Path { socket: placeholder, remote: unknown, carrier };
@@ -31,7 +33,7 @@ impl Driver {
         // A stream or a session accepts no packets before it is open.
         self.endpoint.set_writable(placeholder, false);
         let resolving = self.resolve(&target, resolve)?;
-        let search = Search { target, impairment, dtls, resolving, remote };
+        let search = Search { target, impairment, beneath, resolving, remote };
         self.dial = Some(Box::new(Dial::new(search, peer, placeholder, now..now + handshake_timeout)));
         Ok(peer)
     }
@@ -73,8 +75,8 @@ impl Driver {
     fn begin_attempt(&mut self, now: Time, dial: &mut Dial) {
         let Some(address) = dial.addresses.pop_front() else { return };
         self.release_sockets();
-        let dtls = (now, dial.dtls.as_ref());
-        let opened = self.sockets.open(self.poll.registry(), &dial.target, address, dial.impairment.as_ref(), dtls);
+        let beneath = (now, &dial.beneath);
+        let opened = self.sockets.open(self.poll.registry(), &dial.target, address, dial.impairment.as_ref(), beneath);
         match opened {
             Ok(path) => {
                 dial.next_attempt_at = now + ATTEMPT_DELAY;

@@ -29,7 +29,7 @@ impl Impairment {
 
     /// Checks whether a client with this URL scheme can have the impairment.
     pub(crate) fn check_for(&self, scheme: Scheme) -> Result<(), ImpairmentError> {
-        if scheme == Scheme::WebSocket {
+        if scheme.is_stream() {
             return Err(ImpairmentError::WebSocket);
         }
         self.check().map_err(ImpairmentError::Config)

@@ -32,6 +32,7 @@ mod quic;
 mod receive;
 mod secured;
 pub(crate) mod sockets;
+mod stream_ends;
 pub(crate) mod thread;
 mod transmit;
 
@@ -48,6 +49,8 @@ use crate::security::QuicServer;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
+use crate::websocket_rules::Streams;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 pub(crate) use carrier::LOCAL_ADDRESS;
@@ -60,7 +63,7 @@ use impair::Impairment;
 use impair::LinkStats;
 use mio::{Events, Poll, Token, Waker};
 use peer_shards::PeerShards;
-pub(crate) use protected::Protected;
+pub(crate) use protected::{Beneath, Protected};
 use publisher::Publisher;
 use quic::QuicGuests;
 use skipstone_proto::MessageId;
@@ -299,8 +302,8 @@ impl Driver {
     ) -> Result<PeerId, io::Error> {
         self.release_sockets();
         let now = self.now();
-        let Protected { protection, dtls } = protection;
-        let path = self.sockets.open(self.poll.registry(), target, address, impairment, (now, dtls.as_ref()))?;
+        let Protected { protection, beneath } = protection;
+        let path = self.sockets.open(self.poll.registry(), target, address, impairment, (now, &beneath))?;
         let peer = self.endpoint.connect_with(now, path, token, protection).map_err(|error| match error {
             ConnectError::TokenTooLong => io::Error::new(io::ErrorKind::InvalidInput, error.to_string()),
             error => io::Error::other(error.to_string()),
@@ -342,15 +345,15 @@ impl Driver {
         Ok(true)
     }
 
-    /// Listens for native clients and for WebSockets on the same port number. With port 0 the system chooses the
+    /// Listens for native clients and for streams on the same port number. With port 0 the system chooses the
     /// number.
     pub(crate) fn listen(
         &mut self,
         address: SocketAddr,
-        websocket: Option<&WebSocketRules>,
+        streams: Option<&Streams>,
         sharing: Sharing,
     ) -> io::Result<SocketAddr> {
-        self.sockets.listen(self.poll.registry(), address, websocket, sharing)
+        self.sockets.listen(self.poll.registry(), address, streams, sharing)
     }
 
     /// Simulates a bad network around a server's socket, with separate links for each client address. Each shard has

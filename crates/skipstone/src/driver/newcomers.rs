@@ -31,6 +31,17 @@ impl Newcomers {
         Newcomer { network, since: now }
     }
 
+    /// A trusted proxy may have named the client that a stream comes from: the client's network has the stream from then on.
+    /// True if that is another one.
+    pub(super) fn follow(&mut self, newcomer: &mut Option<Newcomer>, remote: &SocketAddr) -> bool {
+        let network = Network::of(remote);
+        let Some(newcomer) = newcomer.as_mut().filter(|newcomer| newcomer.network != network) else { return false };
+        self.networks.remove(newcomer.network);
+        self.networks.add(network);
+        newcomer.network = network;
+        true
+    }
+
     /// Removes a stream from the counts: the stream became a connection, or was closed.
     pub(super) fn remove(&mut self, newcomer: Newcomer) {
         self.all -= 1;

@@ -1,6 +1,6 @@
 //! Moves datagrams and messages from the sockets into the endpoint.
 
-use super::carrier::{local_path, udp_carrier};
+use super::carrier::{local_path, stream_carrier, udp_carrier};
 use super::dtls::DtlsGuests;
 use super::dtls_client::take_own;
 use super::impaired_paths::Arrival;
@@ -11,9 +11,9 @@ use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
 use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
+use skipstone_proto::Path;
 use skipstone_proto::Time;
-use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Endpoint, Lookahead, Shard, Step};
+use skipstone_proto::{Endpoint, Lookahead, Shard, Step, code};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl Driver {
     /// Reads one socket. A stream that `may_be_over` is read to its end.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let clock = &self.clock;
-        let mut is_refused = false;
+        let (mut is_refused, mut is_elsewhere) = (false, false);
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -113,6 +113,7 @@ impl Driver {
             }
             Some(Socket::Stream(stream)) => {
                 stream.ws.on_ready(may_be_over);
+                is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &stream.ws.peer_addr());
                 receive_messages(
                     stream,
                     number,
@@ -131,6 +132,9 @@ impl Driver {
         };
         if more {
             self.sockets.unread.push(number);
+        }
+        if is_elsewhere {
+            self.make_room_for(number);
         }
         if is_refused {
             self.on_closed_port(number);
@@ -185,16 +189,14 @@ impl Driver {
         let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize) else { return };
         if stream.ws.is_closed() {
             let reason = end_of(stream);
-            let now = self.clock.now();
-            if !self.on_attempt_failed(number, &reason) {
-                self.endpoint.handle_carrier_lost(now, number, &reason);
-            }
-            self.sockets.remove(number);
-            return;
+            let is_untrusted = stream.ws.tls_failure().is_some_and(|failure| failure.is_untrusted);
+            self.stats.streams.note(stream);
+            return self.lose_stream(number, &reason, is_untrusted);
         }
         if stream.is_opening && stream.ws.is_open() {
             stream.is_opening = false;
-            let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier: Carrier::WEBSOCKET };
+            let carrier = stream_carrier(stream.ws.kind());
+            let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
             if let Some(dial) = &mut self.dial {
                 dial.on_answer(&mut self.endpoint, path);
             }
@@ -204,6 +206,21 @@ impl Driver {
             stream.is_blocked = is_blocked;
             self.endpoint.set_writable(number, !is_blocked);
         }
+    }
+
+    /// Removes a stream that has ended, or is given up.
+    fn lose_stream(&mut self, number: u32, reason: &str, is_untrusted: bool) {
+        let now = self.clock.now();
+        if is_untrusted && let Some(dial) = &mut self.dial {
+            dial.on_untrusted(number);
+        }
+        let owner = self.sockets.owner(number as usize).filter(|_| is_untrusted);
+        match owner {
+            _ if self.on_attempt_failed(number, reason) => {}
+            Some(owner) => self.endpoint.handle_unreachable(now, owner, code::SECURITY, reason),
+            None => self.endpoint.handle_carrier_lost(now, number, reason),
+        }
+        self.sockets.remove(number);
     }
 
     fn after_local(&mut self, number: u32) {
@@ -231,6 +248,7 @@ impl Driver {
             let entry = all.vacant_entry();
             if ws.register(registry, Token(entry.key())).is_ok() {
                 fresh.push(entry.key() as u32);
+                self.stats.streams.accepted += 1;
                 let newcomer = Some(newcomers.add(&ws.peer_addr(), now));
                 let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer };
                 entry.insert(Socket::Stream(Box::new(stream)));
@@ -251,6 +269,7 @@ impl Driver {
         let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize) else { return };
         let crowded = stream.newcomer.and_then(|newcomer| self.sockets.newcomers.crowded(newcomer));
         if let Some(oldest) = crowded.and_then(|network| self.sockets.oldest_newcomer(network)) {
+            self.stats.streams.displaced += 1;
             self.sockets.remove(oldest);
         }
     }
@@ -327,12 +346,10 @@ impl Driver {
         };
         let stale: Vec<u32> = self.sockets.all.iter().filter(is_stale).map(|(number, _)| number as u32).collect();
         for number in stale {
-            let time = self.clock.now();
-            let why = "the WebSocket handshake took too long";
-            if !self.on_attempt_failed(number, why) {
-                self.endpoint.handle_carrier_lost(time, number, why);
-            }
-            self.sockets.remove(number);
+            self.stats.streams.timed_out += 1;
+            // Nothing else happens that would have it published.
+            self.publisher.is_stale = true;
+            self.lose_stream(number, "the handshake of the stream took too long", false);
         }
     }
 
@@ -358,6 +375,7 @@ impl Driver {
                 stream.ws.close(1000, "");
                 stream.ws.flush();
                 if stream.ws.is_closed() {
+                    self.stats.streams.note(stream);
                     self.sockets.remove(number);
                 }
             }
@@ -443,7 +461,8 @@ fn receive_messages(
     peer_shards: &mut Option<Box<PeerShards>>,
     scratch: &mut Vec<u8>,
 ) -> bool {
-    let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier: Carrier::WEBSOCKET };
+    let carrier = stream_carrier(stream.ws.kind());
+    let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
     loop {
         match stream.ws.receive() {
             WsReceive::Message(bytes) => {
@@ -460,6 +479,9 @@ fn receive_messages(
 /// Text with the reason why a stream ended.
 fn end_of(stream: &Stream) -> String {
     let peer = stream.ws.peer_addr();
+    if let Some(failure) = stream.ws.tls_failure() {
+        return failure.reason.to_string();
+    }
     match (stream.is_opening, stream.ws.close_reason(), stream.ws.peer_close()) {
         (_, _, Some(close)) if !close.reason.is_empty() => format!("the WebSocket was closed: {}", close.reason),
         (true, Some(WsCloseReason::Lost) | None, _) => {

@@ -4,14 +4,14 @@ use super::carrier::{dtls_carrier, local_path, udp_carrier};
 use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
 use super::newcomers::{Newcomer, Newcomers};
+use super::protected::Beneath;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
-use crate::net::websocket::{AllowedOrigins, WsConnection, WsListener, WsOptions};
-use crate::security::DtlsTrust;
+use crate::net::websocket::{StreamKind, WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
-use crate::websocket_rules::WebSocketRules;
+use crate::websocket_rules::Streams;
 use mio::{Registry, Token};
 use skipstone_prefetch::prefetch;
 use skipstone_proto::Time;
@@ -164,7 +164,7 @@ impl Sockets {
         target: &Target,
         remote: SocketAddr,
         impairment: Option<&Impairment>,
-        (now, dtls): (Time, Option<&DtlsTrust>),
+        (now, beneath): (Time, &Beneath),
     ) -> io::Result<Path> {
         self.opened += 1;
         let links = impairment.map(|impairment| Links::new(impairment, self.opened)).transpose();
@@ -178,19 +178,27 @@ impl Sockets {
                 if links.is_some() {
                     self.impaired.push(number);
                 }
-                let secured = dtls.map(|dtls| Box::new(Secured::new(dtls.session(now))));
+                let secured = beneath.dtls.as_ref().map(|dtls| Box::new(Secured::new(dtls.session(now))));
                 let own = Own { udp, remote, links, secured };
                 let carrier = own.path(number).carrier;
                 entry.insert(Socket::Own(Box::new(own)));
                 carrier
             }
-            Scheme::WebSocket => {
+            Scheme::WebSocket | Scheme::SecureWebSocket | Scheme::Tcp => {
                 let options = WsOptions::default();
-                let mut ws = WsConnection::connect(&target.url, remote, options).map_err(io::Error::other)?;
+                let tls = beneath.tls.as_ref();
+                let mut ws = match target.scheme {
+                    Scheme::Tcp => WsConnection::connect_raw(remote, options)?,
+                    _ => WsConnection::connect(&target.url, remote, options, tls).map_err(io::Error::other)?,
+                };
                 ws.register(registry, Token(entry.key()))?;
                 let stream = Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None };
                 entry.insert(Socket::Stream(Box::new(stream)));
-                Carrier::WEBSOCKET
+                match target.scheme {
+                    Scheme::SecureWebSocket => Carrier::WEBSOCKET_TLS,
+                    Scheme::Tcp => Carrier::TCP,
+                    _ => Carrier::WEBSOCKET,
+                }
             }
         };
         Ok(Path { socket: number, remote, carrier })
@@ -223,18 +231,18 @@ impl Sockets {
         &mut self,
         registry: &Registry,
         address: SocketAddr,
-        websocket: Option<&WebSocketRules>,
+        streams: Option<&Streams>,
         sharing: Sharing,
     ) -> io::Result<SocketAddr> {
-        let (mut udp, listener) = bind_both(address, websocket.is_some(), sharing)?;
+        let (mut udp, listener) = bind_both(address, streams.is_some(), sharing)?;
         let local = udp.local_addr()?;
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
         self.shared.push(entry.key() as u32);
         entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false, paths: None })));
-        if let (Some(mut listener), Some(rules)) = (listener, websocket) {
-            listener.allow_origins(AllowedOrigins::only(&rules.origins));
-            self.newcomers.limits = rules.newcomers;
+        if let (Some(mut listener), Some(streams)) = (listener, streams) {
+            listener.set_rules(streams.rules.clone());
+            self.newcomers.limits = streams.newcomers;
             listener.register(registry, TOKEN_LISTENER)?;
             self.listener = Some(listener);
         }
@@ -343,7 +351,12 @@ impl Sockets {
                 }
                 Socket::Own(own) => &own.udp,
                 Socket::Stream(stream) => {
-                    stats.websockets += u64::from(stream.ws.is_open());
+                    match stream.ws.kind().filter(|_| stream.ws.is_open()) {
+                        Some(StreamKind::WebSocket) => stats.websockets += 1,
+                        Some(StreamKind::SecureWebSocket) => stats.secure_websockets += 1,
+                        Some(StreamKind::Raw | StreamKind::SecureRaw) => stats.raw_streams += 1,
+                        None => {}
+                    }
                     continue;
                 }
                 Socket::Local(_) => {

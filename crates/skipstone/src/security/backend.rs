@@ -1,5 +1,5 @@
 //! The cryptography library behind everything here: ring or aws-lc, by the features of the same names. The two have the
-//! same interface but for the two functions below.
+//! same interface but for the functions below.
 //!
 //! With both features, aws-lc is used: `ring` is a default, so a build has both because somebody asked for aws-lc.
 
@@ -15,7 +15,7 @@ pub(super) use webpki::ring as verification;
 use agreement::{EphemeralPrivateKey, UnparsedPublicKey};
 use rustls::crypto::SharedSecret;
 use rustls_pki_types::SignatureVerificationAlgorithm;
-use signature::{EcdsaKeyPair, EcdsaSigningAlgorithm};
+use signature::{EcdsaKeyPair, EcdsaSigningAlgorithm, RsaKeyPair};
 
 /// The signature algorithms by which authorities may sign certificates. webpki's own list has those of both libraries,
 /// if both are built.
@@ -52,4 +52,12 @@ pub(super) fn ecdsa_key_pair(algorithm: &'static EcdsaSigningAlgorithm, pkcs8: &
     #[cfg(not(feature = "aws-lc"))]
     let loaded = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8, &rand::SystemRandom::new());
     loaded.ok()
+}
+
+/// Bytes of the signatures of an RSA key.
+pub(super) fn rsa_signature_bytes(key: &RsaKeyPair) -> usize {
+    #[cfg(feature = "aws-lc")]
+    return key.public_modulus_len();
+    #[cfg(not(feature = "aws-lc"))]
+    return key.public().modulus_len();
 }

@@ -1,15 +1,15 @@
 //! A server's identity: a certificate and its key, from PEM texts or files. `self_signed` makes them.
 
 use super::backend::CERTIFICATE_SIGNATURES;
-use super::backend::signature::KeyPair as _;
-use super::ecdsa::EcdsaKey;
 use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
-use super::identity_error::{CERTIFICATE_BYTES_MAX, IdentityError};
+use super::identity_error::{CHAIN_BYTES_MAX, IdentityError};
 use super::key_file::is_open_to_others;
-use rustls_pki_types::pem::PemObject;
+use super::pem::Sorted;
+use super::private_key::PrivateKey;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fmt, io};
 
 /// A certificate and its key.
 pub struct Identity {
@@ -19,36 +19,55 @@ pub struct Identity {
     pub(super) between: Vec<Vec<u8>>,
     /// The file with the key, if others than its owner can read it.
     pub(super) open_key_file: Option<PathBuf>,
+    /// The files that it was read from, which are read again when they change.
+    pub(super) files: Option<IdentityFiles>,
+    /// Whether this library made it.
+    pub(super) is_self_made: bool,
+    /// Whether the key is of ECDSA.
+    pub(super) is_ecdsa: bool,
+}
+
+/// The files of a certificate and its key; both may be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IdentityFiles {
+    pub(super) certificate: PathBuf,
+    pub(super) key: PathBuf,
 }
 
 impl Identity {
-    /// Certificate and key as PEM texts, which may be the same. The first certificate is the server's, the intermediate
-    /// certificates follow; DTLS here does not send these ([`Identity::unshown`]).
+    /// Certificate and key as PEM texts, which may be the same, in any order: the server's certificate is the one that the
+    /// key belongs to, and those that lead from it to an authority follow. DTLS here does not send these
+    /// ([`Identity::unshown`]). The key is PKCS #8, SEC 1 or PKCS #1, of ECDSA on P-256 or P-384 or of RSA; with RSA
+    /// there is no DTLS, and a handshake costs the server about thirty times as much.
     ///
     /// # Errors
     /// There is no certificate or no key in the texts, the certificate cannot be read, is too long, or is not valid
-    /// today, the key is not of ECDSA on P-256 or P-384, or the two do not belong together.
+    /// today, the key is encrypted or of another kind, or the two do not belong together.
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let between = CertificateDer::pem_slice_iter(certificate).skip(1).flatten().map(|der| der.to_vec()).collect();
-        let certificate = CertificateDer::from_pem_slice(certificate).map_err(|_| IdentityError::NoCertificate)?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| IdentityError::NoKey)?;
-        check(&certificate, &key)?;
-        Ok(Identity { certificate: certificate.to_vec(), key: key.secret_der().to_vec(), between, open_key_file: None })
+        let Sorted { certificate, between, key } = Sorted::read(certificate, key)?;
+        let is_ecdsa = check(&certificate, &key)?.is_ecdsa();
+        let (certificate, key) = (certificate.to_vec(), key.secret_der().to_vec());
+        Ok(Identity { certificate, key, between, open_key_file: None, files: None, is_self_made: false, is_ecdsa })
     }
 
-    /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate.
+    /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate. A running
+    /// server reads the files again when they have changed.
     ///
     /// # Errors
     /// A file cannot be read, or as [`Identity::from_pem`] about its content. The error names the file.
     pub fn from_files(certificate: impl AsRef<Path>, key: Option<&Path>) -> Result<Self, IdentityError> {
         let certificate = certificate.as_ref();
-        let key = key.unwrap_or(certificate);
-        let read = |path: &Path| std::fs::read(path).map_err(|error| IdentityError::file(path, error));
-        let identity = Identity::from_pem(&read(certificate)?, &read(key)?).map_err(|error| {
-            let at = if matches!(error, IdentityError::NoKey) { key } else { certificate };
-            error.in_file(at)
+        let files = IdentityFiles { certificate: certificate.into(), key: key.unwrap_or(certificate).into() };
+        Identity::from_bytes(&files, &files.read()?)
+    }
+
+    /// The identity in files of which this is the content.
+    pub(super) fn from_bytes(files: &IdentityFiles, content: &(Vec<u8>, Vec<u8>)) -> Result<Self, IdentityError> {
+        let identity = Identity::from_pem(&content.0, &content.1).map_err(|error| {
+            let is_of_key = matches!(error, IdentityError::NoKey | IdentityError::EncryptedKey);
+            error.in_file(if is_of_key { &files.key } else { &files.certificate })
         })?;
-        Ok(identity.with_key_from(key))
+        Ok(Identity { files: Some(files.clone()), ..identity.with_key_from(&files.key) })
     }
 
     /// Notes whether others can read the file that the key comes from.
@@ -73,6 +92,23 @@ impl Identity {
     /// The fingerprint that clients pin.
     pub fn fingerprint(&self) -> Fingerprint {
         fingerprint_of(&self.certificate)
+    }
+
+    /// Whether DTLS clients can be served: with a key of ECDSA, and a certificate of at most 4,096 bytes.
+    pub fn serves_dtls(&self) -> bool {
+        self.is_ecdsa && self.certificate.len() <= DTLS_BYTES_MAX
+    }
+
+    /// The time at which the certificate ends; `None` if that is beyond the year 2200.
+    pub fn expires(&self) -> Option<SystemTime> {
+        let der = CertificateDer::from(&self.certificate[..]);
+        let parsed = webpki::EndEntityCert::try_from(&der).ok()?;
+        match verified_at(&parsed, UnixTime::since_unix_epoch(FAR)) {
+            Err(webpki::Error::CertExpired { not_after, .. }) => {
+                Some(SystemTime::UNIX_EPOCH + Duration::from_secs(not_after.as_secs()))
+            }
+            _ => None,
+        }
     }
 
     #[cfg(feature = "dtls")]
@@ -101,25 +137,50 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
-const CHAIN_BYTES_MAX: usize = 12_288;
+impl IdentityFiles {
+    /// The content of both files.
+    pub(super) fn read(&self) -> Result<(Vec<u8>, Vec<u8>), IdentityError> {
+        Ok((read(&self.certificate)?, read(&self.key)?))
+    }
+}
 
-/// Checks whether certificate and key are valid today and belong together.
-fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<(), IdentityError> {
-    if certificate.len() > CERTIFICATE_BYTES_MAX {
+fn read(path: &Path) -> Result<Vec<u8>, IdentityError> {
+    let error = |error| IdentityError::file(path, error);
+    let mut content = Vec::new();
+    let file = std::fs::File::open(path).map_err(error)?;
+    io::Read::read_to_end(&mut io::Read::take(file, FILE_BYTES_MAX), &mut content).map_err(error)?;
+    Ok(content)
+}
+
+/// More than any chain takes, so that a wrong file, or a device, does not fill the memory.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// dimpl keeps twelve records of a flight and queues ten datagrams; a longer certificate would make a server panic at
+/// its first client.
+const DTLS_BYTES_MAX: usize = 4_096;
+
+/// A time by which nearly all certificates have ended.
+const FAR: Duration = Duration::from_secs(230 * 365 * 86_400);
+
+/// Checks whether certificate and key are valid today and belong together, and returns the key.
+fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<PrivateKey, IdentityError> {
+    if certificate.len() > CHAIN_BYTES_MAX {
         return Err(IdentityError::TooLong(certificate.len()));
     }
     let parsed = webpki::EndEntityCert::try_from(certificate);
     let parsed = parsed.map_err(|error| IdentityError::Unreadable(error.to_string()))?;
-    // Without an authority, an unknown issuer is the only error about a certificate that is valid otherwise.
-    let usage = webpki::KeyUsage::server_auth();
-    let verified = parsed.verify_for_usage(CERTIFICATE_SIGNATURES, &[], &[], UnixTime::now(), usage, None, None);
-    match verified.map(drop) {
+    match verified_at(&parsed, UnixTime::now()) {
         Err(webpki::Error::CertExpired { .. }) => return Err(IdentityError::Expired),
         Err(webpki::Error::CertNotValidYet { .. }) => return Err(IdentityError::NotYetValid),
         _ => {}
     }
-    let key = EcdsaKey::load(key).ok_or(IdentityError::Unsupported)?;
-    let public = parsed.subject_public_key_info();
-    public.ends_with(key.pair.public_key().as_ref()).then_some(()).ok_or(IdentityError::WrongKey)
+    let key = PrivateKey::load(key).ok_or(IdentityError::Unsupported)?;
+    if key.is_that_of(&parsed.subject_public_key_info()) { Ok(key) } else { Err(IdentityError::WrongKey) }
+}
+
+/// What is wrong with a certificate at a time. Without an authority, an unknown issuer is the only error about a certificate
+/// that is valid otherwise.
+fn verified_at(certificate: &webpki::EndEntityCert<'_>, at: UnixTime) -> Result<(), webpki::Error> {
+    let usage = webpki::KeyUsage::server_auth();
+    certificate.verify_for_usage(CERTIFICATE_SIGNATURES, &[], &[], at, usage, None, None).map(drop)
 }

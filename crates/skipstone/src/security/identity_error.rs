@@ -21,11 +21,13 @@ pub enum IdentityError {
     Expired,
     /// The certificate's time has not begun.
     NotYetValid,
-    /// The key is not one of ECDSA on P-256 or P-384: most often RSA.
+    /// The private key is encrypted with a passphrase, which nobody could enter at each start.
+    EncryptedKey,
+    /// The key is neither of ECDSA on P-256 or P-384, nor of RSA with 2,048 bits or more.
     Unsupported,
     /// The key belongs to another certificate.
     WrongKey,
-    /// The certificate has so many bytes, more than a flight of DTLS here holds.
+    /// The certificate has so many bytes, more than a client accepts.
     TooLong(usize),
     /// No certificate could be made.
     NotMade(String),
@@ -61,17 +63,23 @@ impl fmt::Display for IdentityError {
             IdentityError::NotYetValid => {
                 f.write_str("the certificate is not valid yet: is the clock right? if it is, wait or issue another")
             }
+            IdentityError::EncryptedKey => f.write_str(
+                "the private key is encrypted with a passphrase. Remedy: openssl pkey -in key.pem -out plain.pem, readable by \
+                 the server's user alone (chmod 600)",
+            ),
             IdentityError::Unsupported => f.write_str(
-                "keys here are of ECDSA on P-256 or P-384 only, and this is another, most often RSA. Remedy: openssl \
-                 ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
+                "keys here are of ECDSA on P-256 or P-384, or of RSA with 2,048 to 8,192 bits, and this is another. Remedy: \
+                 openssl ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
                  --key-type ecdsa)",
             ),
             IdentityError::TooLong(bytes) => write!(
                 f,
-                "the certificate has {bytes} bytes, and DTLS here sends {CERTIFICATE_BYTES_MAX} at most: issue one for fewer \
-                 names"
+                "the certificate has {bytes} bytes, and servers here send {CHAIN_BYTES_MAX} at most: issue one for fewer names"
             ),
-            IdentityError::WrongKey => f.write_str("the private key does not belong to the certificate"),
+            IdentityError::WrongKey => f.write_str(
+                "the private key does not belong to the certificate: name the key that the certificate was requested with \
+                 (openssl pkey -in key.pem -pubout and openssl x509 -in cert.pem -noout -pubkey print the same if they match)",
+            ),
             IdentityError::CannotMake => f.write_str(
                 "this program cannot make a certificate: build the crate skipstone with its features self-signed and ring \
                  (or aws-lc), give the server one (Security::from_pem), or let it serve in clear (Security::plain)",
@@ -83,6 +91,5 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
-/// dimpl keeps twelve records of a flight and queues ten datagrams; a longer certificate would make a server panic at
-/// its first client.
-pub(super) const CERTIFICATE_BYTES_MAX: usize = 4_096;
+/// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
+pub(super) const CHAIN_BYTES_MAX: usize = 12_288;

@@ -1,11 +1,14 @@
-//! Encryption of native connections: a server's identity, the servers that a client trusts, TLS behind the protocol's
-//! `Session` trait, and DTLS beneath the protocol.
+//! Encryption: a server's certificates, the servers that a client trusts, TLS behind the protocol's `Session` trait, and TLS
+//! and DTLS beneath the protocol.
 //!
-//! `identity` has certificates and keys, `verify` checks a server's certificate, `suites` offers `tls`, which seals
-//! packets; `dtls` has the sessions of the carrier, `quic` what WebTransport's carrier asks for.
+//! `identity` has a certificate and its key, from `pem` or made by `self_signed`, `certificates` those that a running server
+//! shows, `verify` checks a server's certificate, `suites` offers `tls`, which seals packets; `dtls` has the sessions of the
+//! carrier, `quic` what WebTransport's carrier asks for.
 
 #[cfg(feature = "__tls")]
 mod backend;
+#[cfg(feature = "__tls")]
+mod certificates;
 mod dtls;
 #[cfg(feature = "__tls")]
 mod ecdsa;
@@ -15,6 +18,10 @@ mod identity;
 mod identity_error;
 #[cfg(feature = "__tls")]
 mod key_file;
+#[cfg(feature = "__tls")]
+mod pem;
+#[cfg(feature = "__tls")]
+mod private_key;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
 mod quic;
 #[cfg(all(test, feature = "self-signed", feature = "__tls"))]
@@ -29,6 +36,10 @@ mod trust;
 #[cfg(feature = "__tls")]
 mod verify;
 
+#[cfg(feature = "__tls")]
+pub use certificates::{CertificateEvent, CertificateStats};
+#[cfg(feature = "__tls")]
+pub(crate) use certificates::{CertificateWatch, Certificates};
 pub use dtls::DtlsVersion;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) use dtls::{DtlsServer, is_client_hello, is_sealed};
@@ -45,11 +56,11 @@ pub use trust::{Trust, TrustError};
 use skipstone_proto::Suites;
 use std::sync::Arc;
 
-/// Encryption of a server's native clients. This setting does not affect WebSocket.
+/// Encryption of a server's clients: native ones, and those that come by TLS over TCP.
 #[derive(Clone, Debug)]
 pub struct Security {
     #[cfg(feature = "__tls")]
-    identity: Option<Arc<Identity>>,
+    certificates: Option<Arc<Certificates>>,
     allows_plain: bool,
 }
 
@@ -57,7 +68,30 @@ pub struct Security {
 impl Security {
     /// Encrypted, with this certificate.
     pub fn with(identity: Identity) -> Self {
-        Security { identity: Some(identity.into()), allows_plain: false }
+        Security::with_all([identity])
+    }
+
+    /// Encrypted, with several certificates: a client that names a server (SNI, by TLS over TCP) is shown the first that is
+    /// for the name, the others the first of all, whose fingerprint native clients pin.
+    ///
+    /// # Panics
+    /// There is no certificate: [`Security::plain`] has none.
+    pub fn with_all(identities: impl IntoIterator<Item = Identity>) -> Self {
+        let certificates = Certificates::new(identities.into_iter().map(Arc::new).collect());
+        Security { certificates: Some(certificates), allows_plain: false }
+    }
+
+    /// Encrypted, with certificate and key from PEM files, which are read again when they change: new handshakes use the
+    /// new certificate within five seconds, and a file that cannot be used leaves the last good one in place
+    /// ([`Server::poll_certificate_event`](crate::Server::poll_certificate_event)).
+    ///
+    /// # Errors
+    /// As [`Identity::from_files`].
+    pub fn from_files(
+        certificate: impl AsRef<std::path::Path>,
+        key: Option<&std::path::Path>,
+    ) -> Result<Self, IdentityError> {
+        Identity::from_files(certificate, key).map(Security::with)
     }
 
     /// Encrypted, with a certificate of its own that lasts as long as the server: clients are told its fingerprint.
@@ -86,10 +120,20 @@ impl Security {
         Identity::from_pem(certificate, key).map(Security::with)
     }
 
+    /// The certificates, which follow renewals.
+    pub(crate) fn certificates(&self) -> Option<&Arc<Certificates>> {
+        self.certificates.as_ref()
+    }
+
+    /// The configuration of TLS over TCP, which follows renewals.
+    pub(crate) fn streams(&self) -> Option<Arc<rustls::ServerConfig>> {
+        self.certificates.as_ref().map(|certificates| certificates.stream_config(&[tls::HTTP]))
+    }
+
     /// What a server needs for DTLS sessions.
     #[cfg(feature = "dtls")]
     pub(crate) fn dtls(&self) -> Option<DtlsServer> {
-        self.identity.clone().map(DtlsServer)
+        DtlsServer::new(self.certificates.clone()?)
     }
 }
 
@@ -98,7 +142,7 @@ impl Security {
     pub fn plain() -> Self {
         Security {
             #[cfg(feature = "__tls")]
-            identity: None,
+            certificates: None,
             allows_plain: true,
         }
     }
@@ -120,7 +164,7 @@ impl Security {
     /// The fingerprint that clients pin; `None` in clear.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         #[cfg(feature = "__tls")]
-        return self.identity.as_ref().map(|identity| identity.fingerprint());
+        return self.certificates.as_ref().map(|certificates| certificates.first().fingerprint());
         #[cfg(not(feature = "__tls"))]
         return None;
     }
@@ -133,9 +177,9 @@ impl Security {
     pub fn suites(&self) -> Option<Arc<dyn Suites>> {
         #[cfg(feature = "__tls")]
         return self
-            .identity
+            .certificates
             .as_ref()
-            .map(|identity| -> Arc<dyn Suites> { Arc::new(suites::ServerSuites::new(identity)) });
+            .map(|certificates| -> Arc<dyn Suites> { Arc::new(suites::ServerSuites::new(certificates)) });
         #[cfg(not(feature = "__tls"))]
         return None;
     }
@@ -157,6 +201,17 @@ impl Trust {
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn dtls(&self, host: &str, version: DtlsVersion) -> Result<DtlsTrust, TrustError> {
         Ok(DtlsTrust { verifier: Arc::new(verify::Verifier::new(self, host)?), version })
+    }
+
+    /// What a client needs for TLS over TCP with this host: the configuration, and the name to ask for.
+    #[cfg(feature = "__tls")]
+    pub(crate) fn streams(
+        &self,
+        host: &str,
+    ) -> Result<(Arc<rustls::ClientConfig>, rustls_pki_types::ServerName<'static>), TrustError> {
+        let name = rustls_pki_types::ServerName::try_from(host.to_owned());
+        let name = name.map_err(|_| TrustError::NoName(host.into()))?;
+        Ok((tls::stream_client_config(Arc::new(verify::Verifier::new(self, host)?)), name))
     }
 
     /// Returns the error that this build has no DTLS.

@@ -5,7 +5,7 @@
 use super::Security;
 use super::backend::rand::SystemRandom;
 use super::backend::{aead, hmac};
-use super::tls::{initial_suite, server_config};
+use super::tls::initial_suite;
 use quinn_proto::crypto::{
     AeadKey, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair, Keys, PacketKey,
     ServerConfig, Session, UnsupportedVersion,
@@ -31,9 +31,7 @@ const ALPN: &[u8] = b"h3";
 impl Security {
     /// What a server needs for QUIC; `None` if it serves in clear only.
     pub(crate) fn quic(&self) -> Option<QuicServer> {
-        let mut tls = rustls::ServerConfig::clone(&*server_config(self.identity.as_ref()?)?);
-        tls.alpn_protocols = vec![ALPN.to_vec()];
-        Some(QuicServer { tls: tls.into() })
+        Some(QuicServer { tls: self.certificates()?.quic_config(&[ALPN]) })
     }
 }
 

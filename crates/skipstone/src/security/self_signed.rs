@@ -4,6 +4,11 @@ use super::identity::Identity;
 use super::identity_error::IdentityError;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+const DAY: Duration = Duration::from_secs(86_400);
+/// With the day before, 13 of the 14 that browsers allow.
+pub(super) const SHORT_LIFE: Duration = Duration::from_secs(12 * 86_400);
 
 impl Identity {
     /// Creates a self-signed certificate; clients pin its fingerprint. It does not expire.
@@ -11,17 +16,35 @@ impl Identity {
     /// # Errors
     /// The provider of cryptography makes no key or no certificate.
     pub fn self_signed() -> Result<Self, IdentityError> {
+        Identity::made(|_| ())
+    }
+
+    /// Creates a self-signed certificate that browsers take by its hash (WebTransport's `serverCertificateHashes`): of
+    /// ECDSA on P-256, and valid for at most 14 days.
+    pub(super) fn short_lived(now: SystemTime) -> Result<Self, IdentityError> {
+        Identity::made(|params| {
+            // Some clocks are slow.
+            params.not_before = (now - DAY).into();
+            params.not_after = (now + SHORT_LIFE).into();
+        })
+    }
+
+    fn made(adjust: impl FnOnce(&mut rcgen::CertificateParams)) -> Result<Self, IdentityError> {
         let made = |error: rcgen::Error| IdentityError::NotMade(error.to_string());
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(made)?;
         let mut params = rcgen::CertificateParams::new(vec!["skipstone.invalid".into()]).map_err(made)?;
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, "skipstone");
+        adjust(&mut params);
         let certificate = params.self_signed(&key).map_err(made)?;
         Ok(Identity {
             certificate: certificate.der().to_vec(),
             key: key.serialize_der(),
             between: Vec::new(),
             open_key_file: None,
+            files: None,
+            is_self_made: true,
+            is_ecdsa: true,
         })
     }
 
@@ -53,7 +76,8 @@ impl Identity {
 }
 
 fn read_from(path: &Path, pem: &[u8]) -> Result<Identity, IdentityError> {
-    Identity::from_pem(pem, pem).map(|identity| identity.with_key_from(path)).map_err(|error| error.in_file(path))
+    let identity = Identity::from_pem(pem, pem).map_err(|error| error.in_file(path))?;
+    Ok(Identity { is_self_made: true, ..identity.with_key_from(path) })
 }
 
 /// PEM (RFC 7468): base64 in lines of 64 between two marks.

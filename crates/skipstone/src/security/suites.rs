@@ -1,6 +1,6 @@
 //! The one encrypted suite, TLS 1.3, as the protocol asks for it.
 
-use super::identity::Identity;
+use super::certificates::Certificates;
 use super::tls;
 use super::verify::Verifier;
 use skipstone_proto::SUITE_TLS_1_3;
@@ -9,10 +9,9 @@ use skipstone_proto::{Session, Suites};
 use std::fmt;
 use std::sync::Arc;
 
-/// A server's suites, with its identity.
+/// A server's suites, with its certificates.
 pub(super) struct ServerSuites {
-    /// `None` if no suite can use the identity.
-    tls: Option<Arc<rustls::ServerConfig>>,
+    tls: Arc<rustls::ServerConfig>,
 }
 
 /// A client's suites, with the check of the server's certificate.
@@ -21,8 +20,8 @@ pub(super) struct ClientSuites {
 }
 
 impl ServerSuites {
-    pub(super) fn new(identity: &Identity) -> Self {
-        ServerSuites { tls: tls::server_config(identity) }
+    pub(super) fn new(certificates: &Certificates) -> Self {
+        ServerSuites { tls: certificates.packet_config() }
     }
 }
 
@@ -34,7 +33,7 @@ impl ClientSuites {
 
 impl Suites for ServerSuites {
     fn offered(&self) -> u8 {
-        self.tls.as_ref().map_or(0, |_| SUITE_TLS_1_3)
+        SUITE_TLS_1_3
     }
 
     fn client(&self, _: Time, _: u8, _: &[u8]) -> Option<Box<dyn Session>> {
@@ -42,8 +41,10 @@ impl Suites for ServerSuites {
     }
 
     fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
-        let tls = self.tls.clone().filter(|_| suite == SUITE_TLS_1_3)?;
-        Some(Box::new(tls::TlsSession::server(now, tls, transcript)?))
+        if suite != SUITE_TLS_1_3 {
+            return None;
+        }
+        Some(Box::new(tls::TlsSession::server(now, self.tls.clone(), transcript)?))
     }
 }
 

@@ -175,10 +175,12 @@ fn what_a_server_cannot_use_it_says_at_start() {
     assert!(load(certificate, certificate).contains("no private key"));
     let names =
         |count: usize| (0..count).map(|number| format!("a-rather-long-name-{number}.example")).collect::<Vec<_>>();
-    let many = authority.sign(|params| *params = CertificateParams::new(names(200)).expect("good names"));
+    let many = authority.sign(|params| *params = CertificateParams::new(names(500)).expect("good names"));
     assert!(load(&many, &many).contains("fewer names"));
-    let rsa = include_str!("../rsa.pem");
-    assert!(load(rsa, rsa).contains("ECDSA") && load(rsa, rsa).contains("prime256v1"), "{}", load(rsa, rsa));
+    let other = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).expect("entropy").serialize_pem();
+    assert!(load(&good, &other).contains("ECDSA") && load(&good, &other).contains("prime256v1"));
+    let sealed = good.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+    assert!(load(&good, sealed.split_at(certificate.len()).1).contains("passphrase"));
     assert!(matches!(Identity::from_files("/nonexistent.pem", None), Err(IdentityError::File(..))));
 }
 

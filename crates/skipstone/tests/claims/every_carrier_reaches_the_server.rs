@@ -19,6 +19,7 @@ fn echo_by(listen: &str, scheme: &str, client: ClientConfig) {
     let url = match scheme {
         "skip" => server.url(),
         "skip+dtls" => server.url().replace("skip://", "skip+dtls://"),
+        "wss" => server.url().replace("skip://", "wss://"),
         _ => format!("{scheme}://{}", server.local_addr()),
     };
     let mut client = Client::connect(&url, b"a token", client).expect(&url);
@@ -122,4 +123,18 @@ fn websocket_over_ipv6() {
 #[cfg(feature = "websocket")]
 fn websocket_stepped_by_hand() {
     echo("127.0.0.1:0", "ws", Threading::Stepped);
+}
+
+#[test]
+#[cfg(feature = "websocket")]
+fn secure_websocket_over_ipv4_and_ipv6() {
+    echo("127.0.0.1:0", "wss", Threading::Background);
+    echo("[::1]:0", "wss", Threading::Stepped);
+}
+
+#[test]
+#[cfg(feature = "websocket")]
+fn tcp_without_websocket() {
+    echo("127.0.0.1:0", "tcp", Threading::Background);
+    echo("[::1]:0", "tcp", Threading::Stepped);
 }

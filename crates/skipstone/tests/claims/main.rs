@@ -46,6 +46,8 @@ mod shards_are_one_server;
 #[cfg(feature = "simulate")]
 mod spans_and_codes_of_any_size_have_an_answer;
 mod the_stand_in_measures_what_is_real;
+#[cfg(feature = "websocket")]
+mod the_tcp_port_takes_all_and_believes_few;
 #[cfg(feature = "simulate")]
 mod what_send_accepts_is_accounted_for;
 

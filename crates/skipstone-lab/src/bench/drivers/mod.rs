@@ -28,6 +28,7 @@ pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, Str
         BenchTransport::Skipstone
         | BenchTransport::SkipstonePlain
         | BenchTransport::SkipstoneWebSocket
+        | BenchTransport::SkipstoneSecureWebSocket
         | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpServer::start(setup)?),
         BenchTransport::UdpBare | BenchTransport::UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
@@ -51,6 +52,7 @@ pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClie
         BenchTransport::Skipstone
         | BenchTransport::SkipstonePlain
         | BenchTransport::SkipstoneWebSocket
+        | BenchTransport::SkipstoneSecureWebSocket
         | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(url, setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         BenchTransport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),

@@ -63,13 +63,19 @@ impl SkipstoneServer {
             congestion: of_all.resilience.congestion(),
             threading: if of_all.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
-            websocket: matches!(transport, BenchTransport::SkipstoneWebSocket | BenchTransport::SkipstoneMixed),
+            websocket: matches!(
+                transport,
+                BenchTransport::SkipstoneWebSocket
+                    | BenchTransport::SkipstoneSecureWebSocket
+                    | BenchTransport::SkipstoneMixed
+            ),
             ..ServerConfig::new(setup.listen)
         };
         let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
         let scheme = match transport {
             BenchTransport::Skipstone => Scheme::Encrypted,
             BenchTransport::SkipstoneWebSocket => Scheme::WebSocket,
+            BenchTransport::SkipstoneSecureWebSocket => Scheme::SecureWebSocket,
             _ => Scheme::Plain,
         };
         Ok(SkipstoneServer {
@@ -128,6 +134,7 @@ impl BenchServer for SkipstoneServer {
     fn url(&self) -> String {
         match self.scheme {
             Scheme::Encrypted => self.server.url(),
+            Scheme::SecureWebSocket => self.server.url().replacen("skip://", "wss://", 1),
             scheme => target(scheme, self.server.local_addr()).url,
         }
     }
@@ -173,7 +180,7 @@ impl BenchServer for SkipstoneServer {
 
     fn ip_bytes(&mut self) -> Option<u64> {
         // A stream's segments are the kernel's, which counts them itself.
-        if matches!(self.scheme, Scheme::WebSocket) {
+        if matches!(self.scheme, Scheme::WebSocket | Scheme::SecureWebSocket) {
             return None;
         }
         let stats = self.server.stats();

@@ -92,6 +92,10 @@ pub enum StressTransport {
     UdpPlain,
     /// WebSocket alone.
     Ws,
+    /// WebSocket over TLS alone.
+    Wss,
+    /// TCP without WebSocket alone.
+    Tcp,
 }
 
 /// The plan that was asked for. Texts are as the options take them.
@@ -295,6 +299,9 @@ impl StressTransport {
         match (carriers.next(), carriers.next()) {
             (Some(Carrier::Udp), None) => StressTransport::UdpTls,
             (Some(Carrier::Ws), None) => StressTransport::Ws,
+            (Some(Carrier::Wss), None) => StressTransport::Wss,
+            (Some(Carrier::Tcp), None) => StressTransport::Tcp,
+            (Some(Carrier::Dtls), None) => StressTransport::UdpDtls,
             _ => StressTransport::Mixed,
         }
     }

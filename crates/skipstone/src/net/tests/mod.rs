@@ -15,6 +15,8 @@ mod websocket_bounds_a_reader_that_stops;
 #[cfg(feature = "websocket")]
 mod websocket_closes_with_a_reason;
 #[cfg(feature = "websocket")]
+mod websocket_conforms;
+#[cfg(feature = "websocket")]
 mod websocket_echoes_both_ways;
 #[cfg(feature = "websocket")]
 mod websocket_survives_garbage;

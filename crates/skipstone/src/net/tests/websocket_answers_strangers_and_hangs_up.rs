@@ -2,7 +2,7 @@
 
 use super::websocket::*;
 use super::*;
-use crate::net::websocket::{AllowedOrigins, FirstBytes, WsCloseReason, WsState};
+use crate::net::websocket::{AllowedOrigins, FirstBytes, StreamRules, WsCloseReason, WsState};
 use std::io::Write;
 
 /// Sends `bytes` to a new server: what came back by the end, and the reason.
@@ -28,10 +28,16 @@ fn plain_http_is_told_to_upgrade() {
         "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
         "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
         "HEAD / HTTP/1.1\r\n\r\n",
+        "GET /healthz HTTP/1.0\r\n\r\n",
     ] {
         let (answer, reason) = ask(request.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 426 "), "{answer}");
-        assert_eq!(reason, WsCloseReason::NoUpgrade);
+        let (status, why) = match request.split(' ').nth(1) {
+            Some("/") => (426, WsCloseReason::NoUpgrade),
+            Some("/healthz") => (200, WsCloseReason::Answered),
+            _ => (404, WsCloseReason::NoUpgrade),
+        };
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert_eq!(reason, why);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("Content-Length: {}", body.len())), "{answer}");
     }
@@ -55,7 +61,8 @@ fn malformed_requests_are_bad_requests() {
 fn pages_of_other_origins_are_forbidden() {
     let allowing = |origin: &str| {
         let mut server = Server::new(loopback_v4());
-        server.listener.allow_origins(AllowedOrigins::only(&[origin.to_owned()]));
+        let origins = AllowedOrigins::only(&[origin.to_owned()]);
+        server.listener.set_rules(StreamRules { origins, ..StreamRules::default() });
         server
     };
     let (answer, reason) = ask_of(allowing("https://game.example"), REQUEST.as_bytes());
@@ -73,9 +80,14 @@ fn pages_of_other_origins_are_forbidden() {
 
 #[test]
 fn other_protocols_are_told_apart() {
-    let (answer, reason) = ask(b"\x80binary");
-    assert!(answer.starts_with("HTTP/1.1 400 "));
-    assert_eq!(reason, WsCloseReason::NotHttp);
+    for other in [&b"\x00binary"[..], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"SSH-2.0-x\r\n", b"\xff\xff"] {
+        let (answer, reason) = ask(other);
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        assert_eq!(reason, WsCloseReason::NotHttp);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{answer}");
+    }
+    assert_eq!(ask(b"\x80\x00no message"), (String::new(), WsCloseReason::Protocol));
     assert_eq!(ask(&[0x16, 3, 1, 2, 0, 1]), (String::new(), WsCloseReason::Tls));
 }
 
@@ -138,6 +150,9 @@ fn first_bytes_decide_as_soon_as_they_can() {
         (b"GOT ", Some(FirstBytes::Other)),
         (b"get ", Some(FirstBytes::Other)),
         (b"\x16", Some(FirstBytes::Tls)),
+        (b"\x80", Some(FirstBytes::Raw)),
+        (b"\xC0", Some(FirstBytes::Raw)),
+        (b"\xC1", Some(FirstBytes::Other)),
         (b"\x00", Some(FirstBytes::Other)),
     ] {
         assert_eq!(FirstBytes::classify(bytes), expected, "{bytes:?}");
@@ -153,7 +168,7 @@ fn a_client_refuses_answers_that_are_no_upgrade() {
     ] {
         let listener = std::net::TcpListener::bind(loopback_v4()).unwrap();
         let address = listener.local_addr().unwrap();
-        let mut client = WsConnection::connect("ws://x/", address, WsOptions::default()).unwrap();
+        let mut client = WsConnection::connect("ws://x/", address, WsOptions::default(), None).unwrap();
         let (mut tcp, _) = listener.accept().unwrap();
         tcp.write_all(answer.as_bytes()).unwrap();
         let deadline = Instant::now() + Duration::from_secs(5);
@@ -168,7 +183,7 @@ fn a_client_refuses_answers_that_are_no_upgrade() {
 #[test]
 fn a_client_learns_that_nobody_listens() {
     let address = std::net::TcpListener::bind(loopback_v4()).unwrap().local_addr().unwrap();
-    let mut client = WsConnection::connect("ws://x/", address, WsOptions::default()).unwrap();
+    let mut client = WsConnection::connect("ws://x/", address, WsOptions::default(), None).unwrap();
     let deadline = Instant::now() + Duration::from_secs(5);
     while !client.is_closed() {
         assert!(Instant::now() < deadline);

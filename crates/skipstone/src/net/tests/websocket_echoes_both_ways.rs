@@ -19,7 +19,8 @@ struct Client {
 
 impl Client {
     fn new(address: SocketAddr) -> Client {
-        let connection = WsConnection::connect("ws://game.example/play?x=1", address, WsOptions::default()).unwrap();
+        let connection =
+            WsConnection::connect("ws://game.example/play?x=1", address, WsOptions::default(), None).unwrap();
         Client { connection, received: Vec::new() }
     }
 
@@ -190,8 +191,10 @@ fn a_flood_is_read_in_shares() {
 
 #[test]
 fn bad_urls_are_refused() {
-    for url in ["wss://host/", "http://host/", "host", "", "ws://", "ws://host/ a", "ws://host/\r\nX: y", "/path"] {
-        let result = WsConnection::connect(url, loopback_v4(), WsOptions::default());
+    let untrusted = WsConnection::connect("wss://host/", loopback_v4(), WsOptions::default(), None);
+    assert!(matches!(untrusted, Err(WsConnectError::NoTrust)));
+    for url in ["http://host/", "host", "", "ws://", "ws://host/ a", "ws://host/\r\nX: y", "/path"] {
+        let result = WsConnection::connect(url, loopback_v4(), WsOptions::default(), None);
         assert!(matches!(result, Err(WsConnectError::BadUrl)), "{url:?}");
     }
 }

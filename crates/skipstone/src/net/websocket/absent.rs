@@ -1,7 +1,7 @@
 //! A build without the feature `websocket`: nothing listens or connects, and each call that would do so returns an
 //! error with the reason. Values of the connection's and the listener's type cannot exist.
 
-use super::{AllowedOrigins, WsCloseReason, WsOptions, WsPeerClose};
+use super::{StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose};
 use bytes::Bytes;
 use mio::{Registry, Token};
 use std::net::SocketAddr;
@@ -57,8 +57,33 @@ impl WsConnection {
     ///
     /// # Errors
     /// Always: this build has no WebSocket.
-    pub fn connect(_: &str, _: SocketAddr, _: WsOptions) -> Result<WsConnection, WsConnectError> {
+    pub fn connect(
+        _: &str,
+        _: SocketAddr,
+        _: WsOptions,
+        _: Option<&TlsClient>,
+    ) -> Result<WsConnection, WsConnectError> {
         Err(WsConnectError)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always: this build has no streams.
+    pub fn connect_raw(_: SocketAddr, _: WsOptions) -> io::Result<WsConnection> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, WsConnectError))
+    }
+
+    pub(crate) fn kind(&self) -> Option<StreamKind> {
+        match *self {}
+    }
+
+    pub(crate) fn tls_failure(&self) -> Option<&TlsFailure> {
+        match *self {}
+    }
+
+    pub(crate) fn is_securing(&self) -> bool {
+        match *self {}
     }
 
     pub(crate) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
@@ -135,7 +160,7 @@ impl WsListener {
         match *self {}
     }
 
-    pub(crate) fn allow_origins(&mut self, _: AllowedOrigins) {
+    pub(crate) fn set_rules(&mut self, _: StreamRules) {
         match *self {}
     }
 

@@ -5,9 +5,11 @@ mod opening;
 mod outcomes;
 
 use std::io;
-use std::net::{Shutdown, SocketAddr};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use socket2::SockRef;
@@ -17,17 +19,28 @@ use tungstenite::handshake::client::generate_key;
 use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketContext;
 
+use self::opening::Entrance;
 pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
+use super::frames::{RAW_MESSAGE_BYTES_MAX, RawItem, RawReader};
 use super::handshake::{FirstBytes, Head, encode_request};
 use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe, Turn};
-use super::{AllowedOrigins, MESSAGE_BYTES_MAX, WsCloseReason, WsOptions, WsPeerClose, WsState, WsStatistics};
+use super::transport::Transport;
+use super::{
+    MESSAGE_BYTES_MAX, StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose, WsState,
+    WsStatistics,
+};
+use tungstenite::protocol::frame::coding::Data;
 
 /// One connection; see the [module](super) for how to drive it. Never blocks and never panics on what the peer sends;
 /// its memory is bounded by the high-water mark, one message being put together, and the head of the handshake.
 #[derive(Debug)]
 pub struct WsConnection {
-    tcp: TcpStream,
+    transport: Transport,
     peer: SocketAddr,
+    /// What carries messages, once they can come.
+    kind: Option<StreamKind>,
+    /// Messages go back to their sender.
+    echoes: bool,
     options: WsOptions,
     phase: Phase,
     outgoing: Outgoing,
@@ -46,10 +59,11 @@ pub struct WsConnection {
 enum Phase {
     /// TCP is not connected yet; the request waits.
     Connecting {
-        key: String,
+        /// `None` for a stream without WebSocket.
+        key: Option<String>,
     },
     /// A server reads the request.
-    Request(Head, AllowedOrigins),
+    Request(Box<Entrance>),
     /// A client reads the answer to its request.
     Response {
         head: Head,
@@ -57,6 +71,8 @@ enum Phase {
     },
     /// WebSocket frames.
     Frames(Box<WebSocketContext>),
+    /// Messages behind their lengths.
+    Raw(RawReader),
     /// The last bytes are sent. Received bytes are discarded, since closing a socket with unread bytes would reset the
     /// connection and could lose the last bytes.
     Draining {
@@ -71,25 +87,49 @@ impl WsConnection {
         tcp: TcpStream,
         peer: SocketAddr,
         options: WsOptions,
-        origins: AllowedOrigins,
+        rules: &Arc<StreamRules>,
     ) -> WsConnection {
-        WsConnection::start(tcp, peer, options, Phase::Request(Head::default(), origins))
+        let entrance = Box::new(Entrance::new(Arc::clone(rules), peer));
+        WsConnection::start(tcp, peer, options, Phase::Request(entrance))
     }
 
-    /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request.
+    /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request; within TLS if the URL
+    /// begins with `wss://`.
     ///
     /// # Errors
-    /// The URL cannot be read, or the system refuses a TCP socket. A server that does not answer shows later, in
-    /// [`close_reason`](Self::close_reason).
-    pub fn connect(url: &str, address: SocketAddr, options: WsOptions) -> Result<WsConnection, WsConnectError> {
-        let uri: Uri = url.parse().map_err(|_| WsConnectError::BadUrl)?;
+    /// The URL cannot be read, it begins with `wss://` and nobody is trusted, or the system refuses a TCP socket. A server
+    /// that does not answer shows later, in [`close_reason`](Self::close_reason).
+    pub fn connect(
+        url: &str,
+        address: SocketAddr,
+        options: WsOptions,
+        tls: Option<&TlsClient>,
+    ) -> Result<WsConnection, WsConnectError> {
+        let uri: Uri = url.split('#').next().unwrap_or_default().parse().map_err(|_| WsConnectError::BadUrl)?;
         let key = generate_key();
         let request = encode_request(&uri, &key).ok_or(WsConnectError::BadUrl)?;
+        let is_secure = uri.scheme_str() == Some("wss");
+        let tls = tls.filter(|_| is_secure);
+        if is_secure && tls.is_none() {
+            return Err(WsConnectError::NoTrust);
+        }
         let tcp = TcpStream::connect(address).map_err(WsConnectError::Io)?;
-        let mut connection = WsConnection::start(tcp, address, options, Phase::Connecting { key });
+        let mut connection = WsConnection::start(tcp, address, options, Phase::Connecting { key: Some(key) });
+        if let Some(tls) = tls {
+            connection.transport.ask_for_tls(tls).map_err(WsConnectError::Io)?;
+        }
         connection.masks = Some(Masks::default());
         connection.outgoing.append(&request);
         Ok(connection)
+    }
+
+    /// Begins to connect to `address`, for messages without WebSocket.
+    ///
+    /// # Errors
+    /// The system refuses a TCP socket.
+    pub fn connect_raw(address: SocketAddr, options: WsOptions) -> io::Result<WsConnection> {
+        let tcp = TcpStream::connect(address)?;
+        Ok(WsConnection::start(tcp, address, options, Phase::Connecting { key: None }))
     }
 
     fn start(tcp: TcpStream, peer: SocketAddr, options: WsOptions, phase: Phase) -> WsConnection {
@@ -97,8 +137,10 @@ impl WsConnection {
         let _ = tcp.set_nodelay(true);
         let _ = SockRef::from(&tcp).set_send_buffer_size(options.kernel_send_buffer_bytes);
         WsConnection {
-            tcp,
+            transport: Transport::new(tcp),
             peer,
+            kind: None,
+            echoes: false,
             options,
             phase,
             outgoing: Outgoing::default(),
@@ -117,7 +159,7 @@ impl WsConnection {
     /// # Errors
     /// The connection is registered already, or the system refuses to watch it.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut self.tcp, token, Interest::READABLE | Interest::WRITABLE)
+        registry.register(&mut self.transport.tcp, token, Interest::READABLE | Interest::WRITABLE)
     }
 
     /// Ends [`register`](Self::register); dropping the connection does so too.
@@ -125,10 +167,25 @@ impl WsConnection {
     /// # Errors
     /// The connection was not registered with this registry.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        registry.deregister(&mut self.tcp)
+        registry.deregister(&mut self.transport.tcp)
     }
 
-    /// The other side, IPv4 as IPv4.
+    /// What carries the messages; `None` before the handshake is done.
+    pub fn kind(&self) -> Option<StreamKind> {
+        self.kind
+    }
+
+    /// Why TLS has failed, if it has.
+    pub fn tls_failure(&self) -> Option<&TlsFailure> {
+        self.transport.failure()
+    }
+
+    /// Whether the handshake of TLS is in progress.
+    pub fn is_securing(&self) -> bool {
+        self.transport.is_handshaking()
+    }
+
+    /// The other side, IPv4 as IPv4: the client that a trusted proxy names, once its word has come.
     pub fn peer_addr(&self) -> SocketAddr {
         self.peer
     }
@@ -138,9 +195,9 @@ impl WsConnection {
         match &self.phase {
             Phase::Closed => WsState::Closed,
             _ if self.close_reason.is_some() => WsState::Closing,
-            Phase::Request(..) => WsState::HandshakingServer,
+            Phase::Request(_) => WsState::HandshakingServer,
             Phase::Connecting { .. } | Phase::Response { .. } => WsState::HandshakingClient,
-            Phase::Frames(_) => WsState::Open,
+            Phase::Frames(_) | Phase::Raw(_) => WsState::Open,
             Phase::Draining { .. } => WsState::Closing,
         }
     }
@@ -179,14 +236,14 @@ impl WsConnection {
     /// Server side, during the handshake: the client's protocol, as soon as it is known.
     pub fn first_bytes(&self) -> Option<FirstBytes> {
         match &self.phase {
-            Phase::Request(head, _) => head.first_bytes(),
+            Phase::Request(entrance) => entrance.head.first_bytes(),
             _ => None,
         }
     }
 
     /// Bytes accepted by `send` that the kernel has not taken yet, frame headers included.
     pub fn unsent_bytes(&self) -> usize {
-        self.outgoing.len()
+        self.outgoing.len() + self.transport.unsent_bytes()
     }
 
     /// Whether the connection is open and has few unsent bytes. Above that limit, use `send` only for messages that
@@ -204,7 +261,8 @@ impl WsConnection {
     /// continues the handshake and writes queued bytes. Then call [`receive`](Self::receive) until it returns no
     /// message. Set `may_be_over` if there is no event, or if the event reports an end or an error.
     pub fn on_ready(&mut self, may_be_over: bool) {
-        self.turn.begin(may_be_over);
+        self.turn.begin();
+        self.transport.begin_turn(may_be_over);
         self.check_connected();
         self.pump_handshake();
         self.flush();
@@ -219,13 +277,17 @@ impl WsConnection {
         if !self.is_open() {
             return Err(WsSendError::NotOpen);
         }
-        if message.len() > MESSAGE_BYTES_MAX {
+        let is_raw = matches!(self.phase, Phase::Raw(_));
+        if message.len() > if is_raw { RAW_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX } {
             return Err(WsSendError::TooLarge);
         }
-        if self.outgoing.len() + FRAME_HEAD_BYTES_MAX + message.len() > self.options.high_water_bytes {
+        if self.unsent_bytes() + FRAME_HEAD_BYTES_MAX + message.len() > self.options.high_water_bytes {
             return Err(WsSendError::Full);
         }
-        self.outgoing.append_message(message, self.masks.as_mut().map(Masks::next));
+        match is_raw {
+            true => self.outgoing.append_raw(message),
+            false => self.outgoing.append_message(Data::Binary, message, self.masks.as_mut().map(Masks::next)),
+        }
         self.statistics.messages_out += 1;
         Ok(())
     }
@@ -240,24 +302,28 @@ impl WsConnection {
         if let Phase::Draining { peer_may_send, is_shut: false } = self.phase
             && self.outgoing.len() == 0
         {
-            let shut = self.tcp.shutdown(Shutdown::Write);
-            self.phase = match peer_may_send && shut.is_ok() {
-                true => Phase::Draining { peer_may_send, is_shut: true },
-                false => Phase::Closed,
+            self.phase = match self.transport.shut() {
+                Ok(is_shut) if peer_may_send || !is_shut => Phase::Draining { peer_may_send, is_shut },
+                _ => Phase::Closed,
             };
         }
     }
 
     /// The next binary message, read from the kernel as needed. Pings are answered, text is counted and ignored.
     pub fn receive(&mut self) -> WsReceive {
+        if let Some(message) = self.receive_raw() {
+            return WsReceive::Message(message);
+        }
         while let Phase::Frames(frames) = &mut self.phase {
             let mut pipe = Pipe {
-                tcp: &mut self.tcp,
+                transport: &mut self.transport,
                 outgoing: &mut self.outgoing,
                 outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
                 turn: &mut self.turn,
             };
             match frames.read(&mut pipe) {
+                Ok(Message::Binary(bytes)) if self.echoes => self.echo(Data::Binary, &bytes),
+                Ok(Message::Text(text)) if self.echoes => self.echo(Data::Text, text.as_bytes()),
                 Ok(Message::Binary(bytes)) if self.close_reason.is_none() => {
                     self.statistics.messages_in += 1;
                     return WsReceive::Message(bytes);
@@ -281,13 +347,52 @@ impl WsConnection {
         if had_its_share { WsReceive::More } else { WsReceive::Empty }
     }
 
+    /// The next message of a stream without WebSocket.
+    fn receive_raw(&mut self) -> Option<Bytes> {
+        while let Phase::Raw(reader) = &mut self.phase {
+            match reader.next() {
+                RawItem::Message(message) => {
+                    self.statistics.messages_in += 1;
+                    return Some(message);
+                }
+                RawItem::Broken => {
+                    self.begin_closing(WsCloseReason::Protocol);
+                    self.phase = Phase::Draining { peer_may_send: true, is_shut: false };
+                    break;
+                }
+                RawItem::Incomplete => {}
+            }
+            match reader.fill(&mut self.turn, &mut self.transport) {
+                Ok(0) => self.end(WsCloseReason::Lost),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => self.end_broken(),
+            }
+        }
+        None
+    }
+
+    /// Sends a message back to its sender.
+    fn echo(&mut self, kind: Data, payload: &[u8]) {
+        if self.close_reason.is_some() {
+            return;
+        }
+        match self.unsent_bytes() + FRAME_HEAD_BYTES_MAX + payload.len() > self.options.high_water_bytes {
+            // Who asks for an echo reads it.
+            true => self.end(WsCloseReason::Lost),
+            false => self.outgoing.append_message(kind, payload, self.masks.as_mut().map(Masks::next)),
+        }
+        self.owes_answer = true;
+    }
+
     fn write_outgoing(&mut self) {
-        match self.outgoing.write_to(&mut self.tcp) {
+        let written = self.outgoing.write_to(&mut self.transport);
+        match written.and_then(|written| self.transport.push().map(|()| written)) {
             Ok(written) => {
                 self.statistics.bytes_out += written.bytes;
                 self.statistics.writes += written.calls;
             }
-            Err(_) => self.end(WsCloseReason::Lost),
+            Err(_) => self.end_broken(),
         }
     }
 
@@ -298,7 +403,7 @@ impl WsConnection {
         };
         let before = self.outgoing.len();
         let mut pipe = Pipe {
-            tcp: &mut self.tcp,
+            transport: &mut self.transport,
             outgoing: &mut self.outgoing,
             outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
             turn: &mut self.turn,

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use mio::net::TcpListener;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, Socket, Type};
 
-use super::{AllowedOrigins, WsConnection, WsOptions};
+use super::{StreamRules, WsConnection, WsOptions};
 use crate::net::address::plain;
 
 /// A listening socket that hands out connections in [`HandshakingServer`](super::WsState::HandshakingServer).
@@ -15,7 +16,7 @@ use crate::net::address::plain;
 pub struct WsListener {
     listener: TcpListener,
     options: WsOptions,
-    origins: AllowedOrigins,
+    rules: Arc<StreamRules>,
     statistics: WsListenerStatistics,
 }
 
@@ -74,8 +75,8 @@ impl WsListener {
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
         let listener = TcpListener::from_std(socket.into());
-        let origins = AllowedOrigins::default();
-        Ok(WsListener { listener, options, origins, statistics: WsListenerStatistics::default() })
+        let rules = Arc::default();
+        Ok(WsListener { listener, options, rules, statistics: WsListenerStatistics::default() })
     }
 
     /// The bound address, with the port that the system chose for port 0.
@@ -86,9 +87,14 @@ impl WsListener {
         self.listener.local_addr()
     }
 
-    /// From now on, pages of other origins are answered 403.
-    pub fn allow_origins(&mut self, origins: AllowedOrigins) {
-        self.origins = origins;
+    /// From now on, streams are let in by these rules.
+    pub fn set_rules(&mut self, rules: StreamRules) {
+        self.rules = Arc::new(rules);
+    }
+
+    /// From now on, connections have these limits.
+    pub fn set_options(&mut self, options: WsOptions) {
+        self.options = options;
     }
 
     /// Counters so far.
@@ -118,7 +124,7 @@ impl WsListener {
             match self.listener.accept() {
                 Ok((tcp, peer)) => {
                     self.statistics.accepted += 1;
-                    on_connection(WsConnection::accepted(tcp, plain(peer), self.options, self.origins.clone()));
+                    on_connection(WsConnection::accepted(tcp, plain(peer), self.options, &self.rules));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return WsAccept::Drained;

@@ -1,37 +1,57 @@
-//! WebSocket (RFC 6455) over non-blocking TCP: one binary message is one datagram of the protocol. Handshake, frames,
-//! bounded buffers and the closing handshake; the layer above interprets the messages.
+//! Non-blocking TCP, in clear or within TLS, told apart by its first bytes: WebSocket (RFC 6455), where one binary message
+//! is one datagram of the protocol; the same datagrams behind their lengths (`frames`); and plain HTTP, which is answered.
+//! Handshake, frames, bounded buffers and the closing handshake; the layer above interprets the messages.
 //!
 //! ```text
 //!  accept ─> HandshakingServer ─┐ (bad request: short HTTP answer) ─────> Closing ─> Closed
 //!                               ├─> Open ── close(), Close frame, error ──> Closing ─> Closed
 //! connect ─> HandshakingClient ─┘     └────── TCP ended or broke ───────────────────> Closed
 //! ```
+//! A server's handshake: the PROXY header of a trusted proxy, TLS if the first byte is 0x16, then the request, or a message.
 //! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it returns no message. Handshakes
 //! and closings have deadlines, which `is_stale` checks; a stale connection is dropped.
 
 #[cfg(not(feature = "websocket"))]
 mod absent;
+mod answers;
 #[cfg(feature = "websocket")]
 mod connection;
 #[cfg(feature = "websocket")]
+mod frames;
+mod gate;
+#[cfg(feature = "websocket")]
 mod handshake;
+mod hosts;
 #[cfg(feature = "websocket")]
 mod listener;
 mod origins;
 #[cfg(feature = "websocket")]
 mod outgoing;
+mod proxies;
+#[cfg(feature = "websocket")]
+mod proxy_protocol;
+#[cfg_attr(not(all(feature = "__tls", feature = "websocket")), path = "tls_absent.rs")]
+#[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "nothing uses it without WebSockets"))]
+mod tls;
+#[cfg(feature = "websocket")]
+mod transport;
 
 use std::time::Duration;
 
 #[cfg(not(feature = "websocket"))]
 pub use absent::{WsAccept, WsConnectError, WsConnection, WsListener, WsReceive, WsSendError};
+pub use answers::{HttpAnswer, HttpAnswers};
 #[cfg(feature = "websocket")]
 pub use connection::{WsConnectError, WsConnection, WsReceive, WsSendError};
+pub use gate::StreamRules;
 #[cfg(feature = "websocket")]
 pub use handshake::{FirstBytes, SUBPROTOCOL};
+pub use hosts::AllowedHosts;
 #[cfg(feature = "websocket")]
 pub use listener::{WsAccept, WsListener, WsListenerStatistics};
 pub use origins::AllowedOrigins;
+pub use proxies::TrustedProxies;
+pub use tls::{TlsClient, TlsFailure, TlsServer};
 
 /// The largest message in either direction, as large as a UDP datagram.
 pub const MESSAGE_BYTES_MAX: usize = 65_507;
@@ -47,6 +67,8 @@ pub struct WsOptions {
     pub kernel_send_buffer_bytes: usize,
     /// Allocated per connection for reading; larger saves system calls under load.
     pub read_buffer_bytes: usize,
+    /// The largest message that is taken; at least [`MESSAGE_BYTES_MAX`] for what this crate sends.
+    pub message_bytes_max: usize,
     /// How long TCP connect and handshake may take together.
     pub handshake_timeout: Duration,
     /// How long a closing may take.
@@ -60,10 +82,24 @@ impl Default for WsOptions {
             low_water_bytes: 64 << 10,
             kernel_send_buffer_bytes: 128 << 10,
             read_buffer_bytes: 4 << 10,
+            message_bytes_max: MESSAGE_BYTES_MAX,
             handshake_timeout: Duration::from_secs(10),
             close_timeout: Duration::from_secs(3),
         }
     }
+}
+
+/// What carries the messages of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// WebSocket in clear.
+    WebSocket,
+    /// WebSocket within TLS.
+    SecureWebSocket,
+    /// Messages behind their lengths, in clear.
+    Raw,
+    /// The same within TLS.
+    SecureRaw,
 }
 
 /// State of a connection.
@@ -92,8 +128,22 @@ pub enum WsCloseReason {
     Lost,
     /// A deadline passed. Never set here: it serves the counters of a caller that drops a stale connection.
     TimedOut,
-    /// The client speaks TLS to a plain port.
+    /// The client speaks TLS, and the server has no certificate.
     Tls,
+    /// TLS has failed: the handshake, or a record.
+    TlsFailed,
+    /// A PROXY header that cannot be read.
+    BadProxy,
+    /// A PROXY header of somebody who is no trusted proxy.
+    UntrustedProxy,
+    /// A request in clear, where TLS is required.
+    InClear,
+    /// A stream without WebSocket, where none is taken.
+    NotTaken,
+    /// A request for a host name that is not served.
+    Host,
+    /// Plain HTTP, which was answered.
+    Answered,
     /// The first bytes are no HTTP.
     NotHttp,
     /// HTTP, but malformed.
@@ -114,12 +164,19 @@ pub enum WsCloseReason {
 
 impl WsCloseReason {
     /// Each of them once, in declaration order (`reason as usize` is its place), for counters by reason.
-    pub const ALL: [WsCloseReason; 13] = [
+    pub const ALL: [WsCloseReason; 20] = [
         WsCloseReason::Local,
         WsCloseReason::Remote,
         WsCloseReason::Lost,
         WsCloseReason::TimedOut,
         WsCloseReason::Tls,
+        WsCloseReason::TlsFailed,
+        WsCloseReason::BadProxy,
+        WsCloseReason::UntrustedProxy,
+        WsCloseReason::InClear,
+        WsCloseReason::NotTaken,
+        WsCloseReason::Host,
+        WsCloseReason::Answered,
         WsCloseReason::NotHttp,
         WsCloseReason::BadRequest,
         WsCloseReason::NoUpgrade,
@@ -138,6 +195,13 @@ impl WsCloseReason {
             WsCloseReason::Lost => "lost",
             WsCloseReason::TimedOut => "timed_out",
             WsCloseReason::Tls => "tls",
+            WsCloseReason::TlsFailed => "tls_failed",
+            WsCloseReason::BadProxy => "bad_proxy",
+            WsCloseReason::UntrustedProxy => "untrusted_proxy",
+            WsCloseReason::InClear => "in_clear",
+            WsCloseReason::NotTaken => "not_taken",
+            WsCloseReason::Host => "host",
+            WsCloseReason::Answered => "answered",
             WsCloseReason::NotHttp => "not_http",
             WsCloseReason::BadRequest => "bad_request",
             WsCloseReason::NoUpgrade => "no_upgrade",

@@ -4,7 +4,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 
-use mio::net::TcpStream;
+use super::frames;
+use super::transport::Transport;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
@@ -29,9 +30,15 @@ impl Outgoing {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// One unfragmented binary message.
-    pub(super) fn append_message(&mut self, payload: &[u8], mask: Option<[u8; 4]>) {
-        let header = FrameHeader { opcode: OpCode::Data(Data::Binary), mask, ..FrameHeader::default() };
+    /// One message behind its length.
+    pub(super) fn append_raw(&mut self, payload: &[u8]) {
+        self.append(&frames::prefix(payload.len()));
+        self.append(payload);
+    }
+
+    /// One unfragmented message.
+    pub(super) fn append_message(&mut self, kind: Data, payload: &[u8], mask: Option<[u8; 4]>) {
+        let header = FrameHeader { opcode: OpCode::Data(kind), mask, ..FrameHeader::default() };
         let mut head = [0; FRAME_HEAD_BYTES_MAX];
         let mut rest = &mut head[..];
         header.format(payload.len() as u64, &mut rest).expect("a frame header has at most 14 bytes");
@@ -75,9 +82,9 @@ pub(super) struct Written {
     pub(super) calls: u64,
 }
 
-/// TCP as tungstenite sees it.
+/// The stream as tungstenite sees it.
 pub(super) struct Pipe<'a> {
-    pub(super) tcp: &'a mut TcpStream,
+    pub(super) transport: &'a mut Transport,
     pub(super) outgoing: &'a mut Outgoing,
     /// Unsent bytes beyond which writes block.
     pub(super) outgoing_bytes_max: usize,
@@ -89,29 +96,19 @@ pub(super) struct Pipe<'a> {
 pub(super) struct Turn {
     budget_bytes: usize,
     pub(super) bytes_in: u64,
-    /// A read that does not fill its buffer has emptied the socket.
-    trusts_short_reads: bool,
-    /// The socket was emptied in this turn.
-    is_dry: bool,
 }
 
 /// Bytes that one connection may read before other connections have their turn.
 const TURN_BYTES: usize = 64 << 10;
-/// With epoll a short read is the last: later bytes cause another event (epoll(7), question 9). Elsewhere readiness is
-/// reported again only after a read that would have blocked.
-const SHORT_READS_ARE_LAST: bool = cfg!(target_os = "linux");
 
 impl Turn {
     pub(super) fn new() -> Turn {
-        Turn { budget_bytes: TURN_BYTES, bytes_in: 0, trusts_short_reads: false, is_dry: false }
+        Turn { budget_bytes: TURN_BYTES, bytes_in: 0 }
     }
 
-    /// Starts a new turn. A stream that `may_be_over` is read to its end, because no further event would report the
-    /// end.
-    pub(super) fn begin(&mut self, may_be_over: bool) {
+    /// Starts a new turn.
+    pub(super) fn begin(&mut self) {
         self.budget_bytes = TURN_BYTES;
-        self.trusts_short_reads = SHORT_READS_ARE_LAST && !may_be_over;
-        self.is_dry = false;
     }
 
     /// Whether the budget is used up, so that more bytes may wait.
@@ -120,27 +117,21 @@ impl Turn {
     }
 
     /// Reads within the budget; without a budget the read "would block".
-    pub(super) fn read(&mut self, tcp: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(super) fn read(&mut self, transport: &mut Transport, buffer: &mut [u8]) -> io::Result<usize> {
         let limit = buffer.len().min(self.budget_bytes);
-        if limit == 0 || self.is_dry {
+        if limit == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let count = loop {
-            match tcp.read(&mut buffer[..limit]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result?,
-            }
-        };
+        let count = transport.read(&mut buffer[..limit])?;
         self.budget_bytes -= count;
         self.bytes_in += count as u64;
-        self.is_dry = self.trusts_short_reads && (1..limit).contains(&count);
         Ok(count)
     }
 }
 
 impl Read for Pipe<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.turn.read(self.tcp, buffer)
+        self.turn.read(self.transport, buffer)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Anybody can send datagrams in the peer's name. Before a server has proven the client's address, only a ClientHello counts;
 //! once the keys stand, only sealed records count.
 
+use super::super::certificates::Certificates;
 use super::super::identity::Identity;
 use super::super::verify::Verifier;
 use super::config::{Role, config, instant};
@@ -15,9 +16,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// What a server needs for sessions: its identity.
+/// What a server needs for sessions: its certificates.
 #[derive(Clone, Debug)]
-pub(crate) struct DtlsServer(pub(crate) Arc<Identity>);
+pub(crate) struct DtlsServer {
+    certificates: Arc<Certificates>,
+    /// The certificate of the start, should none of a later time be one for DTLS.
+    first: Arc<Identity>,
+}
 
 /// What a client needs for a session: the check of the server's certificate, and the version to speak.
 #[derive(Clone)]
@@ -69,9 +74,16 @@ thread_local! {
 }
 
 impl DtlsServer {
+    /// `None` if none of the certificates is one for DTLS.
+    pub(crate) fn new(certificates: Arc<Certificates>) -> Option<Self> {
+        let first = certificates.for_dtls()?;
+        Some(DtlsServer { certificates, first })
+    }
+
     /// A session for a stranger who has sent a ClientHello, of whichever version that asks for.
     pub(crate) fn session(&self, now: Time) -> DtlsSession {
-        let dtls = Dtls::new_auto(config(Role::Server).clone(), self.0.certificate(), instant(now));
+        let identity = self.certificates.for_dtls().unwrap_or_else(|| Arc::clone(&self.first));
+        let dtls = Dtls::new_auto(config(Role::Server).clone(), identity.certificate(), instant(now));
         DtlsSession::new(dtls, Role::Server, None, now)
     }
 }

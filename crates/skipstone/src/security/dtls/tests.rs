@@ -1,6 +1,7 @@
 //! Sessions against each other, without sockets: what a forger, and a peer that makes no sense, can do to them.
 
 use super::super::Trust;
+use super::super::certificates::Certificates;
 use super::super::identity::Identity;
 use super::super::resident::resident_kb;
 use super::super::verify::Verifier;
@@ -17,7 +18,11 @@ fn pair_by(version: DtlsVersion, trust: impl FnOnce(&Identity) -> Trust) -> (Dtl
     let identity = Identity::self_signed().expect("it is made");
     let verifier = Verifier::new(&trust(&identity), "localhost").expect("it is a pin");
     let client = DtlsTrust { verifier: Arc::new(verifier), version }.session(START);
-    (client, DtlsServer(Arc::new(identity)).session(START))
+    (client, serving(identity).session(START))
+}
+
+fn serving(identity: Identity) -> DtlsServer {
+    DtlsServer::new(Certificates::new(vec![Arc::new(identity)])).expect("it is one for DTLS")
 }
 
 /// A client that trusts anybody.
@@ -192,7 +197,7 @@ fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most
     for version in VERSIONS {
         let identity = Identity::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good");
         let mut client = trusting(version).session(START);
-        let mut server = DtlsServer(Arc::new(identity)).session(START);
+        let mut server = serving(identity).session(START);
         talk(START, &mut client, &mut server);
         talk(START, &mut server, &mut client);
         talk(START, &mut client, &mut server);
@@ -264,10 +269,10 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
 #[ignore = "measures memory, alone in its process"]
 fn what_a_dtls_session_holds() {
     for version in VERSIONS {
-        let identity = Arc::new(Identity::self_signed().expect("it is made"));
+        let serving = serving(Identity::self_signed().expect("it is made"));
         let make = |rounds: usize| {
             let mut client = trusting(version).session(START);
-            let mut server = DtlsServer(identity.clone()).session(START);
+            let mut server = serving.session(START);
             for _ in 0..rounds {
                 talk(START, &mut client, &mut server);
                 talk(START, &mut server, &mut client);

@@ -16,7 +16,9 @@ mod session;
 mod stream;
 mod verify;
 
-pub(super) use config::{client_config, server_config};
+#[cfg(all(test, feature = "self-signed"))]
+pub(super) use config::server_config;
+pub(super) use config::{HTTP, certified_key, client_config, server_config_of, stream_client_config, stream_config};
 #[cfg(feature = "webtransport")]
 pub(super) use provider::initial_suite;
 pub(super) use session::TlsSession;

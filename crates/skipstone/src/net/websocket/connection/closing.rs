@@ -26,6 +26,11 @@ impl WsConnection {
                 self.queue_close(code, reason);
                 self.flush();
             }
+            Phase::Raw(_) => {
+                self.begin_closing(WsCloseReason::Local);
+                self.phase = Phase::Draining { peer_may_send: true, is_shut: false };
+                self.flush();
+            }
             _ => self.end(WsCloseReason::Local),
         }
     }
@@ -43,9 +48,8 @@ impl WsConnection {
                 self.begin_closing(WsCloseReason::Remote);
                 self.phase = Phase::Draining { peer_may_send: false, is_shut: false };
             }
-            Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-                self.end(WsCloseReason::Lost);
-            }
+            Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => self.end_broken(),
+            Error::Utf8(_) => self.fail(WsCloseReason::Protocol, 1007, "text that is no UTF-8"),
             Error::Capacity(_) => self.fail(WsCloseReason::MessageTooLarge, 1009, "message too large"),
             _ => self.fail(WsCloseReason::Protocol, 1002, "broken frame"),
         }
@@ -64,7 +68,7 @@ impl WsConnection {
         };
         let reason = Utf8Bytes::from(&reason[..reason.floor_char_boundary(CLOSE_REASON_BYTES_MAX)]);
         let mut pipe = Pipe {
-            tcp: &mut self.tcp,
+            transport: &mut self.transport,
             outgoing: &mut self.outgoing,
             outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
             turn: &mut self.turn,
@@ -81,6 +85,12 @@ impl WsConnection {
         }
     }
 
+    /// The stream broke, or TLS found something wrong with it.
+    pub(super) fn end_broken(&mut self) {
+        let is_tls = self.transport.failure().is_some();
+        self.end(if is_tls { WsCloseReason::TlsFailed } else { WsCloseReason::Lost });
+    }
+
     pub(super) fn end(&mut self, reason: WsCloseReason) {
         self.begin_closing(reason);
         self.outgoing = Outgoing::default();
@@ -90,7 +100,7 @@ impl WsConnection {
     pub(super) fn discard_incoming(&mut self) {
         let mut buffer = [0; 4096];
         while let Phase::Draining { peer_may_send, .. } = &mut self.phase {
-            match self.turn.read(&mut self.tcp, &mut buffer) {
+            match self.turn.read(&mut self.transport, &mut buffer) {
                 Ok(0) if self.outgoing.len() > 0 => {
                     // The peer has closed its sending direction, but may still read.
                     *peer_may_send = false;

@@ -30,8 +30,10 @@ pub enum WsSendError {
 /// Why [`WsConnection::connect`](super::WsConnection::connect) failed at once.
 #[derive(Debug)]
 pub enum WsConnectError {
-    /// Not a `ws://host[:port][/path]` URL.
+    /// Not a `ws://host[:port][/path]` or `wss://` URL.
     BadUrl,
+    /// A `wss://` URL, and nobody is trusted.
+    NoTrust,
     /// The system refused.
     Io(io::Error),
 }
@@ -51,7 +53,8 @@ impl std::error::Error for WsSendError {}
 impl fmt::Display for WsConnectError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WsConnectError::BadUrl => formatter.write_str("not a ws:// URL"),
+            WsConnectError::BadUrl => formatter.write_str("not a ws:// or wss:// URL"),
+            WsConnectError::NoTrust => formatter.write_str("nobody is trusted to be the server"),
             WsConnectError::Io(error) => write!(formatter, "cannot connect: {error}"),
         }
     }

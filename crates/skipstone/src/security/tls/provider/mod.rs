@@ -1,13 +1,15 @@
-//! The cryptography provider for rustls: two suites of TLS 1.3, two groups, and ECDSA signatures, all from the library
-//! that `backend` names.
+//! The cryptography providers for rustls: suites, two groups and signatures, all from the library that `backend` names.
+//! Packets of this protocol have two suites of TLS 1.3; TCP and QUIC have those that browsers offer, TLS 1.2 included.
 //!
 //! The provider is built here because each of rustls' own providers is a cargo feature of rustls, and cargo enables a
 //! feature for the whole program: an application that leaves its choice of a provider to rustls
 //! (`ClientConfig::builder()`) fails if two are enabled. So this library enables none.
 
-mod header;
+mod hash;
 mod key_exchange;
+mod records;
 mod signing;
+mod streams;
 mod suite;
 #[cfg(test)]
 mod tests;
@@ -40,8 +42,19 @@ pub(super) fn provider() -> &'static Arc<CryptoProvider> {
 /// The suite of QUIC's first packets (RFC 9001, section 5.2).
 #[cfg(feature = "webtransport")]
 pub(in crate::security) fn initial_suite() -> rustls::quic::Suite {
-    let suite = suite::AES_128_GCM.tls13().and_then(rustls::Tls13CipherSuite::quic_suite);
-    suite.expect("QUIC has it")
+    streams::AES_128_13.quic_suite().expect("QUIC has it")
+}
+
+/// The provider for TCP and QUIC. The client's order of suites decides here, too.
+pub(super) fn stream_provider() -> &'static Arc<CryptoProvider> {
+    static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
+    PROVIDER.get_or_init(|| {
+        let mut cipher_suites = streams::suites();
+        if !has_aes() {
+            cipher_suites.reverse();
+        }
+        Arc::new(CryptoProvider { cipher_suites, ..CryptoProvider::clone(provider()) })
+    })
 }
 
 /// The signature algorithms that a client accepts: for a server's own signature, which is ECDSA as of now, and for

@@ -1,7 +1,6 @@
 //! The server's signature in a handshake.
 
-use crate::security::backend::rand::SystemRandom;
-use crate::security::ecdsa::EcdsaKey;
+use crate::security::private_key::PrivateKey;
 use rustls::crypto::KeyProvider;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::{Signer, SigningKey};
@@ -15,38 +14,50 @@ pub(super) struct Keys;
 
 impl KeyProvider for Keys {
     fn load_private_key(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
-        let key = EcdsaKey::load(&key).ok_or_else(|| Error::General("the key is not one of ECDSA".into()))?;
+        let key =
+            PrivateKey::load(&key).ok_or_else(|| Error::General("the key is of no kind that signs here".into()))?;
         Ok(Arc::new(Shared(Arc::new(key))))
     }
 }
 
 /// One key for all handshakes of a server.
-#[derive(Clone)]
-struct Shared(Arc<EcdsaKey>);
+struct Shared(Arc<PrivateKey>);
+
+/// The key in one handshake.
+struct Chosen {
+    key: Arc<PrivateKey>,
+    scheme: SignatureScheme,
+}
 
 impl SigningKey for Shared {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
-        if offered.contains(&self.0.scheme) { Some(Box::new(self.clone())) } else { None }
+        let scheme = self.0.choose_scheme(offered)?;
+        Some(Box::new(Chosen { key: Arc::clone(&self.0), scheme }))
     }
 
     fn algorithm(&self) -> SignatureAlgorithm {
-        SignatureAlgorithm::ECDSA
+        self.0.algorithm()
     }
 }
 
-impl Signer for Shared {
+impl Signer for Chosen {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        let signed = self.0.pair.sign(&SystemRandom::new(), message);
-        signed.map(|signature| signature.as_ref().to_vec()).map_err(|_| Error::General("signing failed".into()))
+        self.key.sign(self.scheme, message).ok_or_else(|| Error::General("signing failed".into()))
     }
 
     fn scheme(&self) -> SignatureScheme {
-        self.0.scheme
+        self.scheme
     }
 }
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("scheme", &self.0.scheme).finish_non_exhaustive()
+        f.debug_struct("Shared").field("algorithm", &self.0.algorithm()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chosen").field("scheme", &self.scheme).finish_non_exhaustive()
     }
 }

@@ -77,3 +77,149 @@ fn key_exchange_takes_whole_uncompressed_keys_only() {
         }
     }
 }
+
+/// Both ends of a connection over TCP, one with this provider and one with rustls' own, in each version and suite, with keys
+/// of ECDSA and of RSA: all records open, in both directions, whatever their length; a forged one does not.
+#[test]
+fn tls_over_tcp_talks_with_the_provider_that_rustls_has() {
+    use rustls::crypto::CryptoProvider;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
+    use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
+    use std::io::{Read, Write};
+
+    let ecdsa = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
+    let ecdsa_pem = rcgen::CertificateParams::new(vec!["localhost".into()]).expect("a good name");
+    let ecdsa_pem = ecdsa_pem.self_signed(&ecdsa).expect("it is made").pem() + &ecdsa.serialize_pem();
+    let rsa_pem = include_str!("../../../../tests/rsa.pem");
+    let mut tried = std::collections::BTreeSet::new();
+    for suite in stream_provider().cipher_suites.iter().map(|suite| suite.suite()) {
+        for (pem, is_server_ours) in [(&*ecdsa_pem, true), (&ecdsa_pem, false), (rsa_pem, true), (rsa_pem, false)] {
+            let only = |provider: &CryptoProvider| {
+                let mut provider = provider.clone();
+                provider.cipher_suites.retain(|own| own.suite() == suite);
+                Arc::new(provider)
+            };
+            let (ours, theirs) = (only(stream_provider()), only(&theirs::default_provider()));
+            let (server, client) = if is_server_ours { (ours, theirs) } else { (theirs, ours) };
+            let version = match server.cipher_suites[0] {
+                SupportedCipherSuite::Tls13(_) => &rustls::version::TLS13,
+                SupportedCipherSuite::Tls12(_) => &rustls::version::TLS12,
+            };
+            let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).expect("it has one");
+            let key = PrivateKeyDer::from_pem_slice(pem.as_bytes()).expect("it has one");
+            let algorithms = client.signature_verification_algorithms;
+            let server =
+                ServerConfig::builder_with_provider(server).with_protocol_versions(&[version]).expect("it has it");
+            let server =
+                server.with_no_client_auth().with_single_cert(vec![certificate.clone()], key).expect("it is good");
+            let client =
+                ClientConfig::builder_with_provider(client).with_protocol_versions(&[version]).expect("it has it");
+            let mut client = client.with_root_certificates(RootCertStore::empty()).with_no_client_auth();
+            let trust = crate::security::Trust::DangerouslyAnything;
+            let verifier = crate::security::verify::Verifier::new(&trust, "localhost").expect("nothing can be wrong");
+            let rules = crate::security::tls::verify::Rules::new(Arc::new(verifier), algorithms);
+            client.dangerous().set_certificate_verifier(Arc::new(rules));
+            let name = ServerName::try_from("localhost").expect("a good name");
+            let mut client = ClientConnection::new(client.into(), name).expect("it is good");
+            let mut server = ServerConnection::new(server.into()).expect("it is good");
+
+            fn pass<A, B>(
+                from: &mut rustls::ConnectionCommon<A>,
+                to: &mut rustls::ConnectionCommon<B>,
+                spoil: bool,
+            ) -> Result<(), rustls::Error> {
+                let mut wire = Vec::new();
+                while from.wants_write() {
+                    from.write_tls(&mut wire).expect("memory takes it");
+                }
+                if let (true, Some(last)) = (spoil, wire.last_mut()) {
+                    *last ^= 1;
+                }
+                let mut rest = &wire[..];
+                while !rest.is_empty() {
+                    to.read_tls(&mut rest).expect("memory gives it");
+                    to.process_new_packets()?;
+                }
+                Ok(())
+            }
+            let mut failed = None;
+            for _ in 0..4 {
+                failed = failed.or(pass(&mut client, &mut server, false).err());
+                failed = failed.or(pass(&mut server, &mut client, false).err());
+            }
+            // A suite of TLS 1.2 names the kind of the key.
+            let is_ecdsa_pem = pem == ecdsa_pem;
+            let name = format!("{suite:?}");
+            let fits = version.version == rustls::ProtocolVersion::TLSv1_3 || name.contains("ECDSA") == is_ecdsa_pem;
+            assert_eq!(failed.is_none() && !client.is_handshaking(), fits, "{name} {is_ecdsa_pem} {failed:?}");
+            if !fits {
+                continue;
+            }
+            tried.insert((name.clone(), is_ecdsa_pem, is_server_ours));
+            for length in [1, 15, 16, 400, 16_384] {
+                let message: Vec<u8> = (0..length).map(|at| at as u8).collect();
+                let mut came = vec![0; length];
+                client.writer().write_all(&message).expect("it fits");
+                pass(&mut client, &mut server, false).expect("they are genuine");
+                server.reader().read_exact(&mut came).expect("all of it");
+                assert_eq!(came, message, "{name}, {length} bytes up");
+                server.writer().write_all(&message).expect("it fits");
+                pass(&mut server, &mut client, false).expect("they are genuine");
+                client.reader().read_exact(&mut came).expect("all of it");
+                assert_eq!(came, message, "{name}, {length} bytes down");
+            }
+            client.writer().write_all(b"forged").expect("it fits");
+            assert!(pass(&mut client, &mut server, true).is_err(), "{name}");
+        }
+    }
+    assert_eq!(tried.len(), 3 * 4 + 6 * 2, "each suite with each key that it takes, at either end");
+}
+
+/// RFC 9001, appendix A.2 (AES-128) and A.5 (ChaCha20): header protection.
+#[test]
+fn headers_of_quic_are_protected_as_in_rfc_9001() {
+    let suite =
+        |wanted| quic(*stream_provider().cipher_suites.iter().find(|own| own.suite() == wanted).expect("it is there"));
+    let keys = suite(rustls::CipherSuite::TLS13_AES_128_GCM_SHA256).keys(
+        &bytes("8394c8f03e515708"),
+        Side::Client,
+        Version::V1,
+    );
+    let header = keys.local.header;
+    let (mut first, mut number) = (0xc3, [0, 0, 0, 2]);
+    header
+        .encrypt_in_place(&bytes("d1b1c98dd7689fb8ec11d242b123dc9b"), &mut first, &mut number)
+        .expect("a good sample");
+    assert_eq!((first, number), (0xc0, [0x7b, 0x9a, 0xec, 0x34]));
+    header
+        .decrypt_in_place(&bytes("d1b1c98dd7689fb8ec11d242b123dc9b"), &mut first, &mut number)
+        .expect("a good sample");
+    assert_eq!((first, number), (0xc3, [0, 0, 0, 2]));
+    assert!(header.encrypt_in_place(b"short", &mut first, &mut number).is_err());
+}
+
+/// Each suite of QUIC protects packets and headers as the same suite of rustls' own provider.
+#[test]
+fn packets_and_headers_of_quic_are_those_that_rustls_has() {
+    let ours = stream_provider().cipher_suites.iter().filter_map(|suite| suite.tls13()?.quic_suite());
+    let theirs = theirs::default_provider();
+    let mut count = 0;
+    for own in ours {
+        let same = |other: &&SupportedCipherSuite| other.suite() == own.suite.common.suite;
+        let other = quic(*theirs.cipher_suites.iter().find(same).expect("it has it"));
+        let (own, other) =
+            (own.keys(b"a secret", Side::Client, Version::V1), other.keys(b"a secret", Side::Client, Version::V1));
+        for first in [0x40, 0x43, 0xc0, 0xe3] {
+            let (mut ours, mut theirs) = ((first, [1, 2, 3, 4]), (first, [1, 2, 3, 4]));
+            own.local.header.encrypt_in_place(&[9; 16], &mut ours.0, &mut ours.1).expect("a good sample");
+            other.local.header.encrypt_in_place(&[9; 16], &mut theirs.0, &mut theirs.1).expect("a good sample");
+            assert_eq!(ours, theirs);
+        }
+        let (mut ours, mut theirs) = ([5; 99], [5; 99]);
+        let tag = own.local.packet.encrypt_in_place(7, b"head", &mut ours).expect("it seals");
+        let other_tag = other.local.packet.encrypt_in_place(7, b"head", &mut theirs).expect("it seals");
+        assert_eq!((ours, tag.as_ref()), (theirs, other_tag.as_ref()));
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}

@@ -2,7 +2,7 @@
 
 use super::model::{DELAY, Fate, Model, Sessions};
 use super::{START, TRANSCRIPT, Verifier, said};
-use crate::security::tls::config::{client_config_by, server_config_by};
+use crate::security::tls::config::{client_config_by, only, server_config_by};
 use crate::security::tls::provider::provider;
 use crate::security::tls::session::TlsSession;
 use crate::security::{Identity, Trust};
@@ -75,7 +75,7 @@ fn sessions(is_known: bool) -> Arc<Sessions> {
     };
     Arc::new(Sessions {
         client: client_config_by(with_long(true), Arc::new(pin)),
-        server: server_config_by(with_long(is_known), &identity).expect("it is good"),
+        server: server_config_by(with_long(is_known), only(&identity).expect("it is good")),
     })
 }
 

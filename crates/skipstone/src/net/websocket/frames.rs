@@ -1,0 +1,106 @@
+//! Messages on a stream without WebSocket (WIRE.md, section 7.2): each behind its length, in two bytes whose highest bit is
+//! set, so that the first byte tells the stream from TLS and HTTP.
+
+use super::outgoing::Turn;
+use super::transport::Transport;
+use bytes::Bytes;
+use std::io;
+
+/// Bytes of a message.
+pub(super) const RAW_MESSAGE_BYTES_MAX: usize = 16_384;
+/// The highest bit of each length.
+const MARK: u16 = 0x8000;
+/// The first bytes that a length can have.
+pub(super) const FIRST_BYTES: std::ops::RangeInclusive<u8> = 0x80..=0xC0;
+const READ_BYTES: usize = 4 << 10;
+
+/// Messages as they come.
+#[derive(Debug, Default)]
+pub(super) struct RawReader {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+/// What comes next on a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RawItem {
+    Message(Bytes),
+    /// No message: no length that a message can have.
+    Broken,
+    /// More bytes are needed.
+    Incomplete,
+}
+
+/// The bytes in front of a message of this length, which is at most [`RAW_MESSAGE_BYTES_MAX`].
+pub(super) fn prefix(length: usize) -> [u8; 2] {
+    (MARK | length as u16).to_be_bytes()
+}
+
+impl RawReader {
+    /// A reader that has these bytes already.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        RawReader { bytes, taken: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> RawItem {
+        let rest = &self.bytes[self.taken..];
+        let Some(prefix) = rest.first_chunk().map(|prefix| u16::from_be_bytes(*prefix)) else {
+            return RawItem::Incomplete;
+        };
+        let length = usize::from(prefix & !MARK);
+        if prefix & MARK == 0 || !(1..=RAW_MESSAGE_BYTES_MAX).contains(&length) {
+            return RawItem::Broken;
+        }
+        let Some(message) = rest.get(2..2 + length) else { return RawItem::Incomplete };
+        let message = Bytes::copy_from_slice(message);
+        self.taken += 2 + length;
+        RawItem::Message(message)
+    }
+
+    /// Reads once. The buffer never has more than one incomplete message and one read.
+    pub(super) fn fill(&mut self, turn: &mut Turn, transport: &mut Transport) -> io::Result<usize> {
+        self.bytes.drain(..self.taken);
+        self.taken = 0;
+        let end = self.bytes.len();
+        self.bytes.resize(end + READ_BYTES, 0);
+        let read = turn.read(transport, &mut self.bytes[end..]);
+        self.bytes.truncate(end + read.as_ref().map_or(0, |count| *count));
+        if self.bytes.is_empty() {
+            self.bytes.shrink_to(READ_BYTES);
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_whole_however_the_bytes_come() {
+        let lengths = [1, 2, 127, 128, 255, 256, 4_080, RAW_MESSAGE_BYTES_MAX];
+        let messages: Vec<Vec<u8>> = lengths.iter().map(|length| vec![*length as u8; *length]).collect();
+        let stream: Vec<u8> =
+            messages.iter().flat_map(|message| [&prefix(message.len())[..], message].concat()).collect();
+        assert!(lengths.iter().all(|length| FIRST_BYTES.contains(&prefix(*length)[0])));
+        for step in [1, 7, 4_096, stream.len()] {
+            let mut reader = RawReader::default();
+            let mut came = Vec::new();
+            for part in stream.chunks(step) {
+                reader.bytes.extend_from_slice(part);
+                while let RawItem::Message(message) = reader.next() {
+                    came.push(message.to_vec());
+                }
+            }
+            assert_eq!(came, messages, "{step} bytes at a time");
+            assert_eq!(reader.next(), RawItem::Incomplete);
+        }
+    }
+
+    #[test]
+    fn a_length_that_no_message_has_breaks_the_stream() {
+        for bad in [[0x80, 0], [0xC0, 1], [0xFF, 0xFF], [0, 5], [0x7F, 0xFF], [0x47, 0x45]] {
+            assert_eq!(RawReader::new(bad.to_vec()).next(), RawItem::Broken, "{bad:?}");
+        }
+    }
+}

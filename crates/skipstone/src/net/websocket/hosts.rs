@@ -1,0 +1,65 @@
+//! Host names under which a server may be asked for. A page that has its own name point to the server's address (DNS
+//! rebinding) names itself in the Host header, which no script can change.
+
+use std::sync::Arc;
+
+/// The names in `Host` headers that are served; by default all.
+#[derive(Clone, Debug, Default)]
+pub struct AllowedHosts(
+    #[cfg_attr(not(any(test, feature = "websocket")), expect(dead_code, reason = "nobody asks without WebSockets"))]
+    Option<Arc<[String]>>,
+);
+
+impl AllowedHosts {
+    /// Serves only these names or addresses, without ports. An empty list means all.
+    pub fn only(hosts: &[String]) -> Self {
+        AllowedHosts((!hosts.is_empty()).then(|| hosts.into()))
+    }
+
+    /// Whether a request with this `Host` header is served, whatever its port.
+    #[cfg(any(test, feature = "websocket"))]
+    pub(crate) fn admits(&self, host: &[u8]) -> bool {
+        let Some(allowed) = &self.0 else { return true };
+        let Ok(host) = str::from_utf8(host) else { return false };
+        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, _)) => address,
+            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+    }
+
+    /// The error in a configured host, with its remedy; `None` if it is valid.
+    pub(crate) fn complaint(host: &str) -> Option<&'static str> {
+        let is_address = host.parse::<std::net::IpAddr>().is_ok();
+        let is_name =
+            !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
+        (!is_address && !is_name).then_some("a name or an address without a port, as in game.example")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_hosts_are_served_unless_some_are_named() {
+        assert!(AllowedHosts::default().admits(b"evil.example"));
+        let some = AllowedHosts::only(&["game.example".into(), "::1".into()]);
+        for (host, may) in [
+            (&b"game.example"[..], true),
+            (b"Game.Example:7777", true),
+            (b"[::1]:7777", true),
+            (b"[::1]", true),
+            (b"game.example.evil.example", false),
+            (b"127.0.0.1", false),
+            (b"", false),
+            (b"\xff", false),
+        ] {
+            assert_eq!(some.admits(host), may, "{}", String::from_utf8_lossy(host));
+        }
+        assert!(["game.example", "::1", "10.0.0.1"].iter().all(|good| AllowedHosts::complaint(good).is_none()));
+        for bad in ["", "game.example:80", "https://game.example", "a/b", "*"] {
+            assert!(AllowedHosts::complaint(bad).is_some(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Files of a certificate and its key, read again when they have changed.
+//!
+//! Programs that renew certificates write two files one after the other, and some write them slowly. So a change counts when
+//! two looks in a row have seen the same.
+
+use super::news::{CertificateEvent, News};
+use crate::security::identity::{Identity, IdentityFiles};
+use std::sync::Arc;
+
+/// The files of one certificate.
+#[derive(Debug)]
+pub(super) struct Watched {
+    /// The certificate's place among those of the server.
+    place: usize,
+    files: IdentityFiles,
+    /// The content that was judged last, used or refused.
+    judged: Option<Content>,
+    /// What the last look has seen.
+    last_seen: Option<Content>,
+}
+
+/// What the two files hold, or why they cannot be read.
+type Content = Result<(Vec<u8>, Vec<u8>), String>;
+
+impl Watched {
+    /// `None` for a certificate that came from no files.
+    pub(super) fn new(place: usize, identity: &Arc<Identity>) -> Option<Self> {
+        let files = identity.files.clone()?;
+        let content = files.read().map_err(|error| error.to_string());
+        // The files may have changed since the start: they are judged only if they hold what is shown.
+        let is_shown = |content: &(Vec<u8>, Vec<u8>)| {
+            Identity::from_bytes(&files, content).is_ok_and(|now| now.fingerprint() == identity.fingerprint())
+        };
+        let judged = content.ok().filter(is_shown).map(Ok);
+        Some(Watched { place, last_seen: judged.clone(), judged, files })
+    }
+
+    /// Reads the files, and gives a good new certificate to `take`.
+    pub(super) fn look(&mut self, news: &mut News, take: impl FnOnce(usize, Identity)) {
+        let seen = Some(self.files.read().map_err(|error| error.to_string()));
+        let is_settled = self.last_seen == seen;
+        self.last_seen.clone_from(&seen);
+        if !is_settled || seen == self.judged {
+            return;
+        }
+        self.judged = seen;
+        let file = self.files.certificate.clone();
+        let identity = match &self.judged {
+            Some(Ok(content)) => Identity::from_bytes(&self.files, content).map_err(|error| error.to_string()),
+            Some(Err(error)) => Err(error.clone()),
+            None => return,
+        };
+        news.tell(match identity {
+            Err(error) => CertificateEvent::Refused { file, error },
+            Ok(identity) => {
+                let (fingerprint, expires) = (identity.fingerprint(), identity.expires());
+                take(self.place, identity);
+                CertificateEvent::Renewed { file, fingerprint, expires }
+            }
+        });
+    }
+}

@@ -1,0 +1,36 @@
+//! The certificate for each handshake, as rustls asks for it.
+
+use super::shown::Shown;
+use arc_swap::ArcSwap;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::sync::Arc;
+
+/// The clients of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Players, who pin a certificate that stays, or check an authority's.
+    Native,
+    /// Browsers over QUIC, which take a self-signed certificate by its hash if it is short-lived.
+    Browsers,
+}
+
+#[derive(Debug)]
+pub(super) struct Resolver {
+    shown: Arc<ArcSwap<Shown>>,
+    audience: Audience,
+}
+
+impl Resolver {
+    pub(super) fn new(shown: Arc<ArcSwap<Shown>>, audience: Audience) -> Self {
+        Resolver { shown, audience }
+    }
+}
+
+impl ResolvesServerCert for Resolver {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let shown = self.shown.load();
+        let short_lived = shown.short_lived().filter(|_| self.audience == Audience::Browsers);
+        short_lived.or_else(|| shown.choose(hello.server_name(), hello.signature_schemes()))
+    }
+}

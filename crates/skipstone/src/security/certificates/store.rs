@@ -1,0 +1,104 @@
+//! The certificates of a server, at every moment.
+
+use super::files::Watched;
+use super::news::{CertificateEvent, CertificateStats, News};
+use super::resolver::{Audience, Resolver};
+use super::shown::Shown;
+use crate::security::fingerprint::Fingerprint;
+use crate::security::identity::Identity;
+use crate::security::tls;
+use arc_swap::ArcSwap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::SystemTime;
+
+/// The certificates of a server: one or more, of which the first serves whoever names no other.
+#[derive(Debug)]
+pub(crate) struct Certificates {
+    shown: Arc<ArcSwap<Shown>>,
+    state: Mutex<State>,
+}
+
+/// What only the watching thread and the application need.
+#[derive(Debug)]
+struct State {
+    watched: Vec<Watched>,
+    news: News,
+}
+
+impl Certificates {
+    pub(crate) fn new(identities: Vec<Arc<Identity>>) -> Arc<Self> {
+        let watched = (0..).zip(&identities).filter_map(|(place, identity)| Watched::new(place, identity)).collect();
+        let shown = Arc::new(ArcSwap::from_pointee(Shown::new(identities, SystemTime::now())));
+        Arc::new(Certificates { shown, state: Mutex::new(State { watched, news: News::default() }) })
+    }
+
+    /// The certificate that is shown to whoever names no server.
+    pub(crate) fn first(&self) -> Arc<Identity> {
+        Arc::clone(self.shown.load().first())
+    }
+
+    /// The certificate that DTLS shows, if there is one that it can show.
+    #[cfg(feature = "dtls")]
+    pub(crate) fn for_dtls(&self) -> Option<Arc<Identity>> {
+        self.shown.load().identities().find(|identity| identity.serves_dtls()).cloned()
+    }
+
+    /// SHA-256 of the short-lived certificates, of now and of the time behind it, that browsers take by their hash; empty if
+    /// the first certificate is an authority's, which browsers check by themselves.
+    pub(crate) fn web_fingerprints(&self) -> Vec<Fingerprint> {
+        self.shown.load().web_fingerprints()
+    }
+
+    /// A configuration for packets of this protocol, which follows renewals.
+    pub(crate) fn packet_config(&self) -> Arc<rustls::ServerConfig> {
+        tls::server_config_of(self.resolver(Audience::Native))
+    }
+
+    /// A configuration for TLS over TCP, with these application protocols. It follows renewals.
+    pub(crate) fn stream_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
+        tls::stream_config(self.resolver(Audience::Native), protocols)
+    }
+
+    /// A configuration for QUIC, with these application protocols. It follows renewals. If the server's certificate is
+    /// self-signed, browsers are shown a short-lived one.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for QUIC, which is not served yet"))]
+    pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
+        tls::stream_config(self.resolver(Audience::Browsers), protocols)
+    }
+
+    fn resolver(&self, audience: Audience) -> Arc<Resolver> {
+        Arc::new(Resolver::new(Arc::clone(&self.shown), audience))
+    }
+
+    /// Looks for changed files and ended certificates, once. `now` decides about the latter.
+    pub(super) fn look(&self, now: SystemTime) {
+        let mut state = self.state();
+        let State { watched, news } = &mut *state;
+        for files in watched {
+            files.look(news, |place, identity| {
+                self.shown.store(Arc::new(self.shown.load().with(place, identity)));
+            });
+        }
+        if let Some(turned) = self.shown.load().turned(now) {
+            self.shown.store(Arc::new(turned));
+            news.tell(CertificateEvent::ShortLivedRenewed { fingerprints: self.web_fingerprints() });
+        }
+        for identity in self.shown.load().identities() {
+            news.warn_of_end(identity, now);
+        }
+    }
+
+    /// The next thing that happened to a certificate.
+    pub(crate) fn poll_event(&self) -> Option<CertificateEvent> {
+        self.state().news.poll()
+    }
+
+    pub(crate) fn stats(&self) -> CertificateStats {
+        self.state().news.stats()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in there can be left half done.
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,358 @@
+//! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are trusted,
+//! and whatever else comes is closed, counted by its reason, and in nobody's way.
+
+use crate::eventually;
+use skipstone::{
+    Client, ClientConfig, Event, HttpAnswer, Identity, NewcomerLimits, Security, Server, ServerConfig, StreamStats,
+    WebSocketRules, code,
+};
+use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(40);
+const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+    Sec-WebSocket-Version: 13\r\n\r\n";
+
+fn server(websocket_rules: WebSocketRules, trusted_proxies: &[&str]) -> Server {
+    let trusted_proxies = trusted_proxies.iter().map(|proxy| (*proxy).to_owned()).collect();
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    Server::start(ServerConfig { websocket_rules, trusted_proxies, ..ServerConfig::new(address) }).expect("it starts")
+}
+
+/// What comes back until the server ends the stream.
+fn ask(server: &Server, said: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+    // The server may have ended it already.
+    let _ = stream.write_all(said);
+    let mut answer = Vec::new();
+    match stream.read_to_end(&mut answer) {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "it was not ended: {error}"),
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Connects, and returns the client and the address that the server was told.
+fn enter(server: &mut Server, url: &str) -> Result<(Client, SocketAddr), String> {
+    let mut client = Client::connect(url, b"", ClientConfig::default()).map_err(|error| error.to_string())?;
+    let (mut from, end) = (None, Instant::now() + PATIENCE);
+    while Instant::now() < end {
+        while let Some(event) = server.poll_event() {
+            if let Event::Requested { peer, remote, .. } = event {
+                server.accept(peer).expect("it asked");
+                from = Some(remote);
+            }
+        }
+        client.wait(Duration::from_millis(5));
+        match client.poll_event() {
+            Some(Event::Connected { .. }) => return Ok((client, from.expect("it asked before"))),
+            Some(Event::Closed { close, .. }) => return Err(format!("{} {}", close.code, close.reason_text())),
+            _ => {}
+        }
+    }
+    Err("it is not let in".into())
+}
+
+fn counts(server: &Server, is_so: impl Fn(&StreamStats) -> bool) {
+    assert!(eventually(|| is_so(&server.driver_stats().streams)), "{:?}", server.driver_stats().streams);
+}
+
+#[test]
+fn http_is_answered_with_health_with_what_is_registered_and_with_a_hint() {
+    let answer = HttpAnswer {
+        path: "/hash".into(),
+        content_type: "application/json".into(),
+        body: b"[1]".to_vec(),
+        is_public: true,
+    };
+    let rules = WebSocketRules { http_answers: vec![answer], hosts: vec!["game.example".into()], ..Default::default() };
+    let server = server(rules, &[]);
+    for (request, status, word) in [
+        ("GET /healthz HTTP/1.1\r\nHost: game.example:80\r\n\r\n", "200 OK", "ok"),
+        ("HEAD /healthz HTTP/1.1\r\nHost: game.example\r\n\r\n", "200 OK", ""),
+        ("GET /hash?now HTTP/1.1\r\nHost: game.example\r\n\r\n", "200 OK", "[1]"),
+        ("POST /hash HTTP/1.1\r\nHost: game.example\r\n\r\n", "405 ", "GET"),
+        ("GET / HTTP/1.1\r\nHost: game.example\r\n\r\n", "426 ", "WebSocket"),
+        ("GET /x HTTP/1.1\r\nHost: game.example\r\n\r\n", "404 ", "/healthz"),
+        ("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", "421 ", "host name"),
+        (&format!("GET / HTTP/1.1\r\nHost: evil.example\r\n{UPGRADE}"), "421 ", "host name"),
+    ] {
+        let answer = ask(&server, request.as_bytes());
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}{answer}");
+        assert!(body.contains(word) && head.contains("close\r\n"), "{request}{answer}");
+    }
+    counts(&server, |streams| (streams.answered, streams.not_upgraded, streams.foreign) == (4, 2, 2));
+}
+
+#[test]
+fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
+    let mut server = server(WebSocketRules { requires_tls: true, ..Default::default() }, &[]);
+    let page = ask(&server, b"GET /play?x=1 HTTP/1.1\r\nHost: game.example:7777\r\n\r\n");
+    assert!(
+        page.starts_with("HTTP/1.1 308 ") && page.contains("Location: https://game.example:7777/play?x=1\r\n"),
+        "{page}"
+    );
+    let socket = ask(&server, format!("GET / HTTP/1.1\r\nHost: x\r\n{UPGRADE}").as_bytes());
+    assert!(socket.starts_with("HTTP/1.1 426 ") && socket.contains("wss://"), "{socket}");
+    assert!(ask(&server, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    assert_eq!(ask(&server, &[0x80, 1, 0]), "");
+    counts(&server, |streams| (streams.not_taken, streams.answered) == (3, 1));
+    let url = server.url().replacen("skip://", "wss://", 1);
+    enter(&mut server, &url).expect("it is encrypted");
+    let refused = WebSocketRules { requires_tls: true, ..Default::default() };
+    let config = ServerConfig {
+        websocket_rules: refused,
+        security: Some(Security::plain()),
+        ..ServerConfig::new(([127, 0, 0, 1], 0).into())
+    };
+    let error = Server::start(config).expect_err("it has no certificate").to_string();
+    assert!(error.contains("requires_tls") && error.contains("Security::from_files"), "{error}");
+}
+
+#[test]
+fn a_server_that_the_url_does_not_mean_is_not_trusted() {
+    let mut server = server(WebSocketRules::default(), &[]);
+    let port = server.local_addr().port();
+    for host in ["127.0.0.1", "localhost"] {
+        let url = format!("wss://{host}:{port}#sha256={}", "5a".repeat(32));
+        let error = enter(&mut server, &url).expect_err("another fingerprint");
+        assert!(error.starts_with(&code::SECURITY.to_string()) && error.contains("fingerprint"), "{error}");
+        let error = enter(&mut server, &format!("wss://{host}:{port}")).expect_err("nobody has signed it");
+        assert!(error.starts_with(&code::SECURITY.to_string()) && error.contains("nobody trusted"), "{error}");
+    }
+    counts(&server, |streams| streams.tls_failures == 4);
+}
+
+/// A proxy that says this first, or within the request, and then passes all bytes on.
+fn proxy(server: SocketAddr, first: &'static str, header: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has one");
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("it comes");
+        let mut upstream = TcpStream::connect(server).expect("it listens");
+        let mut request = vec![0; 4_096];
+        let length = client.read(&mut request).expect("it speaks");
+        let line = request.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let line = if header.is_empty() { 0 } else { line };
+        let parts = [first.as_bytes(), &request[..line], header.as_bytes(), &request[line..length]];
+        upstream.write_all(&parts.concat()).expect("it reads");
+        let (mut up_from, mut up_to) = (client.try_clone().expect("a handle"), upstream.try_clone().expect("a handle"));
+        std::thread::spawn(move || std::io::copy(&mut up_from, &mut up_to));
+        let _ = std::io::copy(&mut upstream, &mut client);
+    });
+    address
+}
+
+#[test]
+fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
+    const V1: &str = "PROXY TCP4 203.0.113.7 127.0.0.1 40000 7777\r\n";
+    const FORWARDED: &str = "X-Forwarded-For: 1.2.3.4, 203.0.113.8\r\n";
+    let told: IpAddr = [203, 0, 113, 7].into();
+    let mut trusting = server(WebSocketRules::default(), &["127.0.0.0/8"]);
+    let address = trusting.local_addr();
+    for (scheme, first, header, expected) in [
+        ("ws", V1, "", told),
+        ("tcp", V1, "", told),
+        ("wss", V1, "", told),
+        ("ws", "", FORWARDED, [203, 0, 113, 8].into()),
+        ("ws", "", "Forwarded: for=203.0.113.9;proto=https\r\nX-Forwarded-For: 1.1.1.1\r\n", [203, 0, 113, 9].into()),
+        // Behind its header the client speaks, which is no proxy.
+        ("ws", V1, FORWARDED, told),
+        ("ws", "", "", [127, 0, 0, 1].into()),
+    ] {
+        let pin = trusting.url().split_once('#').map(|(_, pin)| format!("#{pin}")).filter(|_| scheme == "wss");
+        let url = format!("{scheme}://{}{}", proxy(address, first, header), pin.unwrap_or_default());
+        let (_client, from) = enter(&mut trusting, &url).expect(&url);
+        assert_eq!(from.ip(), expected, "{scheme} {first}{header}");
+    }
+    assert_eq!(ask(&trusting, b"PROXY TCP4 1.2.3.4\r\n"), "");
+    counts(&trusting, |streams| streams.bad_proxy_headers == 1);
+
+    let mut wary = server(WebSocketRules::default(), &["10.0.0.0/8"]);
+    let url = format!("ws://{}", proxy(wary.local_addr(), "", FORWARDED));
+    let (_client, from) = enter(&mut wary, &url).expect("the header counts for nothing");
+    assert!(from.ip().is_loopback());
+    assert!(ask(&wary, V1.as_bytes()).contains("none of the server's trusted proxies"));
+    counts(&wary, |streams| streams.bad_proxy_headers == 1);
+}
+
+#[test]
+fn streams_of_a_trusted_proxy_count_for_the_networks_of_their_clients() {
+    let newcomers = NewcomerLimits { network_max: 4, all_max: 1_000, ..NewcomerLimits::default() };
+    let server = server(WebSocketRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
+    let come = |host: u8, network: u8| {
+        let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
+        write!(stream, "PROXY TCP4 10.0.{network}.{host} 127.0.0.1 1 2\r\n").expect("it is open");
+        stream
+    };
+    let first = come(1, 1);
+    counts(&server, |streams| streams.accepted == 1);
+    let hostile: Vec<_> = (0..20).map(|host| come(host, 2)).collect();
+    counts(&server, |streams| streams.accepted == 21 && streams.displaced >= 16);
+    drop(hostile);
+    first.set_nonblocking(true).expect("it is a socket");
+    let still = (&first).read(&mut [0; 1]).expect_err("nothing was said");
+    assert_eq!(still.kind(), std::io::ErrorKind::WouldBlock, "it was not displaced");
+}
+
+/// A ClientHello of TLS 1.2, as far as it matters here: a record's head, and a part of what it announces.
+const HALF_A_HELLO: &[u8] = &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
+
+#[test]
+fn what_never_becomes_a_connection_ends_in_its_time_and_is_counted() {
+    let timeout = Duration::from_millis(400);
+    let newcomers = NewcomerLimits { timeout, ..NewcomerLimits::default() };
+    let mut server = server(WebSocketRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
+    let url = format!("ws://{}", server.local_addr());
+    let stays = enter(&mut server, &url).expect("it is let in");
+    for said in [HALF_A_HELLO, &[0x16], &[0x80], &[0x80, 200, 1, 2, 3], b"PROXY TC", b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0"]
+    {
+        let began = Instant::now();
+        assert_eq!(ask(&server, said), "");
+        assert!(began.elapsed() >= timeout, "{said:?}");
+    }
+    counts(&server, |streams| streams.timed_out == 6);
+    // One byte now and then does not help.
+    let mut slow = TcpStream::connect(server.local_addr()).expect("it listens");
+    slow.set_read_timeout(Some(Duration::from_millis(20))).expect("it is a socket");
+    let is_over = HALF_A_HELLO.iter().cycle().take(500).any(|byte| {
+        let _ = slow.write_all(&[*byte]);
+        slow.read(&mut [0; 64])
+            .map_or_else(|error| error.kind() == std::io::ErrorKind::ConnectionReset, |count| count == 0)
+    });
+    assert!(is_over, "it was ended");
+    assert!(server.poll_event().is_none_or(|event| !matches!(event, Event::Closed { .. })), "the other one stays");
+    drop(stays);
+}
+
+#[test]
+fn garbage_is_counted_by_its_kind_and_others_play_on() {
+    let mut server = server(WebSocketRules::default(), &["127.0.0.1"]);
+    let url = server.url().replacen("skip://", "wss://", 1);
+    let (mut client, _) = enter(&mut server, &url).expect("it is let in");
+    let bad_tls = [&[0x16, 3, 1, 0x50, 0][..], b"hello"].concat();
+    // An alert comes back.
+    assert!(ask(&server, &bad_tls).starts_with('\u{15}'));
+    assert!(ask(&server, b"\x16\xff\xff\xff\xff").len() < 100);
+    assert!(ask(&server, b"\x00\x01\x02").starts_with("HTTP/1.1 400 "));
+    assert_eq!(ask(&server, &[0x80, 0]), "");
+    assert_eq!(ask(&server, &[0xC0, 1]), "");
+    assert_eq!(ask(&server, b"\r\n\r\n\0\r\nQUIT\n\x11\x11\0\0"), "");
+    assert!(
+        ask(&server, format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(9_000)).as_bytes())
+            .starts_with("HTTP/1.1 431 ")
+    );
+    let upgrade = format!("GET / HTTP/1.1\r\nHost: x\r\n{UPGRADE}");
+    let too_long = [upgrade.as_bytes(), &[0x82, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3, 4]].concat();
+    let answer = ask(&server, &too_long);
+    assert!(answer.contains("message too large"), "closed with 1009: {answer}");
+    let unmasked = [upgrade.as_bytes(), &[0x82, 1, 7]].concat();
+    assert!(ask(&server, &unmasked).contains("broken frame"));
+    counts(&server, |streams| {
+        (streams.tls_failures, streams.malformed_requests, streams.broken_frames) == (2, 1, 3)
+            && (streams.bad_proxy_headers, streams.oversized_requests, streams.oversized_messages) == (1, 1, 1)
+    });
+    client.send(7, "still here").expect("it stands");
+    let end = Instant::now() + PATIENCE;
+    while !matches!(server.poll_event(), Some(Event::Message { payload, .. }) if payload == "still here") {
+        assert!(Instant::now() < end, "the message does not come");
+        server.wait(Duration::from_millis(5));
+    }
+}
+
+/// A folder with a certificate that is renewed.
+struct Renewals {
+    file: std::path::PathBuf,
+    print: [u8; 32],
+}
+
+impl Renewals {
+    fn new(name: &str) -> Self {
+        let file = std::env::temp_dir().join(format!("skipstone-{name}-{}.pem", std::process::id()));
+        let mut renewals = Renewals { file, print: [0; 32] };
+        renewals.renew();
+        renewals
+    }
+
+    fn renew(&mut self) {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
+        let params = rcgen::CertificateParams::new(vec!["localhost".into()]).expect("a good name");
+        let pem = key.serialize_pem() + &params.self_signed(&key).expect("it is made").pem();
+        std::fs::write(&self.file, &pem).expect("there is room");
+        self.print = Identity::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good").fingerprint();
+    }
+}
+
+impl Drop for Renewals {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// Clients of this number over wss while the certificate is renewed three times: nobody is dropped, and who comes then is shown
+/// the new one, by every carrier.
+fn renew_three_times_under(clients: usize) {
+    let mut renewals = Renewals::new(&format!("renewed-{clients}"));
+    let security = Security::from_files(&renewals.file, None).expect("it is good");
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let mut server =
+        Server::start(ServerConfig { security: Some(security), ..ServerConfig::new(address) }).expect("it starts");
+    let port = server.local_addr().port();
+    let url = |scheme: &str, print: [u8; 32]| {
+        let digits: String = print.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{scheme}://127.0.0.1:{port}#sha256={digits}")
+    };
+    let urls = [
+        "wss",
+        "skip",
+        #[cfg(feature = "dtls")]
+        "skip+dtls",
+    ];
+    let first = url("wss", renewals.print);
+    let mut all: Vec<Client> = (0..clients).map(|_| enter(&mut server, &first).expect("it is let in").0).collect();
+    for round in 1..=3 {
+        let old = renewals.print;
+        renewals.renew();
+        let began = Instant::now();
+        assert!(eventually(|| server.fingerprint() == Some(renewals.print)), "it is read");
+        println!("renewal {round}: used after {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(5));
+        for scheme in urls {
+            enter(&mut server, &url(scheme, renewals.print)).expect(scheme);
+            let error = enter(&mut server, &url(scheme, old)).map(drop).expect_err("the old one is not shown");
+            assert!(error.contains("fingerprint"), "{error}");
+        }
+        assert!(matches!(server.poll_certificate_event(), Some(skipstone::CertificateEvent::Renewed { .. })));
+    }
+    assert_eq!((server.certificate_stats().renewed, server.certificate_stats().refused), (3, 0));
+    for client in &mut all {
+        client.send(7, "still here").expect("it stands");
+    }
+    let (mut heard, end) = (0, Instant::now() + PATIENCE);
+    while heard < clients {
+        assert!(Instant::now() < end, "{heard} of {clients} were heard");
+        server.wait(Duration::from_millis(5));
+        while let Some(event) = server.poll_event() {
+            heard += usize::from(matches!(event, Event::Message { .. }));
+        }
+    }
+    let dropped =
+        all.iter_mut().filter_map(Client::poll_event).filter(|event| matches!(event, Event::Closed { .. })).count();
+    println!("{clients} clients over wss, 3 renewals, {dropped} dropped, {heard} heard after them");
+    assert_eq!(dropped, 0);
+}
+
+#[test]
+fn a_certificate_is_renewed_under_players_who_do_not_notice() {
+    renew_three_times_under(10);
+}
+
+/// `cargo test -p skipstone --features dtls,simulate --test claims three_hundred -- --ignored --nocapture`.
+#[test]
+#[ignore = "three hundred clients, each with a thread"]
+fn a_certificate_is_renewed_under_three_hundred_players() {
+    renew_three_times_under(300);
+}
