@@ -44,3 +44,5 @@ mod stress_proves_every_line;
 #[cfg(unix)]
 mod stress_says_what_went_wrong;
 mod sweep_judges_what_it_draws;
+#[cfg(all(unix, feature = "dashboard"))]
+mod the_dashboard_listens_where_it_may;

@@ -225,7 +225,7 @@ export class Overview implements View {
         "c4",
         (frame) => frame.rtt_ms?.[2] ?? null,
         milliseconds,
-        (frame) => (frame.rtt_ms ? `half below ${milliseconds(frame.rtt_ms[0])}` : "no clients"),
+        (frame) => (frame.rtt_ms ? `median ${milliseconds(frame.rtt_ms[0])}` : "no clients"),
       ),
       tile(
         "Loss",
