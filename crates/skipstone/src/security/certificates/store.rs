@@ -55,6 +55,7 @@ impl Certificates {
     }
 
     /// A configuration for TLS over TCP, with these application protocols. It follows renewals.
+    #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
     pub(crate) fn stream_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         tls::stream_config(self.resolver(Audience::Native), protocols)
     }
