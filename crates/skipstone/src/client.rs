@@ -122,20 +122,15 @@ pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -
 }
 
 /// What `wss://` needs to know this host.
-#[cfg(feature = "__tls")]
+#[cfg(all(feature = "__tls", feature = "websocket"))]
 fn stream_tls(trust: &Trust, host: &str) -> Result<TlsClient, StartError> {
-    #[cfg(feature = "websocket")]
-    {
-        let (config, name) = trust.streams(host).map_err(StartError::Trust)?;
-        Ok(TlsClient { config, name })
-    }
-    #[cfg(not(feature = "websocket"))]
-    Err(StartError::Trust(TrustError::NoEncryption))
+    let (config, name) = trust.streams(host).map_err(StartError::Trust)?;
+    Ok(TlsClient { config, name })
 }
 
-#[cfg(not(feature = "__tls"))]
+#[cfg(not(all(feature = "__tls", feature = "websocket")))]
 fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
-    Err(StartError::Trust(TrustError::NoEncryption))
+    Err(StartError::Trust(crate::security::TrustError::NoEncryption))
 }
 
 /// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]

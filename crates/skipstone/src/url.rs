@@ -57,7 +57,7 @@ impl Scheme {
     }
 
     /// Whether the connection is a TCP stream.
-    pub(crate) fn is_stream(self) -> bool {
+    pub fn is_stream(self) -> bool {
         matches!(self, Scheme::WebSocket | Scheme::SecureWebSocket | Scheme::Tcp)
     }
 

@@ -126,6 +126,7 @@ impl Security {
     }
 
     /// The configuration of TLS over TCP, which follows renewals.
+    #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
     pub(crate) fn streams(&self) -> Option<Arc<rustls::ServerConfig>> {
         self.certificates.as_ref().map(|certificates| certificates.stream_config(&[tls::HTTP]))
     }
@@ -205,6 +206,7 @@ impl Trust {
 
     /// What a client needs for TLS over TCP with this host: the configuration, and the name to ask for.
     #[cfg(feature = "__tls")]
+    #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
     pub(crate) fn streams(
         &self,
         host: &str,

@@ -3,8 +3,8 @@
 
 use crate::eventually;
 use skipstone::{
-    Client, ClientConfig, Event, HttpAnswer, Identity, NewcomerLimits, Security, Server, ServerConfig, StreamStats,
-    WebSocketRules, code,
+    Client, ClientConfig, Event, Group, HttpAnswer, Identity, NewcomerLimits, Security, Server, ServerConfig,
+    StreamStats, Threading, WebSocketRules, code,
 };
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -260,6 +260,57 @@ fn garbage_is_counted_by_its_kind_and_others_play_on() {
     while !matches!(server.poll_event(), Some(Event::Message { payload, .. }) if payload == "still here") {
         assert!(Instant::now() < end, "the message does not come");
         server.wait(Duration::from_millis(5));
+    }
+}
+
+/// One that joins and never reads again is closed with its reason when its queue is full; what waits for it is bounded, and the one
+/// beside it gets everything.
+#[test]
+fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
+    for scheme in ["ws", "wss", "tcp"] {
+        let mut server = server(WebSocketRules::default(), &[]);
+        let url = match scheme {
+            "wss" => server.url().replacen("skip://", "wss://", 1),
+            scheme => format!("{scheme}://{}", server.local_addr()),
+        };
+        // Stepped by hand, it reads only while it is driven.
+        let config = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+        let mut deaf = Client::connect(&url, b"deaf", config).expect("a socket");
+        let end = Instant::now() + PATIENCE;
+        while !matches!(deaf.poll_event(), Some(Event::Connected { .. })) {
+            assert!(Instant::now() < end, "it is not let in");
+            deaf.drive(Duration::from_millis(2)).expect("it drives");
+            while let Some(event) = server.poll_event() {
+                if let Event::Requested { peer, .. } = event {
+                    server.accept(peer).expect("it asked");
+                }
+            }
+        }
+        let (mut good, _) = enter(&mut server, &url).expect("it is let in");
+        let (mut sent, mut heard, mut closed) = (0, 0, None);
+        while closed.is_none() || heard < sent {
+            assert!(Instant::now() < end, "{scheme}: {sent} sent, {heard} heard, closed: {closed:?}");
+            // Never ahead of the good one by what its own queue would not hold.
+            if closed.is_none() && sent < heard + 100 {
+                let _ = server.broadcast(Group::EVERYONE, 7, vec![9; 10_000]).expect("room");
+                server.flush().expect("it runs");
+                sent += 1;
+            }
+            while let Some(event) = server.poll_event() {
+                if let Event::Closed { close, .. } = event {
+                    closed = Some((close.code, close.reason_text().into_owned()));
+                }
+            }
+            while let Some(event) = good.poll_event() {
+                heard += usize::from(matches!(event, Event::Message { .. }));
+                assert!(!matches!(event, Event::Closed { .. }), "{scheme}: the good one stays");
+            }
+            good.wait(Duration::from_micros(200));
+        }
+        let (code, reason) = closed.expect("it was");
+        assert_eq!(code, code::QUEUE_OVERFLOW, "{scheme}: {reason}");
+        // Its channel's queue and its stream's, and what the kernel took.
+        assert!((8 << 20..48 << 20).contains(&(sent * 10_000)), "{scheme}: after {sent} messages");
     }
 }
 

@@ -19,12 +19,13 @@ use tungstenite::handshake::client::generate_key;
 use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketContext;
 
-use self::opening::Entrance;
 pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
+use super::entrance::Entrance;
 use super::frames::{RAW_MESSAGE_BYTES_MAX, RawItem, RawReader};
 use super::handshake::{FirstBytes, Head, encode_request};
-use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe, Turn};
+use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe};
 use super::transport::Transport;
+use super::turn::Turn;
 use super::{
     MESSAGE_BYTES_MAX, StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose, WsState,
     WsStatistics,

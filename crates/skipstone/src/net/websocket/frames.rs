@@ -1,8 +1,8 @@
-//! Messages on a stream without WebSocket (WIRE.md, section 7.2): each behind its length, in two bytes whose highest bit is
+//! Messages on a stream without WebSocket (WIRE.md, section 7.3): each behind its length, in two bytes whose highest bit is
 //! set, so that the first byte tells the stream from TLS and HTTP.
 
-use super::outgoing::Turn;
 use super::transport::Transport;
+use super::turn::Turn;
 use bytes::Bytes;
 use std::io;
 

@@ -17,6 +17,8 @@ mod answers;
 #[cfg(feature = "websocket")]
 mod connection;
 #[cfg(feature = "websocket")]
+mod entrance;
+#[cfg(feature = "websocket")]
 mod frames;
 mod gate;
 #[cfg(feature = "websocket")]
@@ -35,6 +37,8 @@ mod proxy_protocol;
 mod tls;
 #[cfg(feature = "websocket")]
 mod transport;
+#[cfg(feature = "websocket")]
+mod turn;
 
 use std::time::Duration;
 

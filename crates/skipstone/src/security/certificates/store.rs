@@ -55,13 +55,14 @@ impl Certificates {
     }
 
     /// A configuration for TLS over TCP, with these application protocols. It follows renewals.
+    #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
     pub(crate) fn stream_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         tls::stream_config(self.resolver(Audience::Native), protocols)
     }
 
     /// A configuration for QUIC, with these application protocols. It follows renewals. If the server's certificate is
     /// self-signed, browsers are shown a short-lived one.
-    #[cfg_attr(not(test), allow(dead_code, reason = "for QUIC, which is not served yet"))]
+    #[allow(dead_code, reason = "for QUIC, which is not served yet")]
     pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         tls::stream_config(self.resolver(Audience::Browsers), protocols)
     }

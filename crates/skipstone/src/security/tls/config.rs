@@ -17,6 +17,7 @@ use std::sync::Arc;
 /// The application protocol (RFC 7301), so that a server of another protocol refuses the handshake.
 const ALPN: &[u8] = b"skipstone/1";
 /// The application protocol of TLS over TCP.
+#[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
 pub(crate) const HTTP: &[u8] = b"http/1.1";
 
 /// A server's side, with the certificate that this chooses for each handshake.
@@ -69,6 +70,7 @@ pub(super) fn only(identity: &Identity) -> Option<Arc<dyn ResolvesServerCert>> {
 }
 
 /// A client's side over TCP, for one server, which the rules know by its name.
+#[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
 pub(crate) fn stream_client_config(verifier: Arc<Verifier>) -> Arc<ClientConfig> {
     let provider = stream_provider().clone();
     let rules = Rules::new(verifier, provider.signature_verification_algorithms);

@@ -60,7 +60,7 @@ fn the_schema_rejects_unknown_fields_wrong_types_and_impossible_numbers() {
     }
     for (path, value) in [
         ("/verdict", json!("passed")),
-        ("/transport", json!("tcp")),
+        ("/transport", json!("pigeon")),
         ("/schema_version", json!(2)),
         ("/started", json!("yesterday")),
         ("/messages/lost", json!(-1)),

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
 
@@ -10,28 +9,8 @@ use super::super::answers::text;
 use super::super::frames::RawReader;
 use super::super::handshake::{HEAD_BYTES_MAX, Head, Requested, Source, Verdict, judge_request, judge_response};
 use super::super::proxy_protocol::ProxyHeader;
-use super::super::{StreamKind, StreamRules, WsCloseReason};
+use super::super::{StreamKind, WsCloseReason};
 use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
-
-/// What a server waits for.
-#[derive(Debug)]
-pub(super) struct Entrance {
-    pub(super) head: Head,
-    rules: Arc<StreamRules>,
-    /// A PROXY header may still come.
-    may_be_announced: bool,
-    /// The other end of TCP is a trusted proxy.
-    is_proxied: bool,
-    /// The one that it speaks for is one, too, or nobody: headers may name the client.
-    names_client: bool,
-}
-
-impl Entrance {
-    pub(super) fn new(rules: Arc<StreamRules>, peer: SocketAddr) -> Self {
-        let is_proxied = rules.proxies.has(peer.ip());
-        Entrance { head: Head::default(), rules, may_be_announced: true, is_proxied, names_client: is_proxied }
-    }
-}
 
 impl WsConnection {
     pub(super) fn check_connected(&mut self) {

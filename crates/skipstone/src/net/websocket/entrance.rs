@@ -1,0 +1,26 @@
+//! What a server knows of a stream before it is open.
+
+use super::StreamRules;
+use super::handshake::Head;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// What a server waits for.
+#[derive(Debug)]
+pub(super) struct Entrance {
+    pub(super) head: Head,
+    pub(super) rules: Arc<StreamRules>,
+    /// A PROXY header may still come.
+    pub(super) may_be_announced: bool,
+    /// The other end of TCP is a trusted proxy.
+    pub(super) is_proxied: bool,
+    /// The one that it speaks for is one, too, or nobody: headers may name the client.
+    pub(super) names_client: bool,
+}
+
+impl Entrance {
+    pub(super) fn new(rules: Arc<StreamRules>, peer: SocketAddr) -> Self {
+        let is_proxied = rules.proxies.has(peer.ip());
+        Entrance { head: Head::default(), rules, may_be_announced: true, is_proxied, names_client: is_proxied }
+    }
+}
