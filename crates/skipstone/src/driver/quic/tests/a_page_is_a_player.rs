@@ -1,7 +1,7 @@
 //! Joins, speaks in every delivery mode through loss, sends datagrams as long as the path carries, and leaves.
 
 use super::*;
-use skipstone_netsim::Loss;
+use skipstone_netsim::{Loss, QueueLimit};
 use skipstone_proto::{ChannelRule, ClosedBy, DeliveryMode, Settings, code};
 
 const MODES: [DeliveryMode; 5] = [
@@ -79,6 +79,34 @@ fn datagrams_are_as_long_as_quic_says() {
         let mtu = usize::from(guest.quic.current_mtu());
         assert!(mtu <= path - 28 && mtu + 24 > (path - 28).min(1_452), "{path}: {mtu}");
     }
+}
+
+/// Of QUIC's controllers CUBIC takes each loss for congestion, and would hold back what the protocol's own lets go.
+#[test]
+fn random_losses_do_not_slow_a_page_down() {
+    let lossy = LinkConfig {
+        loss: Loss::Random(0.02),
+        rate_bits_per_second: Some(20_000_000),
+        queue: QueueLimit::Bytes(60_000),
+        ..link()
+    };
+    let mut world = World::new(3, Config::server(Settings::default()), lossy);
+    world.connect();
+    let (mut sent, peer) = (0, world.host.peer.expect("it is there"));
+    let end = world.now + Duration::from_secs(6);
+    while world.now < end {
+        while world.host.endpoint.send(world.now, peer, 0, Bytes::from(vec![0; 10_000]), MessageId(0)).is_ok() {
+            sent += 1;
+            if sent > world.player.got.len() + 40 {
+                break;
+            }
+        }
+        world.run_for(Duration::from_millis(5));
+    }
+    let megabits = world.player.got.len() as f64 * 10_000.0 * 8.0 / 6e6;
+    println!("{megabits:.1} Mbit/s");
+    assert!(megabits > 13.0, "{megabits:.1} of 20 Mbit/s");
+    assert_eq!(world.host.guests.stats().dropped, 0, "nothing waited for QUIC");
 }
 
 #[test]
