@@ -146,11 +146,6 @@ impl Slots {
         self.find(peer)?.connection.as_deref_mut()
     }
 
-    /// The first connection for which `is_it` is true.
-    pub(crate) fn find_by(&mut self, mut is_it: impl FnMut(&Connection) -> bool) -> Option<PeerId> {
-        self.connections().find(|connection| is_it(connection)).map(|connection| connection.peer())
-    }
-
     pub(crate) fn connection_at(&mut self, index: u32) -> Option<&mut Connection> {
         self.at(index)?.connection.as_deref_mut()
     }

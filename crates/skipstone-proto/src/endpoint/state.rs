@@ -104,6 +104,9 @@ impl Endpoint {
         if path.carrier.is_bound {
             self.directory.by_socket.insert(path.socket, index);
         }
+        if connection.side() == Side::Client {
+            self.directory.set_client_socket(index, None, path.socket);
+        }
         self.slots.fill(connection);
         self.activate(index);
     }
@@ -194,3 +197,6 @@ impl Endpoint {
         self.account(index);
     }
 }
+        if connection.side() == Side::Client {
+            self.directory.remove_client(index, path.socket);
+        }
