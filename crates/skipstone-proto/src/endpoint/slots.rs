@@ -28,6 +28,8 @@ pub(crate) struct Slot {
     pub(crate) is_unflushed: bool,
     /// The connection's stream accepts no more bytes for now.
     pub(crate) is_blocked: bool,
+    /// The connection is an encrypted handshake that the endpoint counts among those that are pending.
+    pub(crate) is_pending: bool,
     /// Something happened to the connection since [`Slot::untouch`].
     is_touched: bool,
     /// Time of the connection's first timer in the wheel.
@@ -88,6 +90,7 @@ impl Slots {
                 is_waiting: false,
                 is_unflushed: false,
                 is_blocked: false,
+                is_pending: false,
                 is_touched: false,
                 armed: Time::NEVER,
                 armed_next: Time::NEVER,
@@ -119,6 +122,13 @@ impl Slots {
         slot.is_touched = false;
         self.free.push(index);
         Some(connection)
+    }
+
+    /// The endpoint counts this connection among the pending handshakes.
+    pub(crate) fn set_pending(&mut self, peer: PeerId) {
+        if let Some(slot) = self.find(peer) {
+            slot.is_pending = true;
+        }
     }
 
     pub(crate) fn take_groups(&mut self, index: u32) -> Vec<Group> {
