@@ -19,6 +19,12 @@ const GROWTH_PERCENT_MAX: f64 = 10.0;
 /// What a message may cost more, in percent, where each of 4,096 channels carries one in turn in place of 64.
 const CHANNELS_PERCENT_MAX: f64 = 10.0;
 
+/// What a datagram may cost more, in percent, when there is more of what its sender would like to make it cost: by the name of the
+/// scenario with little of it, and with much.
+const STRANGERS_PERCENT_MAX: f64 = 30.0;
+const OF_STRANGERS: [(&str, &str); 3] =
+    [("resets-100", "resets-1000"), ("opens-385", "opens-984"), ("rates-1000", "rates-8000")];
+
 /// One of the scenarios.
 struct Scenario {
     /// In the record.
@@ -54,6 +60,24 @@ const SCENARIOS: &[Scenario] = &[
         name: "channels-4096",
         words: "channels 4096 60",
         unit: "message, each on another of 4,096 channels used before",
+    },
+    Scenario { name: "resets-100", words: "resets 100 500", unit: "RESET of a stranger, 100 clients, no listening" },
+    Scenario {
+        name: "resets-1000",
+        words: "resets 1000 500",
+        unit: "RESET of a stranger, 1,000 clients, no listening",
+    },
+    Scenario { name: "opens-385", words: "opens 1 500", unit: "refused OPEN, 385 pending handshakes" },
+    Scenario { name: "opens-984", words: "opens 600 500", unit: "refused OPEN, 984 pending handshakes" },
+    Scenario {
+        name: "rates-1000",
+        words: "rates 1000",
+        unit: "message, each on another of 1,000 channels with a rate",
+    },
+    Scenario {
+        name: "rates-8000",
+        words: "rates 8000",
+        unit: "message, each on another of 8,000 channels with a rate",
     },
     Scenario { name: "mul-add-portable", words: "mul-add portable 500", unit: "KB multiplied and added, portable" },
     Scenario { name: "mul-add-avx2", words: "mul-add avx2 500", unit: "KB multiplied and added, AVX2" },
@@ -132,6 +156,13 @@ fn complaints(counts: &Counts, record: &Record) -> Vec<String> {
     if growth.is_nan() || growth > CHANNELS_PERCENT_MAX {
         complaints
             .push(format!("4,096 channels cost {growth:+.1}% against 64, and {CHANNELS_PERCENT_MAX}% are allowed"));
+    }
+    for (few, many) in OF_STRANGERS {
+        let growth = growth_percent(count(few), count(many));
+        if growth.is_nan() || growth > STRANGERS_PERCENT_MAX {
+            let allowed = STRANGERS_PERCENT_MAX;
+            complaints.push(format!("{many} cost {growth:+.1}% against {few}, and {allowed}% are allowed"));
+        }
     }
     if count("idle-1000") != count("idle-100") {
         complaints

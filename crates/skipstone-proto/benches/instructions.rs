@@ -13,6 +13,9 @@
 //!                                      server
 //! instructions acks CLIENTS TICKS N    the same: what the clients' datagrams cost the server
 //! instructions receive CLIENTS TICKS N the same: the clients
+//! instructions resets CONNECTIONS N    N RESETs from strangers to a server that has stopped listening
+//! instructions opens PENDING N         N OPENs that are refused, from an address with 384 pending handshakes, beside so many others
+//! instructions rates CHANNELS          a message on each of so many channels that have an inbound rate
 //! instructions seal BYTES COUNT        packets of this length, sealed in clear and opened
 //! instructions mul-add KERNEL KB       the erasure code's inner loop, by this kernel of those that the machine has
 //! instructions encode BYTES COUNT      repairs over 20 packets of this length
@@ -23,14 +26,17 @@ use bytes::Bytes;
 use skipstone_proto::MessageId;
 use skipstone_proto::Plain;
 use skipstone_proto::redundancy::fec::{Decoder, Encoder};
+use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::wire::cursor::Writer;
+use skipstone_proto::wire::datagram;
 use skipstone_proto::wire::frame::{Frame, Frames};
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Config, DropReason, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Merging, Settings};
+use skipstone_proto::{InboundRule, Merging, MessageRate, Settings};
 use std::hint::black_box;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 const TICK: Duration = Duration::from_micros(16_667);
 /// Until no repairs are sent any more, and acknowledgements are few: messages, and ticks of them.
@@ -49,6 +55,9 @@ fn main() {
         Some("fanout") => fanout(Measured::Server, size, count, lines),
         Some("acks") => fanout(Measured::Acks, size, count, lines),
         Some("receive") => fanout(Measured::Clients, size, count, lines),
+        Some("resets") => resets(size, count),
+        Some("opens") => opens(size, count),
+        Some("rates") => rates(size),
         Some("seal") => seal(size, count),
         Some("mul-add") => mul_add(words.get(1).copied().unwrap_or_default(), count),
         Some("encode") => encode(size, count),
@@ -57,7 +66,8 @@ fn main() {
         _ => {
             let server = channels(64, 2) + idle(100, 60) + timers(10, 30) + fanout(Measured::Server, 100, 2, 4);
             let sides = fanout(Measured::Acks, 100, 2, 4) + fanout(Measured::Clients, 100, 2, 4);
-            server + sides + seal(100, 2) + mul_add("portable", 2) + encode(100, 2) + decode(100, 2)
+            let hostile = resets(10, 2) + opens(1, 2) + rates(100);
+            server + sides + hostile + seal(100, 2) + mul_add("portable", 2) + encode(100, 2) + decode(100, 2)
         }
     };
     println!("units {units}");
@@ -276,6 +286,104 @@ fn fanout(measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64
         world.step(TICK / 2);
     }
     world.received - before
+}
+
+/// RESETs.
+fn resets(connections: usize, count: usize) -> u64 {
+    let mut world = World::new(connections, Merging::Flush);
+    world.server.stop_listening();
+    let path = Path { socket: 0, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier: Carrier::UDP };
+    let mut datagram = vec![0; datagram::RESET_BYTES];
+    datagram::encode_reset(&mut Writer::new(&mut datagram), 77);
+    let now = world.now;
+    for _ in 0..count {
+        measured_side(&mut world.server, |server| server.handle_datagram(now, path, &mut datagram));
+    }
+    assert_eq!(world.server.totals().drops.of(DropReason::UnknownConnection), count as u64);
+    count as u64
+}
+
+/// OPENs.
+fn opens(others: usize, count: usize) -> u64 {
+    const OF_ADDRESS_MAX: usize = 384;
+    let config = |config: Config| config.encrypted(Arc::new(SimulatedSuites::new(1)));
+    let mut server = Endpoint::new(config(Config::server(Settings::default())), [1; 32]).expect("good");
+    let mut now = Time::from_micros(1_000_000);
+    let mut buffer = vec![0; 1 << 16];
+    // What the client at this address answers the server's challenge with.
+    let mut open = |server: &mut Endpoint, now: Time, path: Path| {
+        let IpAddr::V4(ip) = path.remote.ip() else { unreachable!("all of them are") };
+        let seed = std::array::from_fn(|at| ip.octets()[at % 4] ^ path.remote.port().to_be_bytes()[at % 2]);
+        let mut client = Endpoint::new(config(Config::client()), seed).expect("good");
+        client.connect(now, path, b"").expect("there is room");
+        let hello = client.poll_transmit(now, &mut buffer).expect("its HELLO").bytes;
+        server.handle_datagram(now, path, &mut buffer[..hello]);
+        while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+            if transmit.path == path {
+                client.handle_datagram(now, path, &mut buffer[..transmit.bytes]);
+            }
+        }
+        let open = client.poll_transmit(now, &mut buffer).expect("its OPEN").bytes;
+        buffer[..open].to_vec()
+    };
+    let path =
+        |ip: [u8; 4], port: usize| Path { socket: 0, remote: (ip, 5_000 + port as u16).into(), carrier: Carrier::UDP };
+    let elsewhere = (0..others).map(|at| path([198, 18, at as u8, 1], at));
+    for path in elsewhere.chain((0..=OF_ADDRESS_MAX).map(|at| path([203, 0, 113, 1], at))) {
+        now += Duration::from_millis(2);
+        let mut bytes = open(&mut server, now, path);
+        server.handle_datagram(now, path, &mut bytes);
+    }
+    assert_eq!(server.connection_count(), others + OF_ADDRESS_MAX);
+    let path = path([203, 0, 113, 1], 9_000);
+    let bytes = open(&mut server, now, path);
+    let before = server.totals().drops.of(DropReason::TooManyHandshakes);
+    for _ in 0..count {
+        let mut bytes = bytes.clone();
+        measured_side(&mut server, |server| server.handle_datagram(now, path, &mut bytes));
+    }
+    assert_eq!(server.totals().drops.of(DropReason::TooManyHandshakes), before + count as u64);
+    count as u64
+}
+
+/// Messages.
+fn rates(channels: usize) -> u64 {
+    let rate = Some(MessageRate { per_second: 2, burst: 3 });
+    let rule = InboundRule { rate, ..InboundRule::new(0..=u16::MAX) };
+    let mut server = Endpoint::new(Config { inbound: [rule].into(), ..Config::server(Settings::default()) }, [1; 32]);
+    let (server, now) = (server.as_mut().expect("good"), Time::from_micros(1_000_000));
+    let mut client = Endpoint::new(Config::client(), [2; 32]).expect("good");
+    let path = Path { socket: 0, remote: SocketAddr::from(([10, 0, 0, 1], 5_000)), carrier: Carrier::UDP };
+    let peer = client.connect(now, path, b"").expect("there is room");
+    let (mut buffer, mut messages) = (vec![0; 1 << 16], 0);
+    for channel in 0..channels + 10 {
+        // After the handshake, a message on the next channel.
+        if channel >= 10 {
+            client.send(now, peer, channel as u16, Bytes::new(), MessageId(0)).expect("the queue has room");
+        }
+        while let Some(transmit) = client.poll_transmit(now, &mut buffer) {
+            for datagram in buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
+                act(channel >= 10, &mut *server, |server| server.handle_datagram(now, path, datagram));
+            }
+        }
+        while let Some(event) = server.poll_event(now) {
+            match event {
+                Event::Requested { peer, .. } => drop(server.accept(now, peer)),
+                Event::Message { .. } => messages += 1,
+                _ => {}
+            }
+        }
+        server.handle_timeout(now);
+        while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+            for datagram in buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
+                client.handle_datagram(now, path, datagram);
+            }
+        }
+        client.handle_timeout(now);
+        while client.poll_event(now).is_some() {}
+    }
+    assert_eq!(messages, channels as u64);
+    messages
 }
 
 /// Packets.

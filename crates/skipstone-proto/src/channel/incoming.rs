@@ -56,7 +56,7 @@ pub(crate) enum Arrival {
 
 /// The greatest distance of a sequence above the next in order; a sender keeps to a quarter of this distance.
 const SEQUENCE_GAP_MAX: u64 = 1 << 18;
-/// PendingHandshakes messages of an unreliable channel; the oldest goes first.
+/// Incomplete messages of an unreliable channel; the oldest goes first.
 const PARTIAL_MAX: usize = 16;
 
 impl Incoming {

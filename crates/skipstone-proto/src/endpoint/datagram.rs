@@ -293,7 +293,6 @@ impl Endpoint {
     /// Whether an encrypted handshake may begin, if necessary in place of another.
     fn may_begin(&mut self, now: Time, path: &Path) -> bool {
         loop {
-            self.prune_handshakes();
             match self.pending_handshakes.admit(now, &path.remote) {
                 HandshakeAdmission::Welcome => return true,
                 HandshakeAdmission::InPlaceOf(peer) => self.forget_pending_handshake(peer),
@@ -302,15 +301,8 @@ impl Endpoint {
         }
     }
 
-    /// Forgets handshakes that are over.
-    fn prune_handshakes(&mut self) {
-        let Endpoint { pending_handshakes, slots, .. } = self;
-        pending_handshakes.prune(|peer| slots.peek(peer).and_then(Connection::pending_bytes));
-    }
-
     /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
     fn displace(&mut self, now: Time) -> bool {
-        self.prune_handshakes();
         let victim = self.pending_handshakes.overdue_victim(now);
         victim.inspect(|peer| self.forget_pending_handshake(*peer)).is_some()
     }
@@ -319,6 +311,7 @@ impl Endpoint {
     /// unknown.
     fn forget_pending_handshake(&mut self, peer: PeerId) {
         self.totals.past.drops.count(DropReason::TooManyHandshakes);
+        self.pending_handshakes.update(peer, None);
         self.remove(peer.index);
     }
 
@@ -358,6 +351,7 @@ impl Endpoint {
         self.insert(connection);
         if let Some(bytes) = pending_bytes {
             self.pending_handshakes.push(now, peer, &path.remote, bytes);
+            self.slots.set_pending(peer);
         }
         Ok(())
     }

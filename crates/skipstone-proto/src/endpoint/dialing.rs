@@ -36,6 +36,7 @@ impl Endpoint {
             self.directory.by_socket.remove(&before.socket);
             self.directory.by_socket.insert(path.socket, peer.index);
         }
+        self.directory.set_client_socket(peer.index, Some(before.socket), path.socket);
         self.activate(peer.index);
         true
     }

@@ -4,7 +4,7 @@ use super::ids::IdTable;
 use super::spent_cookies::SpentCookies;
 use crate::wire::datagram::COOKIE_BYTES;
 use core::net::SocketAddr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Each table names connections by their place in the endpoint's slots.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Directory {
     pub(super) spent: SpentCookies,
     /// Connections on reliable carriers, by socket.
     pub(super) by_socket: BTreeMap<u32, u32>,
+    /// The endpoint's own client connections: socket and place of each. Most have a socket of their own.
+    clients: BTreeSet<(u32, u32)>,
 }
 
 /// The connection that an OPEN created.
@@ -29,6 +31,28 @@ pub(super) struct Opened {
 
 impl Directory {
     pub(super) fn new(ids: IdTable) -> Self {
-        Directory { ids, opened: BTreeMap::new(), spent: SpentCookies::default(), by_socket: BTreeMap::new() }
+        Directory {
+            ids,
+            opened: BTreeMap::new(),
+            spent: SpentCookies::default(),
+            by_socket: BTreeMap::new(),
+            clients: BTreeSet::new(),
+        }
+    }
+
+    /// A client connection uses this socket from now on, in place of another if it had one.
+    pub(super) fn set_client_socket(&mut self, index: u32, before: Option<u32>, socket: u32) {
+        before.map(|before| self.clients.remove(&(before, index)));
+        self.clients.insert((socket, index));
+    }
+
+    /// A client connection is gone.
+    pub(super) fn remove_client(&mut self, index: u32, socket: u32) {
+        self.clients.remove(&(socket, index));
+    }
+
+    /// The client connections of a socket.
+    pub(super) fn clients_of(&self, socket: u32) -> impl Iterator<Item = u32> + '_ {
+        self.clients.range((socket, 0)..=(socket, u32::MAX)).map(|(_, index)| *index)
     }
 }

@@ -4,13 +4,24 @@
 use crate::connection::event::PeerId;
 use crate::network::Network;
 use crate::time::{Duration, Time};
-use core::net::SocketAddr;
-use std::collections::{BTreeMap, VecDeque};
+use core::net::{IpAddr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Connections of a server that have not received CONNECT yet, oldest first.
+/// Connections of a server that have not received CONNECT yet. Whoever repeats an OPEN asks for a place, so what each address and
+/// each network takes is added up as it changes: the answer takes no walk through all of them.
 #[derive(Debug, Default)]
 pub(super) struct PendingHandshakes {
-    queue: VecDeque<PendingHandshake>,
+    /// By the order in which they began.
+    entries: BTreeMap<u64, PendingHandshake>,
+    /// Place of the next in that order.
+    next: u64,
+    /// Place of each in that order, by the connection's slot.
+    places: BTreeMap<u32, u64>,
+    addresses: BTreeMap<IpAddr, Party>,
+    networks: BTreeMap<Network, Party>,
+    /// Bytes of each network.
+    by_bytes: BTreeSet<(u64, Network)>,
+    all: Taken,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -18,15 +29,22 @@ struct PendingHandshake {
     peer: PeerId,
     remote: SocketAddr,
     began: Time,
-    /// Bytes that it held when it was last looked at.
+    /// Bytes that it holds.
     bytes: u32,
 }
 
 /// What some of the handshakes take together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     count: usize,
     bytes: u64,
+}
+
+/// The handshakes of an address or a network.
+#[derive(Debug, Default)]
+struct Party {
+    taken: Taken,
+    places: BTreeSet<u64>,
 }
 
 /// Most that they may take at once.
@@ -49,64 +67,123 @@ pub(super) enum HandshakeAdmission {
 }
 
 impl Taken {
-    fn of<'a>(entries: impl Iterator<Item = &'a PendingHandshake>) -> Self {
-        entries.fold(Taken::default(), |taken, entry| Taken {
-            count: taken.count + 1,
-            bytes: taken.bytes + u64::from(entry.bytes),
-        })
-    }
-
     fn reaches(self, max: Taken) -> bool {
         self.count >= max.count || self.bytes >= max.bytes
+    }
+
+    fn add(&mut self, bytes: u32) {
+        self.count += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    fn subtract(&mut self, bytes: u32) {
+        self.count -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+}
+
+impl Party {
+    fn add(&mut self, place: u64, bytes: u32) {
+        self.taken.add(bytes);
+        self.places.insert(place);
+    }
+
+    /// True if nothing is left.
+    fn remove(&mut self, place: u64, bytes: u32) -> bool {
+        self.taken.subtract(bytes);
+        self.places.remove(&place);
+        self.places.is_empty()
     }
 }
 
 impl PendingHandshakes {
-    /// Removes the handshakes that are no longer pending; `bytes_of` says what each of the others holds.
-    pub(super) fn prune(&mut self, bytes_of: impl Fn(PeerId) -> Option<u32>) {
-        self.queue.retain_mut(|entry| bytes_of(entry.peer).map(|bytes| entry.bytes = bytes).is_some());
+    /// Adds a handshake that began.
+    pub(super) fn push(&mut self, now: Time, peer: PeerId, remote: &SocketAddr, bytes: u32) {
+        let place = self.next;
+        self.next += 1;
+        self.places.insert(peer.index, place);
+        self.insert(place, PendingHandshake { peer, remote: *remote, began: now, bytes });
     }
 
-    /// Whether there is room for a handshake of this address. Call [`PendingHandshakes::prune`] before.
+    /// What a handshake holds now; `None` if it is no longer pending.
+    pub(super) fn update(&mut self, peer: PeerId, bytes: Option<u32>) {
+        let Some(place) = self.places.get(&peer.index).copied() else { return };
+        let Some(entry) = self.entries.get(&place).copied().filter(|entry| entry.peer == peer) else { return };
+        if bytes == Some(entry.bytes) {
+            return;
+        }
+        self.remove(place, &entry);
+        match bytes {
+            Some(bytes) => self.insert(place, PendingHandshake { bytes, ..entry }),
+            None => drop(self.places.remove(&peer.index)),
+        }
+    }
+
+    fn insert(&mut self, place: u64, entry: PendingHandshake) {
+        let (address, network) = (entry.remote.ip().to_canonical(), Network::of(&entry.remote));
+        self.all.add(entry.bytes);
+        self.addresses.entry(address).or_default().add(place, entry.bytes);
+        let party = self.networks.entry(network).or_default();
+        self.by_bytes.remove(&(party.taken.bytes, network));
+        party.add(place, entry.bytes);
+        self.by_bytes.insert((party.taken.bytes, network));
+        self.entries.insert(place, entry);
+    }
+
+    fn remove(&mut self, place: u64, entry: &PendingHandshake) {
+        let (address, network) = (entry.remote.ip().to_canonical(), Network::of(&entry.remote));
+        self.all.subtract(entry.bytes);
+        if self.addresses.get_mut(&address).is_some_and(|party| party.remove(place, entry.bytes)) {
+            self.addresses.remove(&address);
+        }
+        if let Some(party) = self.networks.get_mut(&network) {
+            self.by_bytes.remove(&(party.taken.bytes, network));
+            if party.remove(place, entry.bytes) {
+                self.networks.remove(&network);
+            } else {
+                self.by_bytes.insert((party.taken.bytes, network));
+            }
+        }
+        self.entries.remove(&place);
+    }
+
+    /// Whether there is room for a handshake of this address.
     pub(super) fn admit(&self, now: Time, remote: &SocketAddr) -> HandshakeAdmission {
-        let (address, network) = (remote.ip().to_canonical(), Network::of(remote));
-        let of_address = |entry: &&PendingHandshake| entry.remote.ip().to_canonical() == address;
-        let of_network = |entry: &&PendingHandshake| Network::of(&entry.remote) == network;
-        let replaced = |oldest: Option<&PendingHandshake>| match oldest {
+        let of_address = self.addresses.get(&remote.ip().to_canonical());
+        let of_network = self.networks.get(&Network::of(remote));
+        let full = |party: Option<&Party>, max: Taken| party.is_some_and(|party| party.taken.reaches(max));
+        let party = match (full(of_address, ADDRESS_MAX), full(of_network, NETWORK_MAX)) {
+            (true, _) => of_address,
+            (false, true) => of_network,
+            (false, false) if self.all.reaches(ALL_MAX) => {
+                return self.victim().map_or(HandshakeAdmission::Refused, HandshakeAdmission::InPlaceOf);
+            }
+            (false, false) => return HandshakeAdmission::Welcome,
+        };
+        match party.and_then(|party| self.oldest(party)) {
             Some(oldest) if now.since(oldest.began) >= GRACE => HandshakeAdmission::InPlaceOf(oldest.peer),
             _ => HandshakeAdmission::Refused,
-        };
-        if Taken::of(self.queue.iter().filter(of_address)).reaches(ADDRESS_MAX) {
-            replaced(self.queue.iter().find(of_address))
-        } else if Taken::of(self.queue.iter().filter(of_network)).reaches(NETWORK_MAX) {
-            replaced(self.queue.iter().find(of_network))
-        } else if Taken::of(self.queue.iter()).reaches(ALL_MAX) {
-            self.victim().map_or(HandshakeAdmission::Refused, HandshakeAdmission::InPlaceOf)
-        } else {
-            HandshakeAdmission::Welcome
         }
     }
 
-    /// The oldest handshake of the network that holds the most. Call [`PendingHandshakes::prune`] before.
+    fn oldest(&self, party: &Party) -> Option<&PendingHandshake> {
+        self.entries.get(party.places.first()?)
+    }
+
+    /// The oldest handshake of the network that holds the most.
+    fn victim_entry(&self) -> Option<&PendingHandshake> {
+        let (_, network) = self.by_bytes.last()?;
+        self.oldest(self.networks.get(network)?)
+    }
+
+    /// The handshake to give up first.
     pub(super) fn victim(&self) -> Option<PeerId> {
-        let mut bytes = BTreeMap::new();
-        for entry in &self.queue {
-            *bytes.entry(Network::of(&entry.remote)).or_insert(0) += u64::from(entry.bytes);
-        }
-        let (network, _) = bytes.into_iter().max_by_key(|(_, bytes)| *bytes)?;
-        self.queue.iter().find(|entry| Network::of(&entry.remote) == network).map(|entry| entry.peer)
+        self.victim_entry().map(|entry| entry.peer)
     }
 
     /// The same handshake, if it has had its grace period: a faster client is likely to be accepted.
     pub(super) fn overdue_victim(&self, now: Time) -> Option<PeerId> {
-        let victim = self.victim()?;
-        let entry = self.queue.iter().find(|entry| entry.peer == victim)?;
-        (now.since(entry.began) >= GRACE).then_some(victim)
-    }
-
-    /// Adds a handshake that began.
-    pub(super) fn push(&mut self, now: Time, peer: PeerId, remote: &SocketAddr, bytes: u32) {
-        self.queue.push_back(PendingHandshake { peer, remote: *remote, began: now, bytes });
+        self.victim_entry().filter(|entry| now.since(entry.began) >= GRACE).map(|entry| entry.peer)
     }
 }
 
@@ -137,7 +214,7 @@ mod tests {
         assert_eq!(pending.admit(START, &address(1, 9)), HandshakeAdmission::Refused);
         assert_eq!(pending.admit(START, &address(2, 9)), HandshakeAdmission::Welcome, "of another network");
         assert_eq!(pending.admit(START + GRACE, &address(1, 9)), HandshakeAdmission::InPlaceOf(peer(0)));
-        pending.prune(|peer| (peer.index != 0).then_some(BYTES));
+        pending.update(peer(0), None);
         assert_eq!(pending.admit(START + GRACE, &address(1, 9)), HandshakeAdmission::Welcome);
     }
 
@@ -175,7 +252,7 @@ mod tests {
             if pending.admit(START, &address(1, index as u8)) == HandshakeAdmission::Welcome {
                 // Small at first, and grown by the time of the next.
                 pending.push(START, peer(index), &address(1, index as u8), BYTES);
-                pending.prune(|_| Some(MUCH));
+                pending.update(peer(index), Some(MUCH));
                 begun += 1;
             }
         }
@@ -186,8 +263,49 @@ mod tests {
                 pending.push(START, peer(10_000 + network), &address(network, 1), MUCH);
             }
         }
-        let held = Taken::of(pending.queue.iter()).bytes;
+        let held = pending.all.bytes;
         assert!(held < ALL_MAX.bytes + u64::from(MUCH), "{held}");
         assert_eq!(pending.admit(START, &address(2_000, 1)), HandshakeAdmission::InPlaceOf(peer(0)));
+    }
+
+    /// What is added up is what is there, whatever comes, grows and goes in which order.
+    #[test]
+    fn the_sums_are_those_of_the_handshakes_that_are_pending() {
+        let (mut pending, mut rng) = (PendingHandshakes::default(), crate::rng::Rng::new(1));
+        let mut model = BTreeMap::new();
+        for step in 0..20_000_u64 {
+            let index = rng.below(300);
+            let remote = address(index % 7, (index % 5) as u8);
+            let bytes = rng.below(4) * 5_000;
+            if !model.contains_key(&index) {
+                pending.push(START + Duration::from_micros(step), peer(index), &remote, bytes);
+                model.insert(index, (step, remote, bytes));
+            } else if rng.below(2) == 0 {
+                pending.update(peer(index), None);
+                model.remove(&index);
+            } else {
+                pending.update(peer(index), Some(bytes));
+                model.entry(index).and_modify(|entry| entry.2 = bytes);
+            }
+            let sum = |is_in: &dyn Fn(&SocketAddr) -> bool| {
+                let those = model.values().filter(|(_, remote, _)| is_in(remote));
+                those.fold(Taken::default(), |sum, (_, _, bytes)| Taken {
+                    count: sum.count + 1,
+                    bytes: sum.bytes + u64::from(*bytes),
+                })
+            };
+            assert_eq!(pending.all, sum(&|_| true));
+            let of = |party: Option<&Party>| party.map_or(Taken::default(), |party| party.taken);
+            let network = Network::of(&remote);
+            assert_eq!(of(pending.networks.get(&network)), sum(&|it| Network::of(it) == network));
+            assert_eq!(of(pending.addresses.get(&remote.ip())), sum(&|it| it.ip() == remote.ip()));
+            let most = (0..7).map(|at| Network::of(&address(at, 0))).filter(|it| pending.networks.contains_key(it));
+            let most = most.max_by_key(|network| (sum(&|it| Network::of(it) == *network).bytes, *network));
+            let oldest =
+                |network| model.iter().filter(move |(_, it)| Network::of(&it.1) == network).min_by_key(|(_, it)| it.0);
+            assert_eq!(pending.victim(), most.and_then(oldest).map(|(index, _)| peer(*index)));
+        }
+        assert_eq!((pending.entries.len(), pending.places.len()), (model.len(), model.len()));
+        assert_eq!(pending.by_bytes.len(), pending.networks.len());
     }
 }

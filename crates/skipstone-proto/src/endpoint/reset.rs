@@ -1,7 +1,6 @@
 //! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md section 2.11.
 
 use super::state::Endpoint;
-use crate::connection::Side;
 use crate::connection::event::PeerId;
 use crate::connection::stats::DropReason;
 use crate::path::Path;
@@ -41,17 +40,21 @@ impl Endpoint {
 
     /// Handles a RESET: a server, or an attacker in its place, does not know one of our connections.
     pub(super) fn handle_reset(&mut self, now: Time, path: Path, id: u32) -> Result<(), DropReason> {
-        // A server never gets one, and looking for its connection would cost it the more the more clients it has.
+        // A server never gets one.
         if self.is_server() {
             return Err(DropReason::BadFrame);
         }
-        let ours = self.slots.find_by(|connection| {
+        let Endpoint { directory, slots, .. } = self;
+        let mut of_socket = directory.clients_of(path.socket).filter_map(|index| slots.peer_at(index));
+        let ours = of_socket.find(|peer| {
+            let Some(connection) = slots.peek(*peer) else { return false };
             let is_meant = match id {
                 UNKNOWN_SESSION => path.carrier.is_protected,
                 id => connection.ids().remote == id,
             };
-            is_meant && connection.side() == Side::Client && connection.is_on(&path)
+            is_meant && connection.is_on(&path)
         });
+        drop(of_socket);
         let peer = ours.ok_or(DropReason::UnknownConnection)?;
         let is_taken = self.with(now, peer, |connection, cx| connection.handle_gone(cx));
         if is_taken == Some(true) { Ok(()) } else { Err(DropReason::BadFrame) }

@@ -12,7 +12,12 @@ impl Endpoint {
     /// it at once. The caller closes the old socket. False if there is no such client, it is not established, or it is
     /// on a stream.
     pub fn set_path(&mut self, now: Time, peer: PeerId, path: Path) -> bool {
-        self.with(now, peer, |connection, cx| connection.set_path(cx, path)).unwrap_or(false)
+        let Some(before) = self.slots.connection(peer).map(|connection| connection.path().socket) else { return false };
+        let is_moved = self.with(now, peer, |connection, cx| connection.set_path(cx, path)).unwrap_or(false);
+        if is_moved {
+            self.directory.set_client_socket(peer.index, Some(before), path.socket);
+        }
+        is_moved
     }
 
     /// A packet for the connection with this id, from anywhere.

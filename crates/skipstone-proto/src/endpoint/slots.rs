@@ -28,6 +28,8 @@ pub(crate) struct Slot {
     pub(crate) is_unflushed: bool,
     /// The connection's stream accepts no more bytes for now.
     pub(crate) is_blocked: bool,
+    /// The connection is an encrypted handshake that the endpoint counts among those that are pending.
+    pub(crate) is_pending: bool,
     /// Something happened to the connection since [`Slot::untouch`].
     is_touched: bool,
     /// Time of the connection's first timer in the wheel.
@@ -88,6 +90,7 @@ impl Slots {
                 is_waiting: false,
                 is_unflushed: false,
                 is_blocked: false,
+                is_pending: false,
                 is_touched: false,
                 armed: Time::NEVER,
                 armed_next: Time::NEVER,
@@ -121,6 +124,13 @@ impl Slots {
         Some(connection)
     }
 
+    /// The endpoint counts this connection among the pending handshakes.
+    pub(crate) fn set_pending(&mut self, peer: PeerId) {
+        if let Some(slot) = self.find(peer) {
+            slot.is_pending = true;
+        }
+    }
+
     pub(crate) fn take_groups(&mut self, index: u32) -> Vec<Group> {
         core::mem::take(&mut self.slots[index as usize].groups)
     }
@@ -144,11 +154,6 @@ impl Slots {
 
     pub(crate) fn connection(&mut self, peer: PeerId) -> Option<&mut Connection> {
         self.find(peer)?.connection.as_deref_mut()
-    }
-
-    /// The first connection for which `is_it` is true.
-    pub(crate) fn find_by(&mut self, mut is_it: impl FnMut(&Connection) -> bool) -> Option<PeerId> {
-        self.connections().find(|connection| is_it(connection)).map(|connection| connection.peer())
     }
 
     pub(crate) fn connection_at(&mut self, index: u32) -> Option<&mut Connection> {

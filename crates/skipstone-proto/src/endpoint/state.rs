@@ -104,6 +104,9 @@ impl Endpoint {
         if path.carrier.is_bound {
             self.directory.by_socket.insert(path.socket, index);
         }
+        if connection.side() == Side::Client {
+            self.directory.set_client_socket(index, None, path.socket);
+        }
         self.slots.fill(connection);
         self.activate(index);
     }
@@ -124,9 +127,15 @@ impl Endpoint {
     /// Must follow any change of a connection: activates the connection, which may have something to send, or removes
     /// it if it is dead.
     pub(super) fn after(&mut self, index: u32) {
-        let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_mut()) else { return };
+        let Some(slot) = self.slots.at(index) else { return };
+        let Some(connection) = slot.connection.as_mut() else { return };
         if connection.is_dead() {
             return self.remove(index);
+        }
+        if slot.is_pending {
+            let bytes = connection.pending_bytes();
+            slot.is_pending = bytes.is_some();
+            self.pending_handshakes.update(connection.peer(), bytes);
         }
         if connection.wants_id() {
             connection.provide_id(self.directory.ids.assign_spare(&mut self.secrets.rng, index));
@@ -165,6 +174,10 @@ impl Endpoint {
             self.ready.touched.push(peer);
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
+        let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
+        if was_pending {
+            self.pending_handshakes.update(connection.peer(), None);
+        }
         self.totals.past.add(connection.stats_mut());
         let is_failed = connection.is_server() && !connection.is_requested();
         if is_failed {
@@ -186,6 +199,9 @@ impl Endpoint {
         }
         if path.carrier.is_bound || connection.side() == Side::Client {
             self.ready.released.push_back(path.socket);
+        }
+        if connection.side() == Side::Client {
+            self.directory.remove_client(index, path.socket);
         }
         for group in self.slots.take_groups(index) {
             self.groups.leave(group, index);

@@ -126,3 +126,16 @@ fn a_client_whose_goodbye_is_not_heard_repeats_it_ever_less_often() {
         assert_eq!(world.clients[0].closes().len(), 1);
     }
 }
+
+#[test]
+fn so_is_one_whose_client_has_moved_to_another_socket() {
+    let mut world = World::pair(5, link(10));
+    world.connect();
+    assert!(world.roam(0));
+    world.run_for(ms(500));
+    world.server.endpoint =
+        Endpoint::new(Config::server(Default::default()), seed_bytes(99)).expect("a good configuration");
+    world.clients[0].send(world.now, 0, b"is anybody there?".to_vec());
+    world.run_for(ms(1_000));
+    assert_eq!(world.clients[0].closes().first().map(|close| close.code), Some(code::CARRIER_LOST));
+}

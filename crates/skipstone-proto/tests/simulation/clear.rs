@@ -8,8 +8,6 @@ use skipstone_proto::wire::frame::{Frame, Frames};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The first packets of each side, which open the connection.
-const HANDSHAKE_PACKETS: u64 = 4;
 /// Of a packet in clear.
 const TAG_BYTES: usize = 8;
 
@@ -88,24 +86,24 @@ impl Eavesdropper {
         Some((number, opened.end - reader.remaining()..opened.end))
     }
 
-    /// Puts other frames into a packet behind its number, and seals it again; `write` is told the number. False if it is
-    /// no packet of a connection that stands, or would be longer than `bytes_max`.
+    /// Writes a packet anew behind its id, and seals it again: `write` is told its number and its frames, writes at most `bytes_max`,
+    /// its number first, and says which that is; `None` leaves the packet as it is. False if it is no packet, or stays as it is.
     pub(crate) fn rewrite(
         &mut self,
         datagram: &mut Vec<u8>,
         bytes_max: usize,
-        write: impl FnOnce(u64, &mut Writer<'_>),
+        write: impl FnOnce(u64, &[u8], &mut Writer<'_>) -> Option<u64>,
     ) -> bool {
         let Some((number, frames)) = self.open(datagram) else { return false };
-        if number < HANDSHAKE_PACKETS || frames.start + TAG_BYTES >= bytes_max {
-            return false;
-        }
-        datagram.resize(bytes_max, 0);
-        let mut writer = Writer::new(&mut datagram[frames.start..bytes_max - TAG_BYTES]);
-        write(number, &mut writer);
-        let end = frames.start + writer.len();
-        let sealed = self.plain.as_ref().expect("it has opened the packet").seal(datagram, HEADER_BYTES..end, number);
-        datagram.truncate(sealed);
+        let frames = datagram[frames].to_vec();
+        let mut packet = vec![0; bytes_max];
+        let mut writer = Writer::new(&mut packet);
+        let Some(number) = write(number, &frames, &mut writer) else { return false };
+        let end = HEADER_BYTES + writer.len();
+        datagram.truncate(HEADER_BYTES);
+        datagram.extend_from_slice(writer.written());
+        datagram.resize(end + TAG_BYTES, 0);
+        self.plain.as_ref().expect("it has opened the packet").seal(datagram, HEADER_BYTES..end, number);
         true
     }
 

@@ -2,46 +2,130 @@
 //! then lies.
 
 use super::clear::Eavesdropper;
+use super::stranger::write_recovery;
 use skipstone_proto::rng::Rng;
 use skipstone_proto::wire::ack::{encode_ack, encode_repaired};
 use skipstone_proto::wire::cursor::Writer;
-use skipstone_proto::wire::frame;
+use skipstone_proto::wire::datagram::{self, Datagram};
+use skipstone_proto::wire::frame::{self, Frame, Frames};
 use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::{INDEX_MAX, SYMBOL_BYTES_MIN, encode_repair_header, repair_header_len};
 use std::ops::RangeInclusive;
 
-/// Changes the packets of one side into lies. Those of the handshake it leaves as they are.
+/// Changes the packets of one side into lies. Those that open and end the connection keep what they say.
 pub(crate) struct Liar {
     rng: Rng,
     eyes: Eavesdropper,
+    manner: Manner,
+    /// By how much the packet numbers of this connection are greater than those that the liar's endpoint knows.
+    ahead: u64,
     /// How many packets were changed.
     pub(crate) lies: u64,
 }
 
-/// No lie is longer: the packets of a handshake are, and stay.
+/// In which ways somebody lies, besides by single frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// Its packet numbers are far apart.
+    leaps: bool,
+    /// Packets are full of acknowledgements.
+    acknowledges: bool,
+    /// It has the other side recover packets that never were.
+    recovers: bool,
+    /// It lies from the first packet on, not only once the connection stands.
+    is_early: bool,
+}
+
+/// The first packets of each side, which open the connection.
+const HANDSHAKE_PACKETS: u64 = 4;
+/// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and stay.
 const LIE_BYTES_MAX: usize = 1_100;
+/// Kinds of lies, and that of an acknowledgement.
+const KINDS: u32 = 15;
+const KIND_ACK: u32 = 1;
+/// A packet's number in its longest form.
+const NUMBER_BYTES: usize = 5;
+
+impl Manner {
+    pub(crate) fn drawn(rng: &mut Rng) -> Self {
+        let mut draw = |one_of| rng.below(one_of) == 0;
+        Manner { leaps: draw(3), acknowledges: draw(4), recovers: draw(2), is_early: draw(2) }
+    }
+}
 
 impl Liar {
-    pub(crate) fn new(seed: u64) -> Self {
-        Liar { rng: Rng::new(seed), eyes: Eavesdropper::default(), lies: 0 }
+    pub(crate) fn new(seed: u64, manner: Manner) -> Self {
+        Liar { rng: Rng::new(seed), eyes: Eavesdropper::default(), manner, ahead: 0, lies: 0 }
     }
 
     /// Looks at a datagram of either side, and perhaps puts lies into one of its own.
     pub(crate) fn pass(&mut self, is_own: bool, datagram: &mut Vec<u8>) {
+        if let Ok(Datagram::Hello(_) | Datagram::Challenge(_)) = datagram::decode(datagram) {
+            self.ahead = 0;
+        }
+        if !is_own && self.ahead > 0 {
+            // Its own endpoint has never sent what is acknowledged.
+            let bytes_max = datagram.len();
+            self.eyes.rewrite(datagram, bytes_max, |number, frames, writer| {
+                writer.truncated(Truncated::new(number, 1 << 13));
+                writer.bytes(content(frames));
+                Some(number)
+            });
+            return;
+        }
         let is_lie = is_own && self.rng.chance(0.6);
-        if !is_lie {
+        if !is_own || !is_lie && self.ahead == 0 {
             self.eyes.see(datagram);
             return;
         }
-        let Liar { rng, eyes, lies } = self;
-        let is_changed = eyes.rewrite(datagram, LIE_BYTES_MAX, |number, writer| {
-            for _ in 0..=rng.below(4) {
-                lie(rng, number, writer);
+        let Liar { rng, eyes, manner, ahead, lies } = self;
+        let bytes_max = LIE_BYTES_MAX.max(datagram.len() + NUMBER_BYTES);
+        let is_changed = eyes.rewrite(datagram, bytes_max, |number, frames, writer| {
+            let is_kept = !is_lie || matters(frames) || number < HANDSHAKE_PACKETS && !manner.is_early;
+            if is_kept && *ahead == 0 {
+                return None;
             }
+            if manner.leaps && !is_kept && rng.below(2) == 0 {
+                *ahead += [1, 3, 300, 20_000, 1 << 27, 1 << 30][rng.below(6) as usize];
+            }
+            let number = number + *ahead;
+            writer.truncated(Truncated { value: number as u32, bits: 32 });
+            if is_kept {
+                writer.bytes(frames);
+                return Some(number);
+            }
+            let count = if manner.acknowledges && rng.below(4) == 0 { 100 } else { 1 + rng.below(4) };
+            for _ in 0..count {
+                if writer.room() < 64 {
+                    break;
+                }
+                let kind = if count == 100 { KIND_ACK } else { rng.below(KINDS) };
+                lie(rng, kind, number, writer);
+            }
+            // To the end of the packet.
+            if manner.recovers && number > 3 && writer.room() >= 64 && rng.below(2) == 0 {
+                write_recovery(writer, number, number - 1 - u64::from(rng.below(3)));
+            }
+            Some(number)
         });
-        *lies += u64::from(is_changed);
+        *lies += u64::from(is_changed && is_lie);
     }
+}
+
+/// Whether a packet opens or ends a connection.
+fn matters(frames: &[u8]) -> bool {
+    let mut frames = Frames::new(frames).flatten();
+    frames.any(|it| matches!(it, Frame::Accept { .. } | Frame::Connect { .. } | Frame::Close { .. } | Frame::Closed))
+}
+
+/// Frames without the acknowledgements that they begin with.
+fn content(bytes: &[u8]) -> &[u8] {
+    let (mut frames, mut from) = (Frames::new(bytes), 0);
+    while let Some(Ok(Frame::Ack(_) | Frame::Repaired(_))) = frames.next() {
+        from = bytes.len() - frames.remaining();
+    }
+    &bytes[from..]
 }
 
 /// A number that is special to somebody: near another, near an end of a range, or any.
@@ -68,16 +152,12 @@ fn ranges(rng: &mut Rng, newest: u64) -> Vec<RangeInclusive<u64>> {
     ranges
 }
 
-/// Writes one frame, if there is room.
-fn lie(rng: &mut Rng, number: u64, writer: &mut Writer<'_>) {
-    let room = writer.room();
-    if room < 64 {
-        return;
-    }
+/// Writes one frame of this kind. There is some room.
+fn lie(rng: &mut Rng, kind: u32, number: u64, writer: &mut Writer<'_>) {
     let any = special(rng, number);
-    match rng.below(15) {
+    match kind {
         0 => frame::encode_ping(writer),
-        1 | 2 => {
+        KIND_ACK | 2 => {
             let window = (rng.below(2) == 0).then(|| special(rng, 1 << 16));
             let (ranges, delay) = (ranges(rng, any), special(rng, 1_000));
             encode_ack(writer, ranges.into_iter(), 1 << rng.below(40), delay, window);

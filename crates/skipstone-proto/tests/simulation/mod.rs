@@ -121,11 +121,11 @@ impl World {
 
     /// As `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
-        let (timeout, suites) = (server.handshake_timeout, server.suites.clone());
+        let (timeout, suites, limits) = (server.handshake_timeout, server.suites.clone(), server.limits);
         let server = Node::new(server, seed);
         let make = |(at, link): (usize, &LinkConfig)| {
             let duplex = Duplex::symmetric(link.clone(), seed.wrapping_mul(31).wrapping_add(at as u64));
-            let config = Config { handshake_timeout: timeout, suites: suites.clone(), ..Config::client() };
+            let config = Config { handshake_timeout: timeout, suites: suites.clone(), limits, ..Config::client() };
             (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
         };
         let (clients, duplexes): (Vec<_>, Vec<_>) = links.iter().enumerate().map(make).unzip();
@@ -164,6 +164,11 @@ impl World {
     /// Where a client is now.
     pub(crate) fn address(&self, at: usize) -> SocketAddr {
         *self.addresses[at].last().expect("each has one")
+    }
+
+    /// A client is elsewhere from the beginning. Nothing of its own has left yet.
+    pub(crate) fn begin_at(&mut self, at: usize, address: SocketAddr) {
+        self.addresses[at] = vec![address];
     }
 
     /// A client's NAT forgets it and gives it another port. What is on its way to the old one is lost.

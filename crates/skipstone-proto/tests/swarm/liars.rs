@@ -1,21 +1,28 @@
 //! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works without
 //! end, and what they make others hold and send stays bounded.
 
-use crate::simulation::lies::Liar;
-use crate::simulation::{World, ms};
+use crate::simulation::lies::{Liar, Manner};
+use crate::simulation::{World, glazed, ms};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::rng::Rng;
 use skipstone_proto::{
-    Carrier, ChannelRule, Config, DeliveryMode, Event, MemoryBudget, Redundancy, RedundancyMode, Settings,
+    Carrier, ChannelRule, Config, DeliveryMode, Event, Limits, MemoryBudget, Redundancy, RedundancyMode, Settings,
+    TOKEN_BYTES_MAX,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The first clients lie; the last does not.
-const CLIENTS: usize = 3;
+const CLIENTS: usize = 4;
 const HONEST: usize = CLIENTS - 1;
 const SPAN_MS: u64 = 3_000;
-const BUDGET: MemoryBudget = MemoryBudget { connection: 1 << 20, network: 4 << 20, endpoint: 6 << 20 };
+/// Of a network, and of a connection as much, if that is less than the usual. The least is less than three connections of the liars'
+/// are charged that hold little, and more than the honest one has anybody hold.
+const NETWORK_BYTES: [u64; 3] = [24_500, 100_000, 4 << 20];
+const CONNECTION_BYTES_MAX: u64 = 1 << 20;
+const ENDPOINT_BYTES: u64 = 6 << 20;
+/// How long the server's application takes no events, in ticks.
+const PAUSE_TICKS_MAX: u32 = 6;
 
 /// How many lies were told.
 pub(crate) fn run(seed: u64) -> u64 {
@@ -23,18 +30,27 @@ pub(crate) fn run(seed: u64) -> u64 {
     let carriers = [Carrier::UDP, Carrier::DTLS, Carrier::WEBSOCKET];
     let carrier = carriers[rng.below(carriers.len() as u32) as usize];
     let server_lies = rng.below(3) == 0;
-    let mut world = World::on(carrier, seed, config(&mut rng), &links(&mut rng, carrier));
+    let mut config = config(&mut rng);
+    let links = links(&mut rng, carrier);
+    if rng.below(2) == 0 && carrier == Carrier::UDP {
+        config = glazed(config, seed);
+    }
+    let budget = config.memory;
+    let mut world = World::on(carrier, seed, config, &links);
+    // The honest one's network has a budget of its own.
+    world.begin_at(HONEST, ([198, 18, 0, 1], 5_000).into());
+    let manner = Manner::drawn(&mut rng);
     let liars: Vec<Rc<RefCell<Liar>>> =
-        (0..HONEST).map(|at| Rc::new(RefCell::new(Liar::new(seed ^ at as u64)))).collect();
+        (0..HONEST).map(|at| Rc::new(RefCell::new(Liar::new(seed ^ at as u64, manner)))).collect();
     let tapped = liars.clone();
     world.tap = Some(Box::new(move |_, client, is_up, datagram| {
         if let Some(liar) = tapped.get(client) {
             liar.borrow_mut().pass(is_up != server_lies, datagram);
         }
     }));
-    let what =
-        format!("seed {seed}, {}, {}", carrier.name, if server_lies { "the server lies" } else { "clients lie" });
-    converse(&mut world, &what);
+    let who = if server_lies { "the server lies" } else { "clients lie" };
+    let what = format!("seed {seed}, {}, {who}, {manner:?}, {budget:?}", carrier.name);
+    converse(&mut world, &mut rng, budget, &what);
     // What is on its way arrives, and nobody has anything left to do that moves nothing.
     world.run_for(ms(4_000));
     for (is_up, node) in [(true, &world.server), (false, &world.clients[HONEST])] {
@@ -74,7 +90,13 @@ fn config(rng: &mut Rng) -> Config {
         channels,
         ..Settings::default()
     };
-    Config { memory: BUDGET, ..Config::server(settings) }
+    let network = NETWORK_BYTES[rng.below(NETWORK_BYTES.len() as u32) as usize];
+    let memory = MemoryBudget { connection: network.min(CONNECTION_BYTES_MAX), network, endpoint: ENDPOINT_BYTES };
+    let server = Config::server(settings);
+    // What the clients take.
+    let datagram_bytes_max = [256, 600, server.limits.datagram_bytes_max][rng.below(3) as usize];
+    let limits = Limits { datagram_bytes_max, ..server.limits };
+    Config { memory, limits, ..server }
 }
 
 fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
@@ -85,11 +107,26 @@ fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
 }
 
 /// Sixty times a second, everybody sends a message on each channel; a liar that was thrown out comes back.
-fn converse(world: &mut World, what: &str) {
+fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) {
+    // The server's application may let its clients wait.
+    world.server.polls = false;
+    world.run_for(ms(u64::from(rng.below(2) * rng.below(600))));
+    world.server.polls = true;
+    let moves = rng.below(2) == 0 && !world.carrier.is_bound;
+    let pauses = rng.below(2) == 0;
+    let mut polls_at = 0;
     world.run_until_true(ms(30_000), |world| standing(world, HONEST).is_some());
     world.run_for(ms(100));
     for tick in 0..SPAN_MS * 60 / 1_000 {
         let now = world.now;
+        if pauses && rng.below(30) == 0 {
+            polls_at = tick + 1 + u64::from(rng.below(PAUSE_TICKS_MAX));
+        }
+        world.server.polls = tick >= polls_at;
+        if moves && rng.below(40) == 0 {
+            let how = [World::rebind as fn(&mut World, usize), World::wander][rng.below(2) as usize];
+            how(world, rng.below(HONEST as u32) as usize);
+        }
         let text = (tick as u32).to_le_bytes();
         let peers: Vec<_> = world.asked.iter().map(|(peer, _)| *peer).collect();
         for (channel, peer) in
@@ -104,7 +141,8 @@ fn converse(world: &mut World, what: &str) {
                 assert!(at != HONEST, "{what}: the honest one was thrown out: {:?}", world.clients[at].closes());
                 if tick % 30 == 0 {
                     let path = world.path_to_server(at);
-                    let _ = world.clients[at].endpoint.connect(now, path, b"token");
+                    let token = vec![7; [5, TOKEN_BYTES_MAX][rng.below(2) as usize]];
+                    let _ = world.clients[at].endpoint.connect(now, path, &token);
                 }
                 continue;
             };
@@ -114,9 +152,10 @@ fn converse(world: &mut World, what: &str) {
             }
         }
         let held = world.server.endpoint.memory_bytes();
-        assert!(held <= BUDGET.endpoint, "{what}: {held} bytes held");
+        assert!(held <= budget.endpoint, "{what}: {held} bytes held");
         world.run_for(ms(1_000) / 60);
     }
+    world.server.polls = true;
 }
 
 /// A client's connection that stands.

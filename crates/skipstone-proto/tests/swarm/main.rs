@@ -14,6 +14,8 @@ mod traffic;
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
 
 const SEEDS: Range<u64> = 0..1_000;
 
@@ -48,16 +50,24 @@ fn whoever_lies_hurts_nobody_else() {
     assert!(lies >= 100 * (end - seeds.start), "{lies}");
 }
 
-/// Runs all of them, and says how each that failed is replayed.
+/// Runs all of them, and says how each that failed is replayed, or takes so long that it will never end.
 fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
     let mut failed = Vec::new();
     for seed in seeds {
-        if catch_unwind(AssertUnwindSafe(|| run(seed))).is_err() {
-            println!(
-                "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- \
-                 --nocapture",
-                seed + 1
-            );
+        let (done, is_done) = mpsc::channel::<()>();
+        // WHY: an endpoint that never returns from a call cannot be stopped but with the process.
+        let watch = std::thread::spawn(move || {
+            if is_done.recv_timeout(SEED_TIME_MAX) == Err(mpsc::RecvTimeoutError::Timeout) {
+                println!("seed {seed} does not end");
+                say_replay(seed);
+                std::process::abort();
+            }
+        });
+        let is_failed = catch_unwind(AssertUnwindSafe(|| run(seed))).is_err();
+        drop(done);
+        watch.join().expect("it only waits");
+        if is_failed {
+            say_replay(seed);
             failed.push(seed);
             assert!(failed.len() < FAILURES_MAX, "seeds {failed:?} failed");
         }
@@ -65,5 +75,14 @@ fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
     assert!(failed.is_empty(), "seeds {failed:?} failed");
 }
 
+fn say_replay(seed: u64) {
+    println!(
+        "replay: SKIPSTONE_SWARM_SEEDS={seed}..{} cargo test --release -p skipstone-proto --test swarm -- --nocapture",
+        seed + 1
+    );
+}
+
+/// A seed takes some milliseconds, and on a busy machine without optimisation some seconds.
+const SEED_TIME_MAX: Duration = Duration::from_secs(120);
 /// After so many the rest would say nothing new.
 const FAILURES_MAX: usize = 10;
