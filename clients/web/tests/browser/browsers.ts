@@ -131,6 +131,35 @@ async function launchFirefox(executablePath: string): Promise<Browser> {
   };
 }
 
+/** Chromium whose tabs hide each other. */
+export interface Tabs {
+  open(url: string): Promise<{ evaluate(expression: string): Promise<unknown> }>;
+  /** Another tab comes to the front. */
+  cover(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** By puppeteer: playwright has each page believe that it is in front. */
+export async function launchTabs(): Promise<Tabs> {
+  const executablePath = find("CHROMIUM", CHROMIUM) ?? "";
+  const browser = await puppeteer.launch({
+    executablePath,
+    args: ["--no-sandbox"],
+    ignoreDefaultArgs: THROTTLED,
+  });
+  return {
+    open: async (url) => {
+      const page = await browser.newPage();
+      await page.goto(url);
+      return page;
+    },
+    cover: async () => {
+      await (await browser.newPage()).bringToFront();
+    },
+    close: () => browser.close(),
+  };
+}
+
 function picture(name: string): `${string}.png` {
   mkdirSync(ARTIFACTS, { recursive: true });
   return `${ARTIFACTS}/${name}.png`;
