@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "src/generated", "node_modules", "examples/dist"] },
+  { ignores: ["dist", "src/generated", "examples/generated", "node_modules", "examples/dist"] },
   js.configs.recommended,
   {
     files: ["**/*.ts"],

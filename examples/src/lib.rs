@@ -1,4 +1,4 @@
-//! Six short programs that use the library. Read them in this order:
+//! Seven short programs that use the library. Read them in this order:
 //!
 //! * [`echo`]: a server and a client, over UDP and over WebSocket.
 //! * [`chat`]: who may come in, what everybody hears, and goodbye.
@@ -6,10 +6,15 @@
 //! * [`reconnect`]: a player whose connection ends comes back as the same player, and nothing is lost or counted twice.
 //! * [`query`]: a server browser, which asks servers about themselves without a connection.
 //! * [`typed`]: packet types from a `.proto` file, each on a channel with its own delivery rule.
+//! * [`dots`]: the same packets in a game of native players and pages.
 //!
 //! Run one by `cargo run -p skipstone-examples --example echo`.
 
+// The examples are programs, too, which name this library from outside.
+extern crate self as skipstone_examples;
+
 pub mod chat;
+pub mod dots;
 pub mod echo;
 pub mod listen_server;
 pub mod query;

@@ -3,7 +3,9 @@
 use skipstone::{DeliveryMode, Server, ServerConfig};
 use skipstone_examples::typed::Packet;
 use skipstone_examples::typed::game::{ChatLine, PlayerInput, Snapshot};
-use skipstone_examples::{chat, echo, listen_server, query, reconnect, typed};
+use skipstone_examples::{chat, dots, echo, listen_server, query, reconnect, typed};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 #[test]
 fn echo_answers_over_both_carriers() {
@@ -38,6 +40,25 @@ fn chat_lets_names_in_once() {
 #[test]
 fn chat_runs() {
     chat::main().expect("the program succeeds");
+}
+
+#[test]
+fn native_players_see_each_others_dots() {
+    let server = dots::start("127.0.0.1:0").expect("a port is free");
+    let (url, stop) = (server.url(), AtomicBool::new(false));
+    let seen = std::thread::scope(|scope| {
+        let serving = scope.spawn(|| dots::serve(server, &stop));
+        let players = [0, 1].map(|number| {
+            let (url, stop) = (&url, &stop);
+            scope.spawn(move || dots::walk(url, number, stop))
+        });
+        std::thread::sleep(Duration::from_secs(2));
+        stop.store(true, Ordering::Relaxed);
+        let seen = players.map(|player| player.join().expect("no panic").expect("it plays"));
+        serving.join().expect("no panic").expect("it serves");
+        seen
+    });
+    assert!(seen.iter().all(|snapshots| *snapshots > 10), "{seen:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ writeFileSync(
   new URL("core.ts", generated),
   `// Made by scripts/wasm.mjs: skipstone-web, deflated, in base64.
 export const CORE_BYTES = ${wasm.length};
-export const CORE =
+export const CORE: string =
   "${packed}";
 `,
 );

@@ -18,7 +18,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["recovery", "congestion", "mtu", "security"],
             &["redundancy"],
             &["wire", "rtt", "delivery"],
-            &["ranges", "shrink_queue", "sparse_ranges"],
+            &["checksum", "ranges", "shrink_queue", "sparse_ranges"],
             &["time", "seq", "rng", "path", "network"],
         ],
     ),
@@ -61,7 +61,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
-    ("examples", &[&["chat", "echo", "listen_server", "query", "reconnect", "typed"]]),
+    ("examples", &[&["dots"], &["chat", "echo", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
     ("fuzz", &[&["operations", "pair"], &["input", "parsing"]]),
     (

@@ -11,6 +11,12 @@ export interface Page {
   goto(url: string): Promise<unknown>;
   reload(): Promise<unknown>;
   screenshot(name: string): Promise<void>;
+  click(selector: string): Promise<void>;
+  type(selector: string, text: string): Promise<void>;
+  /** Holds a key down for so many milliseconds. */
+  press(key: "ArrowRight", ms: number): Promise<void>;
+  /** True if the element's text holds this, else nothing. */
+  shows(selector: string, text: string | RegExp): Promise<true | undefined>;
   /** What the console said of errors, and errors that nobody caught. */
   errors: string[];
   close(): Promise<void>;
@@ -46,6 +52,50 @@ const THROTTLED = [
   "--disable-renderer-backgrounding",
 ];
 
+/** What both libraries' pages do alike. */
+interface Driven {
+  evaluate(expression: string): Promise<unknown>;
+  goto(url: string): Promise<unknown>;
+  reload(): Promise<unknown>;
+  screenshot(options: { path: `${string}.png` }): Promise<unknown>;
+  click(selector: string): Promise<unknown>;
+  type(selector: string, text: string): Promise<unknown>;
+  keyboard: { down(key: "ArrowRight"): Promise<unknown>; up(key: "ArrowRight"): Promise<unknown> };
+  close(): Promise<unknown>;
+}
+
+function driven(page: Driven, errors: string[]): Page {
+  const textOf = (selector: string): Promise<unknown> =>
+    page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? ""`);
+  return {
+    errors,
+    evaluate: (expression) => page.evaluate(expression),
+    goto: (url) => page.goto(url),
+    reload: () => page.reload(),
+    screenshot: async (name) => {
+      await page.screenshot({ path: picture(name) });
+    },
+    click: async (selector) => {
+      await page.click(selector);
+    },
+    type: async (selector, text) => {
+      await page.type(selector, text);
+    },
+    press: async (key, ms) => {
+      await page.keyboard.down(key);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await page.keyboard.up(key);
+    },
+    shows: async (selector, text) => {
+      const shown = String(await textOf(selector));
+      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) || undefined;
+    },
+    close: async () => {
+      await page.close();
+    },
+  };
+}
+
 async function launchChromium(executablePath: string): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
@@ -59,16 +109,7 @@ async function launchChromium(executablePath: string): Promise<Browser> {
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       page.on("pageerror", (error) => errors.push(String(error)));
       await page.goto(url);
-      return {
-        errors,
-        evaluate: (expression) => page.evaluate(expression),
-        goto: (other) => page.goto(other),
-        reload: () => page.reload(),
-        screenshot: async (name) => {
-          await page.screenshot({ path: picture(name) });
-        },
-        close: () => page.close(),
-      };
+      return driven(page, errors);
     },
     close: () => browser.close(),
   };
@@ -84,16 +125,36 @@ async function launchFirefox(executablePath: string): Promise<Browser> {
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       page.on("pageerror", (error) => errors.push(String(error)));
       await page.goto(url);
-      return {
-        errors,
-        evaluate: (expression) => page.evaluate(expression),
-        goto: (other) => page.goto(other),
-        reload: () => page.reload(),
-        screenshot: async (name) => {
-          await page.screenshot({ path: picture(name) });
-        },
-        close: () => page.close(),
-      };
+      return driven(page, errors);
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** Chromium whose tabs hide each other. */
+export interface Tabs {
+  open(url: string): Promise<{ evaluate(expression: string): Promise<unknown> }>;
+  /** Another tab comes to the front. */
+  cover(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** By puppeteer: playwright has each page believe that it is in front. */
+export async function launchTabs(): Promise<Tabs> {
+  const executablePath = find("CHROMIUM", CHROMIUM) ?? "";
+  const browser = await puppeteer.launch({
+    executablePath,
+    args: ["--no-sandbox"],
+    ignoreDefaultArgs: THROTTLED,
+  });
+  return {
+    open: async (url) => {
+      const page = await browser.newPage();
+      await page.goto(url);
+      return page;
+    },
+    cover: async () => {
+      await (await browser.newPage()).bringToFront();
     },
     close: () => browser.close(),
   };

@@ -5,6 +5,8 @@ import { createServer, type AddressInfo } from "node:net";
 
 const BIN =
   process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
+/** The game of moving dots, as cargo builds examples beside programs. */
+export const DOTS = BIN.replace(/skipstone$/, "examples/dots");
 const PATIENCE_MS = 20_000;
 
 /** A running program, whose lines are kept. */
@@ -13,8 +15,8 @@ export class Program {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
 
-  constructor(args: readonly string[]) {
-    this.#child = spawn(BIN, args, { stdio: ["pipe", "pipe", "inherit"] });
+  constructor(args: readonly string[], bin = BIN) {
+    this.#child = spawn(bin, args, { stdio: ["pipe", "pipe", "inherit"] });
     let rest = "";
     this.#child.stdout?.on("data", (data: Buffer) => {
       const parts = (rest + data.toString()).split("\n");
