@@ -190,6 +190,7 @@ impl PendingHandshakes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::btree_map::Entry;
 
     /// What a usual handshake holds.
     const BYTES: u32 = 12_000;
@@ -277,15 +278,19 @@ mod tests {
             let index = rng.below(300);
             let remote = address(index % 7, (index % 5) as u8);
             let bytes = rng.below(4) * 5_000;
-            if !model.contains_key(&index) {
-                pending.push(START + Duration::from_micros(step), peer(index), &remote, bytes);
-                model.insert(index, (step, remote, bytes));
-            } else if rng.below(2) == 0 {
-                pending.update(peer(index), None);
-                model.remove(&index);
-            } else {
-                pending.update(peer(index), Some(bytes));
-                model.entry(index).and_modify(|entry| entry.2 = bytes);
+            match model.entry(index) {
+                Entry::Vacant(place) => {
+                    pending.push(START + Duration::from_micros(step), peer(index), &remote, bytes);
+                    place.insert((step, remote, bytes));
+                }
+                Entry::Occupied(place) if rng.below(2) == 0 => {
+                    pending.update(peer(index), None);
+                    place.remove();
+                }
+                Entry::Occupied(mut place) => {
+                    pending.update(peer(index), Some(bytes));
+                    place.get_mut().2 = bytes;
+                }
             }
             let sum = |is_in: &dyn Fn(&SocketAddr) -> bool| {
                 let those = model.values().filter(|(_, remote, _)| is_in(remote));
