@@ -11,10 +11,10 @@ use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings,
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. `moves` lets the client go on
-/// from another port, where only short datagrams are paid for; `closes` lets it close.
-fn recovered(settings: Settings, step: u64, count: u64, moves: bool, closes: bool) {
-    let what = format!("{count} packets {step} apart, moves: {moves}, closes: {closes}");
+/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. With `padding` the client goes
+/// on from another port, by a packet with so much of it, which pays for short datagrams only; `closes` lets it close.
+fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, closes: bool) {
+    let what = format!("{count} packets {step} apart, moves by {padding:?}, closes: {closes}");
     let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
     let now = Time::from_micros(1_000_000);
     let mut client = Stranger::join(&mut server, now, World::pair(1, link(1)).path_to_client(0));
@@ -24,11 +24,11 @@ fn recovered(settings: Settings, step: u64, count: u64, moves: bool, closes: boo
     }
     let recovered = server.overview(client.peer).expect("it is there").stats.redundancy.packets_recovered;
     assert_eq!(recovered, count, "{what}");
-    if moves {
+    if let Some(padding) = padding {
         client.path.remote.set_port(client.path.remote.port() + 1);
         client.packet(&mut server, now, |writer| {
             frame::encode_ping(writer);
-            writer.zeros(60);
+            writer.zeros(padding);
         });
     }
     if closes {
@@ -36,21 +36,27 @@ fn recovered(settings: Settings, step: u64, count: u64, moves: bool, closes: boo
     }
     let mut buffer = vec![0; 1 << 16];
     let mut transmits = 0;
-    while server.poll_transmit(now, &mut buffer).is_some() {
-        transmits += 1;
-        assert!(transmits < 20, "{what}: it sends without end");
+    for _ in 0..3 {
+        while server.poll_transmit(now, &mut buffer).is_some() {
+            transmits += 1;
+            assert!(transmits < 20, "{what}: it sends without end");
+        }
+        server.handle_timeout(now);
     }
-    assert!(transmits > 0 && server.poll_timeout() > now, "{what}: nothing is due any more");
+    assert!(transmits > 0 || padding.is_some(), "{what}: it says nothing");
+    assert!(server.poll_timeout() > now, "{what}: something is still due");
 }
 
 #[test]
 fn acknowledgements_of_recovered_packets_far_apart_leave_room_for_what_follows() {
     let short = Settings { datagram_bytes_max: 256, ..Settings::default() };
     for settings in [short, Settings::default()] {
-        for step in [4, 300, 20_000, 1 << 30] {
-            for count in [1, 8, 40] {
-                for (moves, closes) in [(false, false), (false, true), (true, false), (true, true)] {
-                    recovered(settings.clone(), step, count, moves, closes);
+        // The last in their longest form.
+        for step in [4, 300, 20_000, 3 << 29] {
+            for count in [1, 8, 20, 40] {
+                for padding in [None, Some(0), Some(15), Some(30), Some(45), Some(60)] {
+                    recovered(settings.clone(), step, count, padding, false);
+                    recovered(settings.clone(), step, count, padding, true);
                 }
             }
         }
@@ -64,15 +70,19 @@ fn a_connect_waits_for_a_datagram_with_room() {
     world.clients[0].endpoint.close_all(world.now, 0, "", Duration::ZERO);
     let path = world.path_to_server(0);
     world.clients[0].endpoint.connect(world.now, path, &[7; TOKEN_BYTES_MAX]).expect("it may");
-    let id = Rc::new(Cell::new(0));
-    let seen = id.clone();
-    world.tap = Some(Box::new(move |_, _, _, bytes| {
-        if let Ok(Datagram::Hello(hello)) = datagram::decode(bytes) {
-            seen.set(hello.source);
-        }
+    let (id, connect_at) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(None)));
+    let (seen, asked_at) = (id.clone(), connect_at.clone());
+    world.tap = Some(Box::new(move |now, _, is_up, bytes| match datagram::decode(bytes) {
+        Ok(Datagram::Hello(hello)) => seen.set(hello.source),
+        Ok(Datagram::Packet { .. }) if is_up => asked_at.set(Some(now)),
+        _ => {}
     }));
     world.accepts = false;
     world.run_for(ms(100));
+    // They come just when CONNECT is due again.
+    let again_at = connect_at.get().expect("it has asked, and again behind the last of the handshake") + ms(500);
+    world.run_until(Time::from_micros(again_at.as_micros() - 1));
+    world.now = again_at;
     for at in 1..=40 {
         let mut packet = vec![0; 100];
         let mut writer = Writer::new(&mut packet);

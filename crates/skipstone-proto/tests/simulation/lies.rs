@@ -33,6 +33,8 @@ pub(crate) struct Manner {
     acknowledges: bool,
     /// It has the other side recover packets that never were.
     recovers: bool,
+    /// It confirms nothing that came, so that the other side says all of it again and again.
+    is_deaf: bool,
     /// It lies from the first packet on, not only once the connection stands.
     is_early: bool,
 }
@@ -50,7 +52,7 @@ const NUMBER_BYTES: usize = 5;
 impl Manner {
     pub(crate) fn drawn(rng: &mut Rng) -> Self {
         let mut draw = |one_of| rng.below(one_of) == 0;
-        Manner { leaps: draw(3), acknowledges: draw(4), recovers: draw(2), is_early: draw(2) }
+        Manner { leaps: draw(3), acknowledges: draw(4), recovers: draw(2), is_deaf: draw(3), is_early: draw(2) }
     }
 }
 
@@ -75,7 +77,7 @@ impl Liar {
             return;
         }
         let is_lie = is_own && self.rng.chance(0.6);
-        if !is_own || !is_lie && self.ahead == 0 {
+        if !is_own || !is_lie && self.ahead == 0 && !self.manner.is_deaf {
             self.eyes.see(datagram);
             return;
         }
@@ -83,7 +85,7 @@ impl Liar {
         let bytes_max = LIE_BYTES_MAX.max(datagram.len() + NUMBER_BYTES);
         let is_changed = eyes.rewrite(datagram, bytes_max, |number, frames, writer| {
             let is_kept = !is_lie || matters(frames) || number < HANDSHAKE_PACKETS && !manner.is_early;
-            if is_kept && *ahead == 0 {
+            if is_kept && *ahead == 0 && (!manner.is_deaf || matters(frames)) {
                 return None;
             }
             if manner.leaps && !is_kept && rng.below(2) == 0 {
@@ -92,7 +94,7 @@ impl Liar {
             let number = number + *ahead;
             writer.truncated(Truncated { value: number as u32, bits: 32 });
             if is_kept {
-                writer.bytes(frames);
+                writer.bytes(if manner.is_deaf { content(frames) } else { frames });
                 return Some(number);
             }
             let count = if manner.acknowledges && rng.below(4) == 0 { 100 } else { 1 + rng.below(4) };

@@ -55,8 +55,8 @@ pub(crate) type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 const BUFFER_BYTES: usize = 1 << 16;
 /// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link without delay has
 /// its whole handshake in one moment, and a server may say something to thousands in one.
-const ROUNDS_MAX: usize = 10_000;
-const TRANSMITS_MAX: usize = 100_000;
+const ROUNDS_MAX: usize = 2_000;
+const TRANSMITS_MAX: usize = 10_000;
 /// When every world begins.
 pub(crate) const BEGINNING: Time = Time::from_micros(1_000_000);
 
