@@ -71,7 +71,8 @@ pub(super) enum News {
 /// following it would change the key of a connection that the server may have created already.
 pub(super) const OPEN_PATIENCE: Duration = Duration::from_secs(3);
 pub(super) const RESEND_FIRST: Duration = Duration::from_millis(250);
-pub(super) const RESEND_MAX: Duration = Duration::from_secs(2);
+/// So that a handshake timeout of 10 s holds 20 tries: a burst of losses outlasts a few.
+pub(super) const RESEND_MAX: Duration = Duration::from_millis(500);
 
 impl ClientHandshake {
     pub(super) fn due(&self) -> Time {

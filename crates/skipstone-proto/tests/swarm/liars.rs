@@ -119,7 +119,8 @@ fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) 
     world.run_for(ms(100));
     for tick in 0..SPAN_MS * 60 / 1_000 {
         let now = world.now;
-        if pauses && rng.below(30) == 0 {
+        // One pause at a time: what an honest client sends in several would exceed the least budget.
+        if pauses && tick >= polls_at + u64::from(PAUSE_TICKS_MAX) && rng.below(30) == 0 {
             polls_at = tick + 1 + u64::from(rng.below(PAUSE_TICKS_MAX));
         }
         world.server.polls = tick >= polls_at;

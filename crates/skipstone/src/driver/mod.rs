@@ -40,8 +40,6 @@ use crate::driver_stats::DriverStats;
 use crate::net::local::{LocalListener, LocalStream};
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
-#[cfg(all(feature = "webtransport", feature = "__tls"))]
-use crate::net::websocket::AllowedOrigins;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 use crate::security::DtlsServer;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
@@ -65,6 +63,8 @@ use mio::{Events, Poll, Token, Waker};
 use peer_shards::PeerShards;
 pub(crate) use protected::{Beneath, Protected};
 use publisher::Publisher;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+use quic::PageRules;
 use quic::QuicGuests;
 use skipstone_proto::MessageId;
 use skipstone_proto::Protection;
@@ -279,11 +279,11 @@ impl Driver {
         self.dtls = Some(Box::new(DtlsGuests::new(server)));
     }
 
-    /// Accepts WebTransport sessions, from pages of these origins.
+    /// Accepts WebTransport sessions, by these rules for pages.
     #[cfg(all(feature = "webtransport", feature = "__tls"))]
     pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &WebSocketRules) {
-        let (idle_timeout, origins) = (config.settings.idle_timeout, AllowedOrigins::only(&rules.origins));
-        self.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, origins)));
+        let (idle_timeout, rules) = (config.settings.idle_timeout, PageRules::new(&rules.origins, &rules.hosts));
+        self.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, rules)));
     }
 
     /// Sets the other shards of this server.

@@ -21,7 +21,6 @@ mod session;
 
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::WebTransportStats;
-use crate::net::websocket::AllowedOrigins;
 use crate::security::QuicServer;
 use bytes::{Bytes, BytesMut};
 use guest::{Guest, Stage};
@@ -30,6 +29,7 @@ use outgoing::{Outgoing, Send};
 use quinn_proto::{
     ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt,
 };
+pub(super) use request::PageRules;
 use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path, Shard};
@@ -41,7 +41,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct QuicGuests {
     quic: quinn_proto::Endpoint,
-    origins: AllowedOrigins,
+    rules: PageRules,
     guests: BTreeMap<u32, Box<Guest>>,
     /// The guest of each connection, by QUIC's own number.
     by_handle: BTreeMap<ConnectionHandle, u32>,
@@ -77,10 +77,10 @@ const CLOSING_LIFE: Duration = Duration::from_secs(1);
 const SEGMENTS_MAX: usize = 16;
 
 impl QuicGuests {
-    pub(super) fn new(server: &QuicServer, shard: Shard, idle_timeout: Duration, origins: AllowedOrigins) -> Self {
+    pub(super) fn new(server: &QuicServer, shard: Shard, idle_timeout: Duration, rules: PageRules) -> Self {
         QuicGuests {
             quic: config::endpoint(server, shard, idle_timeout),
-            origins,
+            rules,
             guests: BTreeMap::new(),
             by_handle: BTreeMap::new(),
             due: BTreeSet::new(),
@@ -242,8 +242,8 @@ impl QuicGuests {
                     self.stats.breaches += u64::from(matches!(reason, ConnectionError::TransportError(_)));
                     return self.end(now, number, NO_ERROR, &reason.to_string(), endpoint);
                 }
-                Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.origins),
-                Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.origins),
+                Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.rules),
+                Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.rules),
                 Event::Stream(StreamEvent::Finished { id }) if is_connect(session, id) => {
                     return self.end(now, number, NO_ERROR, "the session is over", endpoint);
                 }

@@ -1,9 +1,23 @@
 //! Whether a request for a session is granted: the check of a CONNECT (RFC 8441, RFC 9220).
 
-use crate::net::websocket::AllowedOrigins;
+use crate::net::websocket::{AllowedHosts, AllowedOrigins};
 use web_transport_proto::http::StatusCode;
 use web_transport_proto::http::header::ORIGIN;
 use web_transport_proto::{ConnectError, ConnectRequest, ConnectResponse};
+
+/// Which pages may have sessions.
+#[derive(Clone, Debug, Default)]
+pub(in crate::driver) struct PageRules {
+    origins: AllowedOrigins,
+    hosts: AllowedHosts,
+}
+
+impl PageRules {
+    /// Pages of these origins alone, that name the server so; empty lists mean all.
+    pub(in crate::driver) fn new(origins: &[String], hosts: &[String]) -> Self {
+        PageRules { origins: AllowedOrigins::only(origins), hosts: AllowedHosts::only(hosts) }
+    }
+}
 
 /// What becomes of the first bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,20 +35,23 @@ pub(super) enum Verdict {
 /// Bytes of a request: those of the longest HEADERS that is read, and of grease before it.
 pub(super) const REQUEST_BYTES_MAX: usize = 18 << 10;
 
-/// Judges the bytes that a client has sent so far. Any path will do, as on WebSocket; the origin must be one of those that
-/// may connect, if a browser names one.
-pub(super) fn judge(bytes: &[u8], origins: &AllowedOrigins) -> Verdict {
+/// Judges the bytes that a client has sent so far. Any path will do, as on WebSocket; the host must be served,
+/// and the origin one of those that may connect, if a browser names one.
+pub(super) fn judge(bytes: &[u8], rules: &PageRules) -> Verdict {
     let mut rest = bytes;
     let request = match ConnectRequest::decode(&mut rest) {
         Ok(request) => request,
         Err(ConnectError::UnexpectedEnd) if bytes.len() < REQUEST_BYTES_MAX => return Verdict::Incomplete,
         Err(error) => return refusal(&error),
     };
-    let has_host = request.url.host_str().is_some_and(|host| !host.is_empty());
-    if !has_host || !request.url.username().is_empty() || request.url.password().is_some() {
+    let host = request.url.host_str().unwrap_or_default();
+    if host.is_empty() || !request.url.username().is_empty() || request.url.password().is_some() {
         return Verdict::Refused(StatusCode::BAD_REQUEST);
     }
-    if !request.headers.get_all(ORIGIN).iter().all(|origin| origins.admits(origin.as_bytes())) {
+    if !rules.hosts.admits(host.as_bytes()) {
+        return Verdict::Refused(StatusCode::MISDIRECTED_REQUEST);
+    }
+    if !request.headers.get_all(ORIGIN).iter().all(|origin| rules.origins.admits(origin.as_bytes())) {
         return Verdict::Refused(StatusCode::FORBIDDEN);
     }
     Verdict::Granted { bytes: bytes.len() - rest.len() }
@@ -76,10 +93,10 @@ mod tests {
 
     #[test]
     fn a_request_is_granted_when_it_is_whole_and_its_origin_may_connect() {
-        let only = AllowedOrigins::only(&["https://game.example".into()]);
+        let only = PageRules::new(&["https://game.example".into()], &[]);
         for (origins, origin, is_granted) in [
-            (&AllowedOrigins::default(), None, true),
-            (&AllowedOrigins::default(), Some("https://evil.example"), true),
+            (&PageRules::default(), None, true),
+            (&PageRules::default(), Some("https://evil.example"), true),
             (&only, None, true),
             (&only, Some("https://game.example"), true),
             (&only, Some("https://evil.example"), false),
@@ -98,8 +115,21 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_names_another_host_is_refused() {
+        let rules = PageRules::new(&[], &["game.example".into(), "::1".into()]);
+        for (host, is_served) in
+            [("game.example:7777", true), ("GAME.example", true), ("[::1]:1", true), ("evil.example", false)]
+        {
+            let bytes = request(&format!("https://{host}/"), None);
+            let verdict = judge(&bytes, &rules);
+            let refused = Verdict::Refused(StatusCode::MISDIRECTED_REQUEST);
+            assert_eq!(verdict, if is_served { Verdict::Granted { bytes: bytes.len() } } else { refused }, "{host}");
+        }
+    }
+
+    #[test]
     fn who_is_no_browser_and_names_a_user_is_refused() {
-        let verdict = judge(&request("https://me:secret@a/", None), &AllowedOrigins::default());
+        let verdict = judge(&request("https://me:secret@a/", None), &PageRules::default());
         assert_eq!(verdict, Verdict::Refused(StatusCode::BAD_REQUEST));
     }
 
@@ -109,7 +139,7 @@ mod tests {
         let fields = |fields: &[u8]| [&[1, fields.len() as u8 + 2, 0, 0][..], fields].concat();
         let authority = [0x50, 1, b'a'];
         let of = |method: u8| fields(&[&[0xC0 | method, 0xC0 | 23, 0xC1][..], &authority].concat());
-        let origins = AllowedOrigins::default();
+        let origins = PageRules::default();
         assert_eq!(judge(&of(17), &origins), Verdict::Refused(StatusCode::NOT_FOUND));
         assert_eq!(judge(&of(15), &origins), Verdict::Refused(StatusCode::NOT_IMPLEMENTED));
         assert_eq!(judge(&fields(&[0xC0 | 15]), &origins), Verdict::Refused(StatusCode::BAD_REQUEST));

@@ -3,8 +3,7 @@
 //! announces an empty dynamic table.
 
 use super::capsules::Capsules;
-use super::request::{REQUEST_BYTES_MAX, Verdict, answer, judge};
-use crate::net::websocket::AllowedOrigins;
+use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 use std::collections::BTreeMap;
 use web_transport_proto::http::StatusCode;
@@ -99,16 +98,11 @@ impl Session {
     }
 
     /// Takes the client's new streams.
-    pub(super) fn on_opened(
-        &mut self,
-        connection: &mut Connection,
-        dir: Dir,
-        origins: &AllowedOrigins,
-    ) -> Result<(), End> {
+    pub(super) fn on_opened(&mut self, connection: &mut Connection, dir: Dir, rules: &PageRules) -> Result<(), End> {
         while let Some(id) = connection.streams().accept(dir) {
             let fresh = if dir == Dir::Uni { Inbound::Beginning(Vec::new()) } else { Inbound::Request(Vec::new()) };
             self.streams.insert(id, fresh);
-            self.on_readable(connection, id, origins)?;
+            self.on_readable(connection, id, rules)?;
         }
         Ok(())
     }
@@ -118,11 +112,11 @@ impl Session {
         &mut self,
         connection: &mut Connection,
         id: StreamId,
-        origins: &AllowedOrigins,
+        rules: &PageRules,
     ) -> Result<(), End> {
         while self.streams.contains_key(&id) {
             match read(connection, id) {
-                Some(Read::Bytes(bytes)) => self.on_bytes(connection, id, &bytes, origins)?,
+                Some(Read::Bytes(bytes)) => self.on_bytes(connection, id, &bytes, rules)?,
                 Some(Read::Over) => return self.on_over(id),
                 None => break,
             }
@@ -135,7 +129,7 @@ impl Session {
         connection: &mut Connection,
         id: StreamId,
         bytes: &[u8],
-        origins: &AllowedOrigins,
+        rules: &PageRules,
     ) -> Result<(), End> {
         if self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX && self.streams.get(&id).is_some_and(Inbound::is_kept) {
             self.refused += 1;
@@ -148,13 +142,13 @@ impl Session {
                 let had_settings = self.has_settings;
                 self.on_beginning(connection, id)?;
                 if self.has_settings && !had_settings {
-                    self.on_settings(connection, origins)?;
+                    self.on_settings(connection, rules)?;
                 }
                 Ok(())
             }
             Some(Inbound::Request(buffer)) => {
                 buffer.extend_from_slice(bytes);
-                self.on_request(connection, id, origins)
+                self.on_request(connection, id, rules)
             }
             Some(Inbound::Connect(capsules)) => match capsules.handle(bytes) {
                 Ok(None) => Ok(()),
@@ -207,14 +201,14 @@ impl Session {
     }
 
     /// Requests may have been there first.
-    fn on_settings(&mut self, connection: &mut Connection, origins: &AllowedOrigins) -> Result<(), End> {
+    fn on_settings(&mut self, connection: &mut Connection, rules: &PageRules) -> Result<(), End> {
         let requests = self.streams.iter().filter(|(_, stream)| matches!(stream, Inbound::Request(_)));
         let waiting: Vec<StreamId> = requests.map(|(id, _)| *id).collect();
-        waiting.into_iter().try_for_each(|id| self.on_request(connection, id, origins))
+        waiting.into_iter().try_for_each(|id| self.on_request(connection, id, rules))
     }
 
     /// A request may be whole.
-    fn on_request(&mut self, connection: &mut Connection, id: StreamId, origins: &AllowedOrigins) -> Result<(), End> {
+    fn on_request(&mut self, connection: &mut Connection, id: StreamId, rules: &PageRules) -> Result<(), End> {
         let Some(Inbound::Request(buffer)) = self.streams.get(&id) else { return Ok(()) };
         if Frame::decode(&mut &buffer[..]).is_ok_and(|first| first == Frame::WEBTRANSPORT) {
             self.refused += 1;
@@ -224,7 +218,7 @@ impl Session {
         if !self.has_settings && buffer.len() < REQUEST_BYTES_MAX {
             return Ok(());
         }
-        let verdict = judge(buffer, origins);
+        let verdict = judge(buffer, rules);
         match verdict {
             Verdict::Incomplete => Ok(()),
             Verdict::Malformed => Err(End::Breach(FRAME_UNEXPECTED, "no request of HTTP/3")),

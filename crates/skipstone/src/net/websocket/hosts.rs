@@ -6,7 +6,10 @@ use std::sync::Arc;
 /// The names in `Host` headers that are served; by default all.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts(
-    #[cfg_attr(not(any(test, feature = "websocket")), expect(dead_code, reason = "nobody asks without WebSockets"))]
+    #[cfg_attr(
+        not(any(test, feature = "websocket", all(feature = "webtransport", feature = "__tls"))),
+        expect(dead_code, reason = "nobody asks without WebSockets")
+    )]
     Option<Arc<[String]>>,
 );
 
@@ -17,7 +20,7 @@ impl AllowedHosts {
     }
 
     /// Whether a request with this `Host` header is served, whatever its port.
-    #[cfg(any(test, feature = "websocket"))]
+    #[cfg(any(test, feature = "websocket", all(feature = "webtransport", feature = "__tls")))]
     pub(crate) fn admits(&self, host: &[u8]) -> bool {
         let Some(allowed) = &self.0 else { return true };
         let Ok(host) = str::from_utf8(host) else { return false };

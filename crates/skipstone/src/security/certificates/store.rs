@@ -62,7 +62,7 @@ impl Certificates {
 
     /// A configuration for QUIC, with these application protocols. It follows renewals. If the server's certificate is
     /// self-signed, browsers are shown a short-lived one.
-    #[allow(dead_code, reason = "for QUIC, which is not served yet")]
+    #[cfg(any(test, feature = "webtransport"))]
     pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         tls::stream_config(self.resolver(Audience::Browsers), protocols)
     }

@@ -43,7 +43,7 @@ impl Host {
         let idle_timeout = config.settings.idle_timeout;
         let endpoint = Endpoint::new(config, [5; 32]).expect("it is good");
         let server = security.quic().expect("it has an identity");
-        let guests = QuicGuests::new(&server, Shard { index: 0, bits: 0 }, idle_timeout, AllowedOrigins::only(origins));
+        let guests = QuicGuests::new(&server, Shard { index: 0, bits: 0 }, idle_timeout, PageRules::new(origins, &[]));
         Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16] }
     }
 
