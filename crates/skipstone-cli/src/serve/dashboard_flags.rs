@@ -7,6 +7,7 @@ pub(super) use present::{DashboardFlags, OpenDashboard};
 use skipstone_lab::workload::Workload;
 
 /// What the page says about the game, and the token that it asks for.
+#[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) struct GameFacts {
     pub(super) workload: Workload,
     /// Ticks a second; 0 is unthrottled.
