@@ -252,9 +252,11 @@ impl Serving {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());
         }
         if !arguments.no_websocket {
-            text += &format!("  browsers   {}\n", self.game.url().replacen("skip://", "wss://", 1));
             if !arguments.require_tls {
-                text += &format!("             ws://{host}:{}\n", address.port());
+                text += &format!("  browsers   ws://{host}:{}\n", address.port());
+            }
+            text += &format!("  by TLS     {}\n", self.game.url().replacen("skip://", "wss://", 1));
+            if !arguments.require_tls {
                 text += &format!("  by TCP     tcp://{host}:{}\n", address.port());
             }
         }
