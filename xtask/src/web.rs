@@ -11,8 +11,8 @@ use crate::{process, system};
 
 /// The step `web`: packages, build, lint, unit tests, size, and the digests of simulated runs.
 pub(crate) fn check(tree: &Tree) -> Verdict {
-    if let Err(why) = prepare(tree) {
-        return Verdict::Skipped(why);
+    if let Err(verdict) = prepare(tree) {
+        return verdict;
     }
     let mut tally = Tally::default();
     for (script, counts) in SCRIPTS {
@@ -30,8 +30,8 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
 
 /// The step `browsers`.
 pub(crate) fn browsers(tree: &Tree) -> Verdict {
-    if let Err(why) = prepare(tree) {
-        return Verdict::Skipped(why);
+    if let Err(verdict) = prepare(tree) {
+        return verdict;
     }
     let missing = system::browsers(tree);
     if missing.len() == system::BROWSERS {
@@ -80,11 +80,12 @@ fn folder(tree: &Tree) -> PathBuf {
 }
 
 /// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
-fn prepare(tree: &Tree) -> Result<(), String> {
+fn prepare(tree: &Tree) -> Result<(), Verdict> {
     if !system::has_target(system::WASM, tree) {
-        return Err(format!("the standard library for {} is not installed", system::WASM));
+        return Err(Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM)));
     }
-    system::program("npm", "npm", "the browser client cannot be built", tree).map_or(Ok(()), Err)?;
+    system::program("npm", "npm", "the browser client cannot be built", tree)
+        .map_or(Ok(()), |why| Err(Verdict::Skipped(why)))?;
     let lock = std::fs::read(folder(tree).join("package-lock.json")).unwrap_or_default();
     let stamp = folder(tree).join("node_modules/.installed-lock.json");
     if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
@@ -92,7 +93,13 @@ fn prepare(tree: &Tree) -> Result<(), String> {
     }
     let mut npm = npm(tree);
     npm.arg("ci");
-    process::run(npm).map_err(|why| format!("the packages of clients/web cannot be had: {why}"))?;
+    if let Err(why) = process::run(npm) {
+        let mut ping = self::npm(tree);
+        ping.arg("ping");
+        let why = format!("the packages of clients/web cannot be had: {why}");
+        // Where the registry answers, it is the lock file that is wrong.
+        return Err(if process::succeeds(ping) { Verdict::Failed(why) } else { Verdict::Skipped(why) });
+    }
     // So that the next run need not ask npm again. One that cannot be written costs some seconds.
     let _ = std::fs::write(stamp, lock);
     Ok(())
