@@ -351,12 +351,13 @@ fn rates(channels: usize) -> u64 {
     let rate = Some(MessageRate { per_second: 2, burst: 3 });
     let rule = InboundRule { rate, ..InboundRule::new(0..=u16::MAX) };
     let mut server = Endpoint::new(Config { inbound: [rule].into(), ..Config::server(Settings::default()) }, [1; 32]);
-    let (server, now) = (server.as_mut().expect("good"), Time::from_micros(1_000_000));
+    let (server, mut now) = (server.as_mut().expect("good"), Time::from_micros(1_000_000));
     let mut client = Endpoint::new(Config::client(), [2; 32]).expect("good");
     let path = Path { socket: 0, remote: SocketAddr::from(([10, 0, 0, 1], 5_000)), carrier: Carrier::UDP };
     let peer = client.connect(now, path, b"").expect("there is room");
     let (mut buffer, mut messages) = (vec![0; 1 << 16], 0);
     for channel in 0..channels + 10 {
+        now += Duration::from_millis(5);
         // After the handshake, a message on the next channel.
         if channel >= 10 {
             client.send(now, peer, channel as u16, Bytes::new(), MessageId(0)).expect("the queue has room");
