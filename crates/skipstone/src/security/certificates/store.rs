@@ -62,7 +62,7 @@ impl Certificates {
 
     /// A configuration for QUIC, with these application protocols. It follows renewals. If the server's certificate is
     /// self-signed, browsers are shown a short-lived one.
-    #[cfg(any(test, feature = "webtransport"))]
+    #[cfg(any(all(test, feature = "self-signed"), feature = "webtransport"))]
     pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         tls::stream_config(self.resolver(Audience::Browsers), protocols)
     }
