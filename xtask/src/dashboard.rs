@@ -59,9 +59,7 @@ fn chromium(tree: &Tree) -> Option<String> {
 }
 
 fn drive(tree: &Tree) -> Result<(), String> {
-    let mut cargo = process::cargo(tree);
-    cargo.args(["build", "--package", "skipstone-cli"]);
-    process::run(cargo)?;
+    process::build_programs(tree)?;
     let mut browser = PAGE.script("test:browser", &[], tree);
     browser.env("CARGO_TARGET_DIR", process::target_dir(tree));
     process::run(browser)?;

@@ -18,6 +18,14 @@ pub(crate) fn cargo(tree: &Tree) -> Command {
     cargo
 }
 
+/// Builds the tool and the examples as the tests of the workspace do: built alone they have other features, and so have all that
+/// they depend on, which would be built a second time.
+pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
+    let mut cargo = cargo(tree);
+    cargo.args(["test", "--workspace", "--no-run", "--quiet"]);
+    run(cargo)
+}
+
 /// Where cargo builds.
 pub(crate) fn target_dir(tree: &Tree) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tree.root().join("target"), |dir| tree.root().join(dir))

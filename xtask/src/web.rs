@@ -38,21 +38,11 @@ pub(crate) fn browsers(tree: &Tree) -> Verdict {
         return Verdict::Skipped(missing.join("; "));
     }
     missing.iter().for_each(|why| println!("{why}"));
-    let built = build_programs(tree).and_then(|()| build_if_missing(tree));
+    let built = process::build_programs(tree).and_then(|()| build_if_missing(tree));
     if let Err(why) = built.and_then(|()| run_script(tree, "build:examples", Counts::Itself)) {
         return Verdict::Failed(why);
     }
     run_script(tree, "test:browsers", Counts::Tests).map_or_else(Verdict::Failed, Verdict::Tests)
-}
-
-/// The tool, and the game that the page of moving dots joins.
-fn build_programs(tree: &Tree) -> Result<(), String> {
-    for arguments in [["skipstone-cli", "--bins", ""], ["skipstone-examples", "--example", "dots"]] {
-        let mut cargo = process::cargo(tree);
-        cargo.args(["build", "--package"]).args(arguments.iter().filter(|argument| !argument.is_empty()));
-        process::run(cargo)?;
-    }
-    Ok(())
 }
 
 /// What a script of the package prints.
