@@ -22,7 +22,7 @@ pub struct WebSocketRules {
     pub requires_tls: bool,
     /// Takes `tcp://` clients: streams without WebSocket.
     pub raw_streams: bool,
-    /// Small answers to plain HTTP, beside `/healthz`, which is always answered with 200.
+    /// Small answers to plain HTTP, beside `/healthz`, whose GET is answered with 200 on every host of `hosts`.
     pub http_answers: Vec<HttpAnswer>,
     /// Limits on streams that carry no connection yet.
     pub newcomers: NewcomerLimits,

@@ -305,7 +305,7 @@ class Connection:
         if now >= self.again_at:
             hello = self.state == "hello"
             self.outbox.append(Hello(self.source, self.nonce, self.offer).encode() if hello else self.open_datagram)
-            self.again_at, self.again_after = now + self.again_after, min(2.0, self.again_after * 2)
+            self.again_at, self.again_after = now + self.again_after, min(0.5, self.again_after * 2)
             self.again_at = float("inf") if self.reliable else self.again_at
 
     def _poll_close(self, now: float) -> None:

@@ -82,6 +82,8 @@ export class WorkerHost extends Numbered implements Host {
     worker.onerror = (event) => {
       event.preventDefault();
       const reason = `the worker failed: ${event.message || "it cannot be loaded; does the page's policy allow it?"}`;
+      // Its sockets with it: nobody hears what they say.
+      worker.terminate();
       this.#worker = undefined;
       this.dispatchAll((client) => this.#onFailure(client, reason));
     };

@@ -87,8 +87,12 @@ async function listen(): Promise<never> {
     try {
       ended = "";
       await start();
-      failures = 0;
-      await stream(onEvent, new AbortController().signal);
+      const onFirst = (event: SseEvent): void => {
+        // The stream stands: one that is refused is asked for again less and less often.
+        failures = 0;
+        onEvent(event);
+      };
+      await stream(onFirst, new AbortController().signal);
       shell.setStatus(ended || "the connection ended", "bad");
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {

@@ -88,6 +88,21 @@ fn http_is_answered_with_health_with_what_is_registered_and_with_a_hint() {
 }
 
 #[test]
+fn a_handshake_that_announces_more_than_any_has_ends_at_once() {
+    let server = server(WebSocketRules::default(), &[]);
+    // Records of 16 KB that hold the beginning of a ClientHello of 65,000 bytes.
+    let mut record = vec![22, 3, 1, 0x40, 0, 1, 0, 0xFD, 0xE8];
+    record.resize(5 + (16 << 10), 0);
+    let mut long = record.clone();
+    record[5..9].fill(0);
+    long.extend(record);
+    let began = Instant::now();
+    ask(&server, &long);
+    assert!(began.elapsed() < Duration::from_secs(5), "before the time for newcomers is over");
+    counts(&server, |streams| streams.tls_failures == 1);
+}
+
+#[test]
 fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
     let mut server = server(WebSocketRules { requires_tls: true, ..Default::default() }, &[]);
     let page = ask(&server, b"GET /play?x=1 HTTP/1.1\r\nHost: game.example:7777\r\n\r\n");
@@ -95,11 +110,13 @@ fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
         page.starts_with("HTTP/1.1 308 ") && page.contains("Location: https://game.example:7777/play?x=1\r\n"),
         "{page}"
     );
-    let socket = ask(&server, format!("GET / HTTP/1.1\r\nHost: x\r\n{UPGRADE}").as_bytes());
-    assert!(socket.starts_with("HTTP/1.1 426 ") && socket.contains("wss://"), "{socket}");
+    for target in ["/", "/healthz"] {
+        let socket = ask(&server, format!("GET {target} HTTP/1.1\r\nHost: x\r\n{UPGRADE}").as_bytes());
+        assert!(socket.starts_with("HTTP/1.1 426 ") && socket.contains("wss://"), "{socket}");
+    }
     assert!(ask(&server, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 "));
     assert_eq!(ask(&server, &[0x80, 1, 0]), "");
-    counts(&server, |streams| (streams.not_taken, streams.answered) == (3, 1));
+    counts(&server, |streams| (streams.not_taken, streams.answered) == (4, 1));
     let url = server.url().replacen("skip://", "wss://", 1);
     enter(&mut server, &url).expect("it is encrypted");
     let refused = WebSocketRules { requires_tls: true, ..Default::default() };
@@ -158,7 +175,9 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
         ("tcp", V1, "", told),
         ("wss", V1, "", told),
         ("ws", "", FORWARDED, [203, 0, 113, 8].into()),
-        ("ws", "", "Forwarded: for=203.0.113.9;proto=https\r\nX-Forwarded-For: 1.1.1.1\r\n", [203, 0, 113, 9].into()),
+        ("ws", "", "Forwarded: for=203.0.113.9;proto=https\r\n", [203, 0, 113, 9].into()),
+        // One of the two is the client's own.
+        ("ws", "", "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 1.1.1.1\r\n", [127, 0, 0, 1].into()),
         // Behind its header the client speaks, which is no proxy.
         ("ws", V1, FORWARDED, told),
         ("ws", "", "", [127, 0, 0, 1].into()),

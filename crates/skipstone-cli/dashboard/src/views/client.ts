@@ -88,10 +88,15 @@ export class ClientView implements View {
   }
 
   open(id: string): void {
-    if (id !== this.id) this.points = [];
+    if (id !== this.id) {
+      this.points = [];
+      setText(this.title, "Client");
+      setText(this.subtitle, "");
+    }
     this.id = id;
     this.misses = 0;
-    this.kick.disabled = false;
+    // Until the page shows whom it would end.
+    this.kick.disabled = true;
     setText(this.state, "");
     void this.load();
     this.timer = window.setInterval(() => void this.load(), 1000);
@@ -102,14 +107,18 @@ export class ClientView implements View {
   }
 
   private async load(): Promise<void> {
+    const id = this.id;
     let detail: ClientDetail | null;
     try {
-      detail = await get<ClientDetail | null>(`api/clients/${encodeURIComponent(this.id)}`);
+      detail = await get<ClientDetail | null>(`api/clients/${encodeURIComponent(id)}`);
     } catch {
       // The page says elsewhere that the server is away.
       return;
     }
+    // The answer may come when another client is shown.
+    if (id !== this.id) return;
     if (detail) {
+      this.kick.disabled = this.kicked === id;
       this.show(detail);
     } else if (this.points.length > 0 || this.misses >= MISSES_MAX) {
       setText(this.subtitle, "is not connected (any more)");
@@ -168,6 +177,7 @@ export class ClientView implements View {
   private async doKick(): Promise<void> {
     try {
       setText(this.state, await command("api/kick", { id: this.id, reason: this.reason.value }));
+      this.kicked = this.id;
       this.kick.disabled = true;
     } catch (error) {
       setText(this.state, error instanceof Error ? error.message : String(error));

@@ -71,6 +71,7 @@ const FRAME_UNEXPECTED: u32 = 0x105;
 const SETTINGS_ERROR: u32 = 0x109;
 const MISSING_SETTINGS: u32 = 0x10a;
 const REQUEST_REJECTED: u32 = 0x10b;
+const REQUEST_INCOMPLETE: u32 = 0x10d;
 const MESSAGE_ERROR: u32 = 0x10e;
 const BUFFERED_STREAM_REJECTED: u32 = 0x3994_bd84;
 
@@ -117,7 +118,7 @@ impl Session {
         while self.streams.contains_key(&id) {
             match read(connection, id) {
                 Some(Read::Bytes(bytes)) => self.on_bytes(connection, id, &bytes, rules)?,
-                Some(Read::Over) => return self.on_over(id),
+                Some(Read::Over) => return self.on_over(connection, id),
                 None => break,
             }
         }
@@ -251,8 +252,13 @@ impl Session {
     }
 
     /// A stream is at its end, or was reset.
-    fn on_over(&mut self, id: StreamId) -> Result<(), End> {
+    fn on_over(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
         match self.streams.remove(&id) {
+            Some(Inbound::Request(_)) => {
+                self.refused += 1;
+                self.refuse(connection, id, REQUEST_INCOMPLETE);
+                Ok(())
+            }
             Some(Inbound::Control) => Err(End::Breach(CLOSED_CRITICAL_STREAM, "the control stream was closed")),
             Some(Inbound::Connect(_)) => Err(End::Closed(String::new())),
             _ => Ok(()),

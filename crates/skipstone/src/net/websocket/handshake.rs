@@ -186,7 +186,7 @@ fn answer_request(head: &[u8], rest: &[u8], rules: &StreamRules, source: Source,
         return Verdict::refused(text("421 Misdirected Request", "", OTHER_HOST), WsCloseReason::Host);
     }
     // Health is asked for in clear by machines that check no certificate.
-    let is_health = target == "/healthz";
+    let is_health = target == "/healthz" && !wants_upgrade;
     if in_clear && !is_health {
         return redirect(request.filter(|_| !wants_upgrade), target);
     }
@@ -228,13 +228,16 @@ fn request_line(head: &[u8]) -> (&str, &str) {
     (words.next().unwrap_or_default(), words.next().unwrap_or_default())
 }
 
-/// The client that a trusted proxy names in its headers.
+/// The client that a trusted proxy names in its headers. A proxy writes one of the two; where both are there, one was written by the
+/// client, and nobody can tell which: neither counts.
 fn forwarded(request: &Request, rules: &StreamRules, source: Source) -> Option<IpAddr> {
     let of = |name: &str| {
         let lines = request.headers().get_all(name).iter().filter_map(|line| line.to_str().ok()).collect::<Vec<_>>();
         rules.proxies.client(lines.into_iter())
     };
-    source.names_client.then(|| of("forwarded").or_else(|| of("x-forwarded-for"))).flatten()
+    let is_ambiguous = request.headers().contains_key("forwarded") && request.headers().contains_key("x-forwarded-for");
+    let names_client = source.names_client && !is_ambiguous;
+    names_client.then(|| of("forwarded").or_else(|| of("x-forwarded-for"))).flatten()
 }
 
 /// The answer to a request in clear, where TLS is required: browsers are sent elsewhere, WebSockets cannot be.

@@ -1,5 +1,5 @@
-//! TLS around a TCP stream, by rustls' connections, which do no I/O of their own. What is held is bounded: some 20 KB of
-//! records that are incomplete, 16 KB of plaintext, and the records of one write.
+//! TLS around a TCP stream, by rustls' connections, which do no I/O of their own. What is held is bounded: a record
+//! that is incomplete, or as much as a handshake may have; 16 KB of plaintext; and the records of one write.
 
 use rustls::pki_types::ServerName;
 use rustls::{
@@ -30,6 +30,8 @@ pub(super) struct Tls {
     unsent_bytes: usize,
     failure: Option<TlsFailure>,
     has_said_end: bool,
+    /// Bytes that the peer may still send before the handshake is done.
+    handshake_bytes_left: usize,
 }
 
 /// Why TLS ended a connection.
@@ -43,12 +45,16 @@ pub struct TlsFailure {
 
 /// Plaintext of one write: two records, so that what waits sealed stays small.
 const WRITE_BYTES_MAX: usize = 32 << 10;
+/// Bytes of a client's handshake. rustls alone would join messages of up to 64 KB.
+const CLIENT_HANDSHAKE_BYTES_MAX: usize = 20 << 10;
+/// Bytes of a server's, its certificates among them.
+const SERVER_HANDSHAKE_BYTES_MAX: usize = 80 << 10;
 
 impl Tls {
     /// A server's end, for a client that has sent these bytes so far.
     pub(super) fn server(server: &TlsServer, first: &[u8]) -> io::Result<Self> {
         let connection = ServerConnection::new(server.0.clone()).map_err(io::Error::other)?;
-        let mut tls = Tls::new(connection.into());
+        let mut tls = Tls::new(connection.into(), CLIENT_HANDSHAKE_BYTES_MAX);
         let mut rest = first;
         while !rest.is_empty() && tls.failure.is_none() {
             tls.connection.read_tls(&mut rest)?;
@@ -60,11 +66,11 @@ impl Tls {
 
     pub(super) fn client(client: &TlsClient) -> io::Result<Self> {
         let connection = ClientConnection::new(client.config.clone(), client.name.clone()).map_err(io::Error::other)?;
-        Ok(Tls::new(connection.into()))
+        Ok(Tls::new(connection.into(), SERVER_HANDSHAKE_BYTES_MAX))
     }
 
-    fn new(connection: Connection) -> Self {
-        Tls { connection, unsent_bytes: 0, failure: None, has_said_end: false }
+    fn new(connection: Connection, handshake_bytes_left: usize) -> Self {
+        Tls { connection, unsent_bytes: 0, failure: None, has_said_end: false, handshake_bytes_left }
     }
 
     /// Why TLS has failed, if it has.
@@ -89,9 +95,24 @@ impl Tls {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
                 result => return result,
             }
-            self.connection.read_tls(tcp)?;
+            let count = self.connection.read_tls(tcp)?;
+            self.charge(count)?;
             self.process()?;
         }
+    }
+
+    /// Counts bytes of the peer's handshake.
+    fn charge(&mut self, bytes: usize) -> io::Result<()> {
+        if !self.connection.is_handshaking() {
+            return Ok(());
+        }
+        let left = self.handshake_bytes_left.checked_sub(bytes);
+        self.handshake_bytes_left = left.unwrap_or(0);
+        left.map(drop).ok_or_else(|| {
+            let reason = "the other side's TLS handshake is too long";
+            self.failure.get_or_insert(TlsFailure { is_untrusted: false, reason: reason.into() });
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })
     }
 
     fn process(&mut self) -> io::Result<()> {

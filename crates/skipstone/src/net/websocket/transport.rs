@@ -20,6 +20,8 @@ struct Tap {
     trusts_short_reads: bool,
     /// The socket was emptied in this turn.
     is_dry: bool,
+    /// Bytes that were read in this turn.
+    taken_bytes: usize,
 }
 
 /// TCP as TLS reads it.
@@ -39,7 +41,7 @@ impl Transport {
 
     /// Starts a new turn. A stream that `may_be_over` is read to its end, because no further event would report the end.
     pub(super) fn begin_turn(&mut self, may_be_over: bool) {
-        self.tap = Tap { trusts_short_reads: SHORT_READS_ARE_LAST && !may_be_over, is_dry: false };
+        self.tap = Tap { trusts_short_reads: SHORT_READS_ARE_LAST && !may_be_over, ..Tap::default() };
     }
 
     /// Goes on within TLS, as a server whose client has sent these bytes.
@@ -53,6 +55,11 @@ impl Transport {
     pub(super) fn ask_for_tls(&mut self, client: &TlsClient) -> io::Result<()> {
         self.tls = Some(Box::new(Tls::client(client)?));
         Ok(())
+    }
+
+    /// Bytes that were read from TCP in this turn: with TLS more than what they hold.
+    pub(super) fn taken_bytes(&self) -> usize {
+        self.tap.taken_bytes
     }
 
     pub(super) fn is_secure(&self) -> bool {
@@ -113,6 +120,7 @@ impl Read for Tapped<'_> {
                 result => break result?,
             }
         };
+        self.tap.taken_bytes += count;
         self.tap.is_dry = self.tap.trusts_short_reads && (1..buffer.len()).contains(&count);
         Ok(count)
     }

@@ -35,7 +35,8 @@ impl Turn {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let count = transport.read(&mut buffer[..limit])?;
-        self.budget_bytes -= count;
+        // A record may hold padding and hardly anything else: what is read and opened counts.
+        self.budget_bytes = (self.budget_bytes - count).min(TURN_BYTES.saturating_sub(transport.taken_bytes()));
         self.bytes_in += count as u64;
         Ok(count)
     }

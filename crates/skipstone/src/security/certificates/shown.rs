@@ -27,7 +27,7 @@ struct Loaded {
 
 /// What browsers take by its hash. The next one is known before its time, so that a page that was told of both hashes stays
 /// good for as long as one of them is shown.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ShortLived {
     now: Loaded,
     next: Loaded,
@@ -90,8 +90,9 @@ impl Shown {
     pub(super) fn with(&self, place: usize, identity: Identity) -> Self {
         let mut all = self.all.clone();
         all[place] = Loaded::new(identity.into());
-        // Only certificates of files change, and the short-lived one stands beside one that was made here.
-        Shown { all, short_lived: None }
+        // The short-lived one stands beside the first, where that was made here.
+        let short_lived = self.short_lived.clone().filter(|_| place != 0);
+        Shown { all, short_lived }
     }
 
     /// The same with the next short-lived certificate in its turn, if it is time.
