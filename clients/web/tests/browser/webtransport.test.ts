@@ -53,7 +53,10 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
     port = await freePort();
     server = await serve(port, "--cert", join(folder, "cert.pem"), "--key", join(folder, "key.pem"));
     await server.line("stop with");
-    expect(server.lines.some((line) => line.includes("https://")), "the server has WebTransport").toBe(true);
+    expect(
+      server.lines.some((line) => line.includes("https://")),
+      "the server has WebTransport",
+    ).toBe(true);
     [site, browser] = await Promise.all([serveSite(), kind.launch()]);
   });
 

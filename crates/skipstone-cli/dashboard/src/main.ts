@@ -39,7 +39,16 @@ function navigate(): void {
   shown?.close();
   shown = view;
   shell.show(view.element, place[0], place[1]);
-  view.open(rest.map(decodeURIComponent).join("/"));
+  view.open(rest.map(decoded).join("/"));
+}
+
+/** A part of the address, as it stands if somebody mistyped it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function onEvent({ name, data }: SseEvent): void {

@@ -53,6 +53,8 @@ export class ClientView implements View {
   private points: Point[] = [];
   private timer = 0;
   private misses = 0;
+  /** Whom this page has ended last. */
+  private kicked = "";
 
   constructor() {
     const form = h(
