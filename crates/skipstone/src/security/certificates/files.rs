@@ -3,7 +3,7 @@
 //! Programs that renew certificates write two files one after the other, and some write them slowly. So a change counts when
 //! two looks in a row have seen the same.
 
-use super::news::{CertificateEvent, News};
+use super::news::CertificateEvent;
 use crate::security::identity::{Identity, IdentityFiles};
 use std::sync::Arc;
 
@@ -35,28 +35,28 @@ impl Watched {
         Some(Watched { place, last_seen: judged.clone(), judged, files })
     }
 
-    /// Reads the files, and gives a good new certificate to `take`.
-    pub(super) fn look(&mut self, news: &mut News, take: impl FnOnce(usize, Identity)) {
+    /// Reads the files, and gives a good new certificate to `take`. Returns what is to be told.
+    pub(super) fn look(&mut self, take: impl FnOnce(usize, Identity)) -> Option<CertificateEvent> {
         let seen = Some(self.files.read().map_err(|error| error.to_string()));
         let is_settled = self.last_seen == seen;
         self.last_seen.clone_from(&seen);
         if !is_settled || seen == self.judged {
-            return;
+            return None;
         }
         self.judged = seen;
         let file = self.files.certificate.clone();
         let identity = match &self.judged {
             Some(Ok(content)) => Identity::from_bytes(&self.files, content).map_err(|error| error.to_string()),
             Some(Err(error)) => Err(error.clone()),
-            None => return,
+            None => return None,
         };
-        news.tell(match identity {
+        Some(match identity {
             Err(error) => CertificateEvent::Refused { file, error },
             Ok(identity) => {
                 let (fingerprint, expires) = (identity.fingerprint(), identity.expires());
                 take(self.place, identity);
                 CertificateEvent::Renewed { file, fingerprint, expires }
             }
-        });
+        })
     }
 }

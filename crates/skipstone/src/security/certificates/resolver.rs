@@ -30,7 +30,10 @@ impl Resolver {
 impl ResolvesServerCert for Resolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let shown = self.shown.load();
-        let short_lived = shown.short_lived().filter(|_| self.audience == Audience::Browsers);
-        short_lived.or_else(|| shown.choose(hello.server_name(), hello.signature_schemes()))
+        let (name, schemes) = (hello.server_name(), hello.signature_schemes());
+        match self.audience {
+            Audience::Native => shown.choose(name, schemes),
+            Audience::Browsers => shown.choose_for_browsers(name, schemes),
+        }
     }
 }

@@ -109,17 +109,31 @@ impl Shown {
         both.map(|loaded| fingerprint_of(&loaded.identity.certificate)).collect()
     }
 
-    /// The certificate for browsers that know it by its hash, if there is one.
-    pub(super) fn short_lived(&self) -> Option<Arc<CertifiedKey>> {
-        self.short_lived.as_ref().and_then(|it| it.now.key.clone())
+    /// The certificate for a browser: one that is for the name, unless it was made here; else the short-lived one, which
+    /// browsers know by its hash; else as for all.
+    pub(super) fn choose_for_browsers(
+        &self,
+        name: Option<&str>,
+        schemes: &[SignatureScheme],
+    ) -> Option<Arc<CertifiedKey>> {
+        let Some(short_lived) = &self.short_lived else { return self.choose(name, schemes) };
+        let named = self.named(name, schemes).filter(|loaded| !loaded.identity.is_self_made);
+        named.map_or(&short_lived.now, |named| named).key.clone()
     }
 
     /// The certificate for a client that names a server, or none, and understands these signatures: the first that is for the
     /// name, else the first of all.
     pub(super) fn choose(&self, name: Option<&str>, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        let name = name.and_then(|name| ServerName::try_from(name).ok());
-        let fitting = || self.all.iter().filter(|loaded| loaded.can_sign(schemes));
-        let named = name.and_then(|name| fitting().find(|loaded| loaded.is_for(&name)));
-        named.or_else(|| fitting().next()).and_then(|loaded| loaded.key.clone())
+        let named = self.named(name, schemes);
+        named.or_else(|| self.fitting(schemes).next()).and_then(|loaded| loaded.key.clone())
+    }
+
+    fn named(&self, name: Option<&str>, schemes: &[SignatureScheme]) -> Option<&Loaded> {
+        let name = ServerName::try_from(name?).ok()?;
+        self.fitting(schemes).find(|loaded| loaded.is_for(&name))
+    }
+
+    fn fitting(&self, schemes: &[SignatureScheme]) -> impl Iterator<Item = &Loaded> {
+        self.all.iter().filter(|loaded| loaded.can_sign(schemes))
     }
 }

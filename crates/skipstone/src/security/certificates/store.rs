@@ -15,21 +15,17 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub(crate) struct Certificates {
     shown: Arc<ArcSwap<Shown>>,
-    state: Mutex<State>,
-}
-
-/// What only the watching thread and the application need.
-#[derive(Debug)]
-struct State {
-    watched: Vec<Watched>,
-    news: News,
+    /// Held while files are read, so by nobody but the watching thread.
+    watched: Mutex<Vec<Watched>>,
+    /// Never held while a file is read: a disk may take its time, and the application asks each frame.
+    news: Mutex<News>,
 }
 
 impl Certificates {
     pub(crate) fn new(identities: Vec<Arc<Identity>>) -> Arc<Self> {
         let watched = (0..).zip(&identities).filter_map(|(place, identity)| Watched::new(place, identity)).collect();
         let shown = Arc::new(ArcSwap::from_pointee(Shown::new(identities, SystemTime::now())));
-        Arc::new(Certificates { shown, state: Mutex::new(State { watched, news: News::default() }) })
+        Arc::new(Certificates { shown, watched: Mutex::new(watched), news: Mutex::default() })
     }
 
     /// The certificate that is shown to whoever names no server.
@@ -73,13 +69,14 @@ impl Certificates {
 
     /// Looks for changed files and ended certificates, once. `now` decides about the latter.
     pub(super) fn look(&self, now: SystemTime) {
-        let mut state = self.state();
-        let State { watched, news } = &mut *state;
-        for files in watched {
-            files.look(news, |place, identity| {
+        let mut watched = of(&self.watched);
+        for files in watched.iter_mut() {
+            let event = files.look(|place, identity| {
                 self.shown.store(Arc::new(self.shown.load().with(place, identity)));
             });
+            event.into_iter().for_each(|event| of(&self.news).tell(event));
         }
+        let mut news = of(&self.news);
         if let Some(turned) = self.shown.load().turned(now) {
             self.shown.store(Arc::new(turned));
             news.tell(CertificateEvent::ShortLivedRenewed { fingerprints: self.web_fingerprints() });
@@ -91,15 +88,15 @@ impl Certificates {
 
     /// The next thing that happened to a certificate.
     pub(crate) fn poll_event(&self) -> Option<CertificateEvent> {
-        self.state().news.poll()
+        of(&self.news).poll()
     }
 
     pub(crate) fn stats(&self) -> CertificateStats {
-        self.state().news.stats()
+        of(&self.news).stats()
     }
+}
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in there can be left half done.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+/// Nothing in there can be left half done.
+fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -157,6 +157,68 @@ fn each_name_gets_its_certificate_and_other_names_the_first() {
     }
 }
 
+/// A disk may take its time: a named pipe that nobody writes to takes forever.
+#[cfg(unix)]
+#[test]
+fn whoever_polls_events_does_not_wait_for_the_disk() {
+    let folder = Folder::new("disk");
+    let pem = made(&["a.example"], |_| ());
+    let file = folder.write("both.pem", &(pem.0.clone() + &pem.1));
+    let certificates = Certificates::new(vec![Identity::from_files(&file, None).expect("it is good").into()]);
+    std::fs::remove_file(&file).expect("it is ours");
+    let is_made = std::process::Command::new("mkfifo").arg(&file).status().is_ok_and(|status| status.success());
+    assert!(is_made, "the system has mkfifo");
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| certificates.look(SystemTime::now()));
+        // Opens as soon as the other thread has, and says nothing yet.
+        let pipe = std::fs::OpenOptions::new().write(true).open(&file).expect("it is ours");
+        let (sender, polled) = std::sync::mpsc::channel();
+        scope.spawn(|| {
+            let told = (certificates.poll_event(), certificates.stats());
+            let _ = sender.send(told);
+            drop(sender);
+        });
+        let told = polled.recv_timeout(Duration::from_secs(5));
+        let is_reading = !watcher.is_finished();
+        // The certificate and the key are in one file, which is opened twice.
+        std::fs::remove_file(&file).expect("it is ours");
+        drop(pipe);
+        assert!(told.is_ok_and(|(event, _)| event.is_none()) && is_reading);
+    });
+}
+
+#[test]
+fn a_page_that_names_a_host_gets_its_certificate_also_beside_a_self_made_one() {
+    let named = made(&["play.example"], |_| ());
+    let own = Identity::self_signed().expect("it is made");
+    let certificates = Certificates::new(vec![own.into(), identity(&named).into()]);
+    let quic = certificates.quic_config(&[]);
+    assert_eq!(shown(quic.clone(), "play.example"), identity(&named).fingerprint());
+    let short_lived = certificates.web_fingerprints()[0];
+    for other in ["localhost", "other.example", "127.0.0.1"] {
+        assert_eq!(shown(quic.clone(), other), short_lived, "{other}");
+    }
+}
+
+#[test]
+fn the_hashes_that_pages_were_told_stay_when_another_certificate_is_renewed() {
+    let folder = Folder::new("carried");
+    let pem = |name: &str| made(&[name], |_| ());
+    let both = |(certificate, key): (String, String)| certificate + &key;
+    let file = folder.write("both.pem", &both(pem("play.example")));
+    let (own, named) = (Identity::self_signed().expect("it is made"), Identity::from_files(&file, None));
+    let certificates = Certificates::new(vec![own.into(), named.expect("it is good").into()]);
+    let quic = certificates.quic_config(&[]);
+    let announced = certificates.web_fingerprints();
+    let renewed = pem("play.example");
+    folder.write("both.pem", &both(renewed.clone()));
+    assert!(matches!(look_twice(&certificates), Some(CertificateEvent::Renewed { .. })));
+    assert_eq!(certificates.web_fingerprints(), announced);
+    assert_eq!(announced.len(), 2);
+    assert_eq!(shown(quic.clone(), "localhost"), announced[0]);
+    assert_eq!(shown(quic, "play.example"), identity(&renewed).fingerprint());
+}
+
 #[test]
 fn a_self_made_certificate_stays_for_players_and_turns_for_browsers() {
     const DAY: Duration = Duration::from_secs(86_400);
