@@ -1,6 +1,7 @@
 //! Host names under which a server may be asked for. A page that has its own name point to the server's address (DNS
 //! rebinding) names itself in the Host header, which no script can change.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The names in `Host` headers that are served; by default all.
@@ -10,13 +11,35 @@ pub struct AllowedHosts(
         not(any(test, feature = "websocket", all(feature = "webtransport", feature = "__tls"))),
         expect(dead_code, reason = "nobody asks without WebSockets")
     )]
-    Option<Arc<[String]>>,
+    Option<Arc<[Host]>>,
 );
+
+/// A name, or an address, which has several spellings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Host {
+    Address(IpAddr),
+    Name(String),
+}
+
+impl Host {
+    /// `None` for an empty name.
+    fn parse(text: &str) -> Option<Self> {
+        // A name that ends with a dot is the same, with the root of DNS spelled out (RFC 1034, section 3.1).
+        let text = text.strip_suffix('.').unwrap_or(text);
+        if text.is_empty() {
+            return None;
+        }
+        Some(match text.parse::<IpAddr>() {
+            Ok(address) => Host::Address(address.to_canonical()),
+            Err(_) => Host::Name(text.to_ascii_lowercase()),
+        })
+    }
+}
 
 impl AllowedHosts {
     /// Serves only these names or addresses, without ports. An empty list means all.
     pub fn only(hosts: &[String]) -> Self {
-        AllowedHosts((!hosts.is_empty()).then(|| hosts.into()))
+        AllowedHosts((!hosts.is_empty()).then(|| hosts.iter().filter_map(|host| Host::parse(host)).collect()))
     }
 
     /// Whether a request with this `Host` header is served, whatever its port.
@@ -28,14 +51,14 @@ impl AllowedHosts {
             Some((address, _)) => address,
             None => host.rsplit_once(':').map_or(host, |(name, _)| name),
         };
-        allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+        Host::parse(name).is_some_and(|host| allowed.contains(&host))
     }
 
     /// The error in a configured host, with its remedy; `None` if it is valid.
     pub(crate) fn complaint(host: &str) -> Option<&'static str> {
-        let is_address = host.parse::<std::net::IpAddr>().is_ok();
-        let is_name =
-            !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
+        let is_address = host.parse::<IpAddr>().is_ok();
+        let is_name = Host::parse(host).is_some()
+            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
         (!is_address && !is_name).then_some("a name or an address without a port, as in game.example")
     }
 }
@@ -60,8 +83,28 @@ mod tests {
         ] {
             assert_eq!(some.admits(host), may, "{}", String::from_utf8_lossy(host));
         }
-        assert!(["game.example", "::1", "10.0.0.1"].iter().all(|good| AllowedHosts::complaint(good).is_none()));
-        for bad in ["", "game.example:80", "https://game.example", "a/b", "*"] {
+        let spelled = AllowedHosts::only(&["Game.Example.".into(), "0:0::1".into(), "::ffff:10.0.0.1".into()]);
+        for (host, may) in [
+            (&b"game.example"[..], true),
+            (b"game.example.:7777", true),
+            (b"GAME.EXAMPLE.", true),
+            (b"game.example..", false),
+            (b"[::1]", true),
+            (b"[0:0:0:0:0:0:0:1]:7777", true),
+            (b"10.0.0.1:80", true),
+            (b"[::ffff:a00:1]", true),
+            (b"10.0.0.2", false),
+            (b".", false),
+            (b":80", false),
+        ] {
+            assert_eq!(spelled.admits(host), may, "{}", String::from_utf8_lossy(host));
+        }
+        assert!(
+            ["game.example", "game.example.", "::1", "10.0.0.1"]
+                .iter()
+                .all(|good| AllowedHosts::complaint(good).is_none())
+        );
+        for bad in ["", ".", "game.example:80", "https://game.example", "a/b", "*"] {
             assert!(AllowedHosts::complaint(bad).is_some(), "{bad}");
         }
     }
