@@ -17,7 +17,11 @@ const READ_BYTES: usize = 4 << 10;
 /// Messages as they come.
 #[derive(Debug, Default)]
 pub(super) struct RawReader {
-    bytes: Vec<u8>,
+    /// What came, and room behind it, which is zeroed when it is allocated and not before each read.
+    buffer: Vec<u8>,
+    /// Bytes that came.
+    filled: usize,
+    /// Those of them that were given out.
     taken: usize,
 }
 
@@ -39,11 +43,11 @@ pub(super) fn prefix(length: usize) -> [u8; 2] {
 impl RawReader {
     /// A reader that has these bytes already.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        RawReader { bytes, taken: 0 }
+        RawReader { filled: bytes.len(), buffer: bytes, taken: 0 }
     }
 
     pub(super) fn next(&mut self) -> RawItem {
-        let rest = &self.bytes[self.taken..];
+        let rest = &self.buffer[self.taken..self.filled];
         let Some(prefix) = rest.first_chunk().map(|prefix| u16::from_be_bytes(*prefix)) else {
             return RawItem::Incomplete;
         };
@@ -59,16 +63,24 @@ impl RawReader {
 
     /// Reads once. The buffer never has more than one incomplete message and one read.
     pub(super) fn fill(&mut self, turn: &mut Turn, transport: &mut Transport) -> io::Result<usize> {
-        self.bytes.drain(..self.taken);
-        self.taken = 0;
-        let end = self.bytes.len();
-        self.bytes.resize(end + READ_BYTES, 0);
-        let read = turn.read(transport, &mut self.bytes[end..]);
-        self.bytes.truncate(end + read.as_ref().map_or(0, |count| *count));
-        if self.bytes.is_empty() {
-            self.bytes.shrink_to(READ_BYTES);
+        let read = turn.read(transport, self.room());
+        self.filled += read.as_ref().map_or(0, |count| *count);
+        if self.filled == 0 {
+            self.buffer.truncate(READ_BYTES);
+            self.buffer.shrink_to(READ_BYTES);
         }
         read
+    }
+
+    /// The room for one read, behind what was not given out yet.
+    fn room(&mut self) -> &mut [u8] {
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        self.filled -= core::mem::take(&mut self.taken);
+        let end = self.filled + READ_BYTES;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        &mut self.buffer[self.filled..end]
     }
 }
 
@@ -87,7 +99,10 @@ mod tests {
             let mut reader = RawReader::default();
             let mut came = Vec::new();
             for part in stream.chunks(step) {
-                reader.bytes.extend_from_slice(part);
+                for piece in part.chunks(READ_BYTES) {
+                    reader.room()[..piece.len()].copy_from_slice(piece);
+                    reader.filled += piece.len();
+                }
                 while let RawItem::Message(message) = reader.next() {
                     came.push(message.to_vec());
                 }
@@ -95,6 +110,13 @@ mod tests {
             assert_eq!(came, messages, "{step} bytes at a time");
             assert_eq!(reader.next(), RawItem::Incomplete);
         }
+    }
+
+    #[test]
+    fn room_is_zeroed_once_and_not_before_each_read() {
+        let mut reader = RawReader::default();
+        reader.room().fill(7);
+        assert!(reader.room().iter().all(|byte| *byte == 7), "it was zeroed again");
     }
 
     #[test]
