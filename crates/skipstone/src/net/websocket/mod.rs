@@ -227,12 +227,12 @@ pub struct WsPeerClose {
     pub reason: String,
 }
 
-/// Counters of one connection.
+/// Counters of one connection. Within TLS, bytes are those inside of its records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WsStatistics {
-    /// TCP payload read, handshake included.
+    /// Bytes read, the WebSocket handshake included.
     pub bytes_in: u64,
-    /// TCP payload that the kernel took.
+    /// Bytes that the kernel took, or that TLS took to seal them; the WebSocket handshake included.
     pub bytes_out: u64,
     /// Binary messages delivered.
     pub messages_in: u64,
