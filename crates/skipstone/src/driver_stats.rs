@@ -182,6 +182,8 @@ pub struct StreamStats {
     pub oversized_messages: u64,
     /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are no TLS.
     pub tls_failures: u64,
+    /// Clients that asked for TLS while they, their network or all had begun too many handshakes.
+    pub over_budget: u64,
     /// PROXY headers that cannot be read, or come from somebody who is no trusted proxy.
     pub bad_proxy_headers: u64,
     /// Requests in clear where TLS is required, and streams of a kind that is not taken.
@@ -204,6 +206,7 @@ impl StreamStats {
         self.broken_frames += other.broken_frames;
         self.oversized_messages += other.oversized_messages;
         self.tls_failures += other.tls_failures;
+        self.over_budget += other.over_budget;
         self.bad_proxy_headers += other.bad_proxy_headers;
         self.not_taken += other.not_taken;
         self.foreign += other.foreign;

@@ -112,7 +112,14 @@ impl Driver {
                 more
             }
             Some(Socket::Stream(stream)) => {
-                stream.ws.on_ready(may_be_over);
+                let (now, endpoint) = (clock.now(), &mut self.endpoint);
+                stream.ws.on_ready_if(may_be_over, &mut |client| {
+                    let is_admitted = endpoint.admits_handshake(now, client);
+                    if is_admitted {
+                        endpoint.on_handshake_begun(client);
+                    }
+                    is_admitted
+                });
                 is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &stream.ws.peer_addr());
                 receive_messages(
                     stream,
@@ -220,6 +227,17 @@ impl Driver {
             Some(owner) => self.endpoint.handle_unreachable(now, owner, code::SECURITY, reason),
             None => self.endpoint.handle_carrier_lost(now, number, reason),
         }
+        self.remove_stream(number);
+    }
+
+    /// Removes a stream. TLS that led to no connection counts against its host, as a handshake of any other carrier does.
+    fn remove_stream(&mut self, number: u32) {
+        if let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize)
+            && stream.newcomer.is_some()
+            && stream.ws.has_wasted_tls()
+        {
+            self.endpoint.on_handshake_failed(&stream.ws.peer_addr());
+        }
         self.sockets.remove(number);
     }
 
@@ -270,7 +288,7 @@ impl Driver {
         let crowded = stream.newcomer.and_then(|newcomer| self.sockets.newcomers.crowded(newcomer));
         if let Some(oldest) = crowded.and_then(|network| self.sockets.oldest_newcomer(network)) {
             self.stats.streams.displaced += 1;
-            self.sockets.remove(oldest);
+            self.remove_stream(oldest);
         }
     }
 

@@ -20,6 +20,7 @@ impl StreamStats {
             Some(WsCloseReason::Protocol) => &mut self.broken_frames,
             Some(WsCloseReason::MessageTooLarge) => &mut self.oversized_messages,
             Some(WsCloseReason::Tls | WsCloseReason::TlsFailed) => &mut self.tls_failures,
+            Some(WsCloseReason::OverBudget) => &mut self.over_budget,
             Some(WsCloseReason::BadProxy | WsCloseReason::UntrustedProxy) => &mut self.bad_proxy_headers,
             Some(WsCloseReason::InClear | WsCloseReason::NotTaken) => &mut self.not_taken,
             Some(WsCloseReason::Host | WsCloseReason::Origin) => &mut self.foreign,

@@ -143,6 +143,34 @@ fn a_server_that_the_url_does_not_mean_is_not_trusted() {
     counts(&server, |streams| streams.tls_failures == 4);
 }
 
+#[test]
+fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
+    let mut server = server(WebSocketRules::default(), &["127.0.0.1"]);
+    let address = server.local_addr();
+    // What is no handshake but begins as one, of a host that a trusted proxy names.
+    let fail = |host: u8| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        let header = format!("PROXY TCP4 203.0.113.{host} 127.0.0.1 1 2\r\n");
+        let said = [header.as_bytes(), &[0x16, 3, 1, 0, 4, 9, 9, 9, 9]].concat();
+        // The server may have ended it already.
+        let _ = stream.write_all(&said);
+        let _ = stream.read_to_end(&mut Vec::new());
+    };
+    (0..200).for_each(|_| fail(1));
+    counts(&server, |streams| streams.tls_failures >= 16 && streams.over_budget >= 50);
+    let before = server.driver_stats().streams;
+    assert_eq!(before.tls_failures + before.over_budget, 200);
+    // Its neighbours and whoever comes from elsewhere are let in.
+    fail(2);
+    counts(&server, |streams| streams.tls_failures == before.tls_failures + 1);
+    let pin = server.url().split_once('#').expect("it is encrypted").1.to_owned();
+    for _ in 0..20 {
+        let url = format!("wss://{address}#{pin}");
+        enter(&mut server, &url).expect("this host has failed at nothing");
+    }
+}
+
 /// A proxy that says this first, or within the request, and then passes all bytes on.
 fn proxy(server: SocketAddr, first: &'static str, header: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");

@@ -118,7 +118,11 @@ impl WsConnection {
         match *self {}
     }
 
-    pub(crate) fn on_ready(&mut self, _: bool) {
+    pub(crate) fn on_ready_if(&mut self, _: bool, _: &mut dyn FnMut(&SocketAddr) -> bool) {
+        match *self {}
+    }
+
+    pub(crate) fn has_wasted_tls(&self) -> bool {
         match *self {}
     }
 

@@ -83,6 +83,9 @@ enum Phase {
     Closed,
 }
 
+/// Whether a server may begin the handshake of TLS with a client at this address, which costs a signature.
+pub(super) type Admits<'a> = &'a mut dyn FnMut(&SocketAddr) -> bool;
+
 impl WsConnection {
     pub(super) fn accepted(
         tcp: TcpStream,
@@ -262,11 +265,25 @@ impl WsConnection {
     /// continues the handshake and writes queued bytes. Then call [`receive`](Self::receive) until it returns no
     /// message. Set `may_be_over` if there is no event, or if the event reports an end or an error.
     pub fn on_ready(&mut self, may_be_over: bool) {
+        self.on_ready_if(may_be_over, &mut |_| true);
+    }
+
+    /// Like [`on_ready`](Self::on_ready), for a server that asks before it begins the handshake of TLS with this client.
+    pub fn on_ready_if(&mut self, may_be_over: bool, admits: Admits<'_>) {
         self.turn.begin();
         self.transport.begin_turn(may_be_over);
         self.check_connected();
-        self.pump_handshake();
+        self.pump_handshake(admits);
         self.flush();
+    }
+
+    /// Server side: whether a handshake of TLS began and led to nothing, neither a WebSocket nor a request.
+    pub fn has_wasted_tls(&self) -> bool {
+        let is_nothing = matches!(
+            self.close_reason,
+            None | Some(WsCloseReason::Lost | WsCloseReason::TimedOut | WsCloseReason::TlsFailed)
+        );
+        self.transport.is_secure() && is_nothing
     }
 
     /// Queues one binary message; [`flush`](Self::flush) sends it, together with all others queued by then.

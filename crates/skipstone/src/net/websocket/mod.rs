@@ -136,6 +136,8 @@ pub enum WsCloseReason {
     Tls,
     /// TLS has failed: the handshake, or a record.
     TlsFailed,
+    /// The client asks for TLS, and the server may begin no handshake with it now.
+    OverBudget,
     /// A PROXY header that cannot be read.
     BadProxy,
     /// A PROXY header of somebody who is no trusted proxy.
@@ -168,13 +170,14 @@ pub enum WsCloseReason {
 
 impl WsCloseReason {
     /// Each of them once, in declaration order (`reason as usize` is its place), for counters by reason.
-    pub const ALL: [WsCloseReason; 20] = [
+    pub const ALL: [WsCloseReason; 21] = [
         WsCloseReason::Local,
         WsCloseReason::Remote,
         WsCloseReason::Lost,
         WsCloseReason::TimedOut,
         WsCloseReason::Tls,
         WsCloseReason::TlsFailed,
+        WsCloseReason::OverBudget,
         WsCloseReason::BadProxy,
         WsCloseReason::UntrustedProxy,
         WsCloseReason::InClear,
@@ -200,6 +203,7 @@ impl WsCloseReason {
             WsCloseReason::TimedOut => "timed_out",
             WsCloseReason::Tls => "tls",
             WsCloseReason::TlsFailed => "tls_failed",
+            WsCloseReason::OverBudget => "over_budget",
             WsCloseReason::BadProxy => "bad_proxy",
             WsCloseReason::UntrustedProxy => "untrusted_proxy",
             WsCloseReason::InClear => "in_clear",
@@ -242,6 +246,6 @@ pub struct WsStatistics {
     pub text_ignored: u64,
     /// Ping and pong frames received.
     pub control_in: u64,
-    /// Write calls that the kernel took bytes from.
+    /// Writes of which at least one byte was taken.
     pub writes: u64,
 }

@@ -10,7 +10,7 @@ use super::super::frames::RawReader;
 use super::super::handshake::{HEAD_BYTES_MAX, Head, Requested, Source, Verdict, judge_request, judge_response};
 use super::super::proxy_protocol::ProxyHeader;
 use super::super::{StreamKind, WsCloseReason};
-use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
+use super::{Admits, CONTROL_BYTES_MAX, Phase, WsConnection};
 
 impl WsConnection {
     pub(super) fn check_connected(&mut self) {
@@ -39,7 +39,7 @@ impl WsConnection {
     }
 
     /// Reads until the head is complete, refused, or nothing more has come.
-    pub(super) fn pump_handshake(&mut self) {
+    pub(super) fn pump_handshake(&mut self, admits: Admits<'_>) {
         let mut buffer = [0; 2048];
         loop {
             let head = match &mut self.phase {
@@ -54,12 +54,12 @@ impl WsConnection {
                 Err(_) => return self.end_broken(),
             }
             debug_assert!(head.bytes().len() <= HEAD_BYTES_MAX + buffer.len(), "the verdict bounds the head");
-            self.judge();
+            self.judge(admits);
         }
     }
 
     /// Acts upon what has come of a handshake.
-    fn judge(&mut self) {
+    fn judge(&mut self, admits: Admits<'_>) {
         if !self.take_announcement() {
             return;
         }
@@ -74,7 +74,7 @@ impl WsConnection {
         };
         match verdict {
             Verdict::Incomplete => {}
-            Verdict::Secure => self.secure(),
+            Verdict::Secure => self.secure(admits),
             Verdict::Raw => {
                 let Phase::Request(entrance) = &mut self.phase else { return };
                 let first = entrance.head.take();
@@ -122,9 +122,12 @@ impl WsConnection {
     }
 
     /// Goes on within TLS.
-    fn secure(&mut self) {
+    fn secure(&mut self, admits: Admits<'_>) {
         let Phase::Request(entrance) = &mut self.phase else { return };
         let Some(server) = entrance.rules.tls.clone() else { return self.refuse(b"", WsCloseReason::Tls) };
+        if !admits(&self.peer) {
+            return self.end(WsCloseReason::OverBudget);
+        }
         let first = entrance.head.take();
         if self.transport.serve_tls(&server, &first).is_err() || self.transport.failure().is_some() {
             self.end(WsCloseReason::TlsFailed);
