@@ -98,6 +98,7 @@ mod roster;
 mod security;
 mod send_error;
 mod server;
+mod server_config;
 mod server_time;
 mod shards;
 mod start_error;
@@ -123,7 +124,8 @@ pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryErr
 pub use security::{CertificateEvent, CertificateStats, Identity};
 pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
-pub use server::{BroadcastReceipt, Server, ServerConfig};
+pub use server::{BroadcastReceipt, Server};
+pub use server_config::ServerConfig;
 pub use server_time::ServerTime;
 #[cfg(feature = "simulate")]
 pub use skipstone_netsim as netsim;

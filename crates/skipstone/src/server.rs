@@ -8,7 +8,7 @@ use crate::driver::impair::Impairment;
 use crate::driver::impair::LinkStats;
 use crate::driver::impairment_error::ImpairmentError;
 use crate::driver_stats::DriverStats;
-use crate::handle::{HandleConfig, Threading, Wake};
+use crate::handle::{HandleConfig, Wake};
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
@@ -17,124 +17,21 @@ use crate::query::answer::{QueryAnswerError, check_answer};
 use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
+use crate::server_config::ServerConfig;
 use crate::shards::{self, Browsers, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::statistics_reader::StatisticsReader;
 use crate::url::{Scheme, Target};
-use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
-use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, Event, Everyone, Group, InboundRule, PeerId, Stats};
-use skipstone_proto::{MemoryBudget, Merging, Settings};
+use skipstone_proto::{Config, Event, Everyone, Group, Merging, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Configuration of a server.
-#[derive(Clone, Debug)]
-pub struct ServerConfig {
-    /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
-    /// sockets, which only [`Server::connect_local`] reaches.
-    pub listen: Option<SocketAddr>,
-    /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
-    /// too, if the server has a certificate. Needs the feature `websocket`.
-    pub websocket: bool,
-    /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
-    /// `webtransport`, without which it has no effect.
-    pub webtransport: bool,
-    /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections. The
-    /// origins hold for WebTransport, too.
-    pub websocket_rules: WebSocketRules,
-    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may say whose connections they pass on: by the PROXY
-    /// protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`. Budgets of networks and
-    /// [`Event::Requested`] then have the client's address. Nobody else is believed.
-    pub trusted_proxies: Vec<String>,
-    /// Memory that clients can make the server hold; with shards, each shard has a part of it.
-    pub memory: MemoryBudget,
-    /// Settings that the server and all its clients follow.
-    pub settings: Settings,
-    /// When the server sends queued messages, and so which share a datagram. [`Merging::Flush`] sends at each
-    /// [`Server::flush`].
-    pub merging: Merging,
-    /// Time limit of a handshake, the application's decision included.
-    pub handshake_timeout: Duration,
-    /// Players at once; further ones are told that the server is full.
-    pub connections_max: u32,
-    /// Whether background threads or the application run the drivers.
-    pub threading: Threading,
-    /// Number of drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores
-    /// to run them. 1, or 2 to 256 on Linux with background threads.
-    pub shards: u32,
-    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread: those
-    /// that were sent, and events that were not polled. Above this limit, [`Server::send`] reports that the driver is
-    /// busy, and events stay with the protocol, which holds its peers back. At least 1 MiB.
-    pub queue_bytes_max: u64,
-    /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
-    pub congestion: Congestion,
-    /// Bytes per second that the server sends to each client at most, IP headers included; at least 1,000, `None` without a
-    /// limit. It holds on every carrier and whatever `congestion` is. Messages wait in their channels' queues;
-    /// acknowledgements, handshakes and probes always leave, and the messages after them wait for longer.
-    pub bandwidth_max_per_peer: Option<u64>,
-    /// The same for all clients together. Clients with messages take turns, so nobody waits for one that gets much. With
-    /// shards, each has an equal part of it.
-    pub bandwidth_max: Option<u64>,
-    /// Limits on what clients may send, per channel: who may send, the length of messages, and their number per second.
-    /// The server does not send these limits to its clients.
-    pub inbound: Vec<InboundRule>,
-    /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
-    /// [`Server::url`] tells the fingerprint.
-    pub security: Option<Security>,
-    /// Network impairments to simulate around the UDP socket: each client's address has links of its own, seeded by the
-    /// order in which the addresses came. `up` is towards the server. WebSocket must be off; clients of
-    /// [`Server::connect_local`] have no impairment.
-    pub impairment: Option<Impairment>,
-    /// Answer to server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear
-    /// and without a connection: up to 1,181 bytes in the application's own format. `None` for no answer.
-    /// [`Server::set_query_answer`] changes it.
-    pub query_answer: Option<Bytes>,
-    /// Messages of so many bytes and more have their progress published, for [`Server::transfers`]; `None` for no message, which
-    /// costs nothing.
-    pub transfer_bytes_min: Option<u32>,
-}
-
-impl ServerConfig {
-    /// A server at this address, WebSocket included, encrypted, that merges messages sent between two flushes.
-    pub fn new(listen: SocketAddr) -> Self {
-        ServerConfig {
-            listen: Some(listen),
-            websocket: cfg!(feature = "websocket"),
-            webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
-            websocket_rules: WebSocketRules::default(),
-            trusted_proxies: Vec::new(),
-            memory: MemoryBudget::default(),
-            settings: Settings::default(),
-            merging: Merging::Flush,
-            handshake_timeout: Duration::from_secs(10),
-            connections_max: 65_536,
-            threading: Threading::default(),
-            shards: 1,
-            queue_bytes_max: QUEUE_BYTES_MAX,
-            congestion: Congestion::default(),
-            bandwidth_max_per_peer: None,
-            bandwidth_max: None,
-            inbound: Vec::new(),
-            security: None,
-            impairment: None,
-            query_answer: None,
-            transfer_bytes_min: None,
-        }
-    }
-
-    /// A server without sockets, for a single player: only [`Server::connect_local`] reaches it.
-    pub fn offline() -> Self {
-        ServerConfig { listen: None, websocket: false, security: Some(Security::plain()), ..Self::new(LOCAL_ADDRESS) }
-    }
-}
 
 /// A running server. Dropping it closes its sockets at once; [`Server::shutdown`] closes the connections first.
 #[derive(Debug)]
@@ -605,8 +502,6 @@ pub struct BroadcastReceipt {
     pub peers: usize,
 }
 
-/// Default limit, in bytes, of each queue between an application and its driver's thread.
-const QUEUE_BYTES_MAX: u64 = 64 << 20;
 /// Time limit for the peers' acknowledgements of the close.
 const GOODBYE_MAX: Duration = Duration::from_millis(700);
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::client::ClientConfig;
+use crate::handle::Threading;
 use crate::security::Trust;
 use crate::url::UrlError;
 use skipstone_proto::{Close, code};
