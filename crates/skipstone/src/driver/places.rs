@@ -50,10 +50,17 @@ impl Places {
     }
 
     /// A stranger's session begins. Returns the one that must go for it.
+    #[cfg_attr(not(feature = "dtls"), allow(dead_code, reason = "QUIC has proofs of addresses instead"))]
     pub(super) fn begin(&mut self, number: u32) -> Option<u32> {
         let oldest = if self.is_full() { self.strangers.pop_first() } else { None };
-        self.strangers.insert(number);
+        self.enter(number);
         oldest
+    }
+
+    /// A stranger's session begins, where there is room.
+    pub(super) fn enter(&mut self, number: u32) {
+        assert!(!self.is_full(), "whoever enters has asked whether there is room");
+        self.strangers.insert(number);
     }
 
     /// A stranger has proven its address. Returns the session that must go: this one if its network has too many, else the

@@ -169,8 +169,8 @@ impl QuicGuests {
         self.stats.begun += 1;
         if is_proven {
             self.on_proven(now, number, endpoint);
-        } else if let Some(oldest) = self.places.begin(number) {
-            self.displace(now, oldest, endpoint);
+        } else {
+            self.places.enter(number);
         }
         self.settle(now, number, endpoint, deliver);
     }

@@ -42,6 +42,7 @@ fn a_flood_begins_32_handshakes_and_all_others_are_asked_for_a_proof() {
     let stats = host.guests.stats();
     assert_eq!((stats.begun, stats.open), (LIMITS.strangers as u64, LIMITS.strangers as u64));
     assert!(stats.retries >= 1_000 - LIMITS.strangers as u64);
+    assert_eq!(stats.displaced, 0, "whoever has a place keeps it");
     // They are not told again and again, and leave no trace.
     let mut told = 0;
     for millisecond in 0..8_000 {
