@@ -52,8 +52,11 @@ impl Driver {
             return self.transmit_records(now);
         }
         if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_session(number)) {
-            quic.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint);
-            return self.transmit_quic(now);
+            quic.send(now, number, bytes, transmit.segment_bytes);
+            if quic.is_crowded() {
+                self.transmit_quic(now);
+            }
+            return;
         }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Shared(shared)) => {
@@ -100,7 +103,8 @@ impl Driver {
     /// Sends what a server's QUIC connections have to send.
     fn transmit_quic(&mut self, now: Time) {
         let Some(mut quic) = self.quic.take() else { return };
-        quic.transmit(&mut |socket, to, bytes, segment| self.leave_shared(now, socket, to, bytes, segment));
+        quic.advance_all(now, &mut self.endpoint);
+        quic.transmit(now, &mut |socket, to, bytes, segment| self.leave_shared(now, socket, to, bytes, segment));
         self.quic = Some(quic);
     }
 

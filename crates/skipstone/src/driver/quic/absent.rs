@@ -34,7 +34,7 @@ impl QuicGuests {
         match *self {}
     }
 
-    pub(super) fn send(&mut self, _: Time, _: u32, _: &[u8], _: usize, _: &mut Endpoint) {
+    pub(super) fn send(&mut self, _: Time, _: u32, _: &[u8], _: usize) {
         match *self {}
     }
 
@@ -50,7 +50,15 @@ impl QuicGuests {
         match *self {}
     }
 
-    pub(super) fn transmit(&mut self, _: Send<'_>) {
+    pub(super) fn advance_all(&mut self, _: Time, _: &mut Endpoint) {
+        match *self {}
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn transmit(&mut self, _: Time, _: Send<'_>) {
         match *self {}
     }
 

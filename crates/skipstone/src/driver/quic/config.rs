@@ -109,9 +109,6 @@ impl Controller for Unlimited {
     }
 }
 
-/// Bytes of what precedes a datagram of a session, at most (RFC 9297, section 2.1).
-pub(super) const PREFIX_BYTES_MAX: usize = 8;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,8 @@ pub(super) struct Guest {
     pub(super) due: Time,
     /// Bytes of a packet that the protocol was told.
     pub(super) packet_bytes: u16,
+    /// It is in the list of those with whom something happened.
+    pub(super) is_unsettled: bool,
     /// QUIC has forgotten the connection.
     pub(super) is_drained: bool,
 }

@@ -49,6 +49,8 @@ pub(super) struct QuicGuests {
     due: BTreeSet<(Time, u32)>,
     places: Places,
     next_number: u32,
+    /// Guests with whom something happened since the last [`QuicGuests::transmit`], each once.
+    unsettled: Vec<u32>,
     outgoing: Outgoing,
     /// What QUIC writes datagrams into.
     buffer: Vec<u8>,
@@ -73,6 +75,8 @@ const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// For the acknowledgement of a session's end.
 const CLOSING_LIFE: Duration = Duration::from_secs(1);
+/// Clients with whom something happened; then their acknowledgements leave.
+const UNSETTLED_MAX: usize = 64;
 /// Datagrams of one call to QUIC.
 const SEGMENTS_MAX: usize = 16;
 
@@ -86,6 +90,7 @@ impl QuicGuests {
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
             next_number: NUMBER_FIRST,
+            unsettled: Vec::new(),
             outgoing: Outgoing::default(),
             buffer: Vec::new(),
             began: Instant::now(),
@@ -124,9 +129,11 @@ impl QuicGuests {
                 let Some(number) = self.by_handle.get(&handle).copied() else { return };
                 let Some(guest) = self.guests.get_mut(&number) else { return };
                 guest.quic.handle_event(event);
-                self.settle(now, number, endpoint, deliver);
+                self.handle_events(now, number, endpoint);
+                self.take_datagrams(number, endpoint, deliver);
+                self.settle_later(number);
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint, deliver),
+            Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint),
             Some(DatagramEvent::Response(transmit)) => self.answer(socket, &transmit),
             None => self.stats.dropped += 1,
         }
@@ -141,7 +148,7 @@ impl QuicGuests {
     }
 
     /// Somebody would like a connection: it begins, or the address is to be proven first, or nothing happens.
-    fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
+    fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
         let remote = incoming.remote_address();
         let is_proven = incoming.remote_address_validated();
         if is_proven && !endpoint.admits_handshake(now, &remote) {
@@ -162,8 +169,19 @@ impl QuicGuests {
         };
         let number = self.draw_number();
         let (session, until) = (Session::default(), now + STRANGER_LIFE);
-        let (stage, due, packet_bytes, is_drained) = (Stage::Stranger, Time::NEVER, 0, false);
-        let guest = Guest { socket, remote, handle, quic, session, stage, until, due, packet_bytes, is_drained };
+        let guest = Guest {
+            socket,
+            remote,
+            handle,
+            quic,
+            session,
+            stage: Stage::Stranger,
+            until,
+            due: Time::NEVER,
+            packet_bytes: 0,
+            is_unsettled: false,
+            is_drained: false,
+        };
         self.guests.insert(number, Box::new(guest));
         self.by_handle.insert(handle, number);
         self.stats.begun += 1;
@@ -172,7 +190,7 @@ impl QuicGuests {
         } else {
             self.places.enter(number);
         }
-        self.settle(now, number, endpoint, deliver);
+        self.settle(now, number, endpoint);
     }
 
     /// Asks a stranger for a proof of its address. Nothing is kept.
@@ -214,13 +232,33 @@ impl QuicGuests {
         self.end(now, number, EXCESSIVE_LOAD, "too many handshakes", endpoint);
     }
 
-    /// Draws the consequences of what happened to a connection, and takes what it has to send.
-    fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
+    /// Draws the consequences of what happened to a connection, and queues what it has to send.
+    fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         self.handle_events(now, number, endpoint);
-        self.take_datagrams(number, endpoint, deliver);
         self.advance(now, number, endpoint);
-        self.transmit_of(now, number);
+        self.queue_of(now, number);
         self.schedule(number);
+    }
+
+    /// Many datagrams of a client come and go in one round of a driver. What they have in common is done once, before
+    /// [`QuicGuests::transmit`]: stages, acknowledgements, timers.
+    fn settle_later(&mut self, number: u32) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        if !core::mem::replace(&mut guest.is_unsettled, true) {
+            self.unsettled.push(number);
+        }
+    }
+
+    /// Moves the clients on with whom something happened. Called before [`QuicGuests::transmit`].
+    pub(super) fn advance_all(&mut self, now: Time, endpoint: &mut Endpoint) {
+        for at in 0..self.unsettled.len() {
+            self.advance(now, self.unsettled[at], endpoint);
+        }
+    }
+
+    /// Whether so much waits that it should leave before more comes.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
     }
 
     fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
@@ -278,14 +316,13 @@ impl QuicGuests {
         let path = guest.path(number);
         while let Some(datagram) = guest.quic.datagrams().recv() {
             let prefix = guest.session.prefix();
-            match datagram.strip_prefix(prefix) {
-                Some(content) if !prefix.is_empty() && guest.stage < Stage::Closing => {
-                    self.buffer.clear();
-                    self.buffer.extend_from_slice(content);
-                    deliver(endpoint, path, &mut self.buffer);
-                }
-                _ => self.stats.dropped += 1,
+            if prefix.is_empty() || !datagram.starts_with(prefix) || guest.stage >= Stage::Closing {
+                self.stats.dropped += 1;
+                continue;
             }
+            // The packet's own memory, unless the packet holds other datagrams, too.
+            let mut content = datagram.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+            deliver(endpoint, path, &mut content[prefix.len()..]);
         }
     }
 
@@ -310,8 +347,18 @@ impl QuicGuests {
         }
     }
 
+    /// Queues what a connection has to send.
+    fn queue_of(&mut self, now: Time, number: u32) {
+        let (mut outgoing, mut dropped) = (core::mem::take(&mut self.outgoing), 0);
+        self.transmit_of(now, number, &mut |socket, to, bytes, segment_bytes| {
+            dropped += u64::from(!outgoing.push(socket, to, bytes, segment_bytes));
+        });
+        self.outgoing = outgoing;
+        self.stats.dropped += dropped;
+    }
+
     /// Takes what a connection has to send, and to tell to QUIC's endpoint.
-    fn transmit_of(&mut self, now: Time, number: u32) {
+    fn transmit_of(&mut self, now: Time, number: u32, send: Send<'_>) {
         let instant = self.instant(now);
         let Some(guest) = self.guests.get_mut(&number) else { return };
         while let Some(event) = guest.quic.poll_endpoint_events() {
@@ -323,29 +370,31 @@ impl QuicGuests {
         loop {
             self.buffer.clear();
             let Some(transmit) = guest.quic.poll_transmit(instant, SEGMENTS_MAX, &mut self.buffer) else { break };
-            let bytes = &self.buffer[..transmit.size];
-            if !self.outgoing.push(guest.socket, transmit.destination, bytes, transmit.segment_size) {
-                self.stats.dropped += 1;
-            }
+            send(guest.socket, transmit.destination, &self.buffer[..transmit.size], transmit.segment_size);
         }
     }
 
-    /// Sends datagrams of the protocol's, which [`QuicGuests::transmit`] then gives.
-    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
-        for content in bytes.chunks(segment_bytes.max(1)) {
-            self.send_one(now, number, content);
+    /// Takes datagrams of the protocol's, which [`QuicGuests::transmit`] then sends.
+    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize) {
+        let Some(guest) = self.guests.get(&number) else { return };
+        let (prefix, segment_bytes) = (guest.session.prefix(), segment_bytes.max(1));
+        // All of them share one piece of memory.
+        let mut all = BytesMut::with_capacity(bytes.len() + bytes.len().div_ceil(segment_bytes) * prefix.len());
+        let datagrams: Vec<Bytes> =
+            bytes.chunks(segment_bytes).map(|content| datagram(&mut all, prefix, content)).collect();
+        for datagram in datagrams {
+            self.send_one(now, number, datagram);
         }
-        self.settle(now, number, endpoint, &mut |_, _, _| ());
+        self.settle_later(number);
     }
 
-    fn send_one(&mut self, now: Time, number: u32, content: &[u8]) {
+    fn send_one(&mut self, now: Time, number: u32, datagram: Bytes) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
-        if guest.quic.datagrams().send_buffer_space() < content.len() + config::PREFIX_BYTES_MAX {
-            self.transmit_of(now, number);
+        if guest.quic.datagrams().send_buffer_space() < datagram.len() {
+            self.queue_of(now, number);
         }
         let Some(guest) = self.guests.get_mut(&number) else { return };
-        let prefix = guest.session.prefix();
-        let (is_open, datagram) = (!prefix.is_empty(), Bytes::from([prefix, content].concat()));
+        let is_open = guest.session.is_open();
         let mut datagrams = guest.quic.datagrams();
         // The oldest goes for the newest: what waited is stale.
         let is_crowded = datagrams.send_buffer_space() < datagram.len();
@@ -356,7 +405,7 @@ impl QuicGuests {
     /// Ends a session: its connection is over.
     pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         self.close_session(now, number, endpoint);
-        self.settle(now, number, endpoint, &mut |_, _, _| ());
+        self.settle(now, number, endpoint);
     }
 
     /// Says that the session is over, and waits for the acknowledgement.
@@ -384,7 +433,7 @@ impl QuicGuests {
             guest.due = Time::NEVER;
             if guest.until > now {
                 guest.quic.handle_timeout(instant);
-                self.settle(now, number, endpoint, &mut |_, _, _| ());
+                self.settle(now, number, endpoint);
                 continue;
             }
             match guest.stage {
@@ -400,9 +449,16 @@ impl QuicGuests {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// Gives all datagrams that wait to `send`.
-    pub(super) fn transmit(&mut self, send: Send<'_>) {
+    /// Gives all datagrams to `send`: those that wait, and those of the clients with whom something happened.
+    pub(super) fn transmit(&mut self, now: Time, send: Send<'_>) {
         self.outgoing.drain(send);
+        let mut unsettled = core::mem::take(&mut self.unsettled);
+        for number in unsettled.drain(..) {
+            self.transmit_of(now, number, send);
+            self.schedule(number);
+            self.guests.get_mut(&number).into_iter().for_each(|guest| guest.is_unsettled = false);
+        }
+        self.unsettled = unsettled;
     }
 
     pub(super) fn stats(&self) -> WebTransportStats {
@@ -427,7 +483,7 @@ impl QuicGuests {
         let instant = self.instant(now);
         let Some(guest) = self.guests.get_mut(&number) else { return };
         guest.quic.close(instant, VarInt::from_u32(code), Bytes::copy_from_slice(reason.as_bytes()));
-        self.transmit_of(now, number);
+        self.queue_of(now, number);
         let Some(guest) = self.remove(number) else { return };
         if matches!(guest.stage, Stage::Proven | Stage::Open) {
             endpoint.on_handshake_failed(&guest.remote);
@@ -451,6 +507,13 @@ impl QuicGuests {
     fn instant(&self, time: Time) -> Instant {
         self.began + Duration::from_micros(time.as_micros())
     }
+}
+
+/// A datagram of a session, in the memory that all of them share.
+fn datagram(all: &mut BytesMut, prefix: &[u8], content: &[u8]) -> Bytes {
+    all.extend_from_slice(prefix);
+    all.extend_from_slice(content);
+    all.split().freeze()
 }
 
 #[cfg(all(test, feature = "simulate", feature = "self-signed"))]

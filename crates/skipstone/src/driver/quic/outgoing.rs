@@ -39,6 +39,11 @@ impl Outgoing {
         true
     }
 
+    /// Whether more waits than a buffer that is kept holds.
+    pub(super) fn is_long(&self) -> bool {
+        self.bytes.len() >= KEPT_BYTES_MAX
+    }
+
     /// Gives all datagrams to `send`.
     pub(super) fn drain(&mut self, send: Send<'_>) {
         for Entry { socket, to, range, segment_bytes } in self.entries.drain(..) {

@@ -183,3 +183,31 @@ fn an_idle_page_stays_for_minutes_on_the_protocols_keepalive() {
     assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
     assert_eq!(world.host.guests.stats().open, 1);
 }
+
+#[test]
+fn datagrams_of_one_round_are_acknowledged_together() {
+    let (mut host, mut client) = (Host::new(Config::server(Default::default())), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    assert_eq!(client.granted, Some(true));
+    let now = START + MILLISECOND * 50;
+    host.step(now);
+    let dropped = host.guests.stats().dropped;
+    (0..40).for_each(|_| client.send(&[0xFF; 60]));
+    let datagrams = client.datagrams(instant(now));
+    assert!(datagrams.len() >= 2, "they fill more than one packet");
+    for _ in 0..6 {
+        client.send(&[0xFF; 1_000]);
+    }
+    let datagrams = [datagrams, client.datagrams(instant(now))].concat();
+    let mut came = 0;
+    for datagram in &datagrams {
+        let deliver = &mut |_: &mut Endpoint, _: Path, content: &mut [u8]| {
+            assert!(matches!(content.len(), 60 | 1_000) && content.iter().all(|byte| *byte == 0xFF));
+            came += 1;
+        };
+        host.guests.handle(now, (SOCKET, address(1)), datagram, &mut host.endpoint, deliver);
+    }
+    host.now = now;
+    assert_eq!((came, host.guests.stats().dropped), (46, dropped));
+    assert_eq!(host.said().len(), 1, "of {} packets", datagrams.len());
+}

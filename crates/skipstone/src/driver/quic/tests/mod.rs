@@ -30,6 +30,8 @@ struct Host {
     got: Vec<(u16, Bytes)>,
     closes: Vec<Close>,
     buffer: Vec<u8>,
+    /// The time of the last call.
+    now: Time,
 }
 
 impl Host {
@@ -44,10 +46,11 @@ impl Host {
         let endpoint = Endpoint::new(config, [5; 32]).expect("it is good");
         let server = security.quic().expect("it has an identity");
         let guests = QuicGuests::new(&server, Shard { index: 0, bits: 0 }, idle_timeout, PageRules::new(origins, &[]));
-        Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16] }
+        Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16], now: START }
     }
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
+        self.now = now;
         if QuicGuests::is_quic(bytes) {
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 endpoint.handle_datagram(now, path, content);
@@ -59,6 +62,7 @@ impl Host {
 
     /// What a driver does between two waits. Returns what leaves.
     fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
+        self.now = now;
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);
         while let Some(event) = self.endpoint.poll_event(now) {
@@ -75,7 +79,7 @@ impl Host {
             let bytes = &self.buffer[..transmit.bytes];
             if QuicGuests::is_session(transmit.path.socket) {
                 let (number, segment) = (transmit.path.socket, transmit.segment_bytes);
-                self.guests.send(now, number, bytes, segment, &mut self.endpoint);
+                self.guests.send(now, number, bytes, segment);
             } else {
                 left.extend(bytes.chunks(transmit.segment_bytes).map(|bytes| (transmit.path.remote, bytes.to_vec())));
             }
@@ -89,7 +93,8 @@ impl Host {
 
     fn said(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let mut said = Vec::new();
-        self.guests.transmit(&mut |socket, to, bytes, segment| {
+        self.guests.advance_all(self.now, &mut self.endpoint);
+        self.guests.transmit(self.now, &mut |socket, to, bytes, segment| {
             assert_eq!(socket, SOCKET);
             said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to, bytes.to_vec())));
         });

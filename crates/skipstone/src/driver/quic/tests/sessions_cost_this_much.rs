@@ -54,6 +54,7 @@ fn a_datagram_costs() {
         let (mut up, mut down, mut acks, count) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, 40_000_u32);
         for _ in 0..count / 10 {
             now += MILLISECOND;
+            host.now = now;
             client.handle_timeout(instant(now));
             (0..10).for_each(|_| client.send(&vec![0xFF; bytes]));
             let sent = client.datagrams(instant(now));
@@ -62,19 +63,23 @@ fn a_datagram_costs() {
                 host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
             }
             host.guests.handle_timeout(now, &mut host.endpoint);
+            let told = host.said();
             up += began.elapsed();
+            told.iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
             let content = vec![0xFF; bytes * 10];
             let began = Instant::now();
-            host.guests.send(now, number, &content, bytes, &mut host.endpoint);
+            host.guests.send(now, number, &content, bytes);
+            let told = host.said();
             down += began.elapsed();
-            host.said().iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
+            told.iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
             let told = client.datagrams(instant(now));
             let began = Instant::now();
             for datagram in told {
                 host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
             }
+            let answers = host.said();
             acks += began.elapsed();
-            host.said().iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
+            answers.iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
         }
         let each = |span: Duration| span.as_nanos() as u64 / u64::from(count);
         println!("{bytes} bytes: up {} ns, down {} ns, its acknowledgements {} ns", each(up), each(down), each(acks));
