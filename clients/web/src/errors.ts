@@ -33,6 +33,11 @@ export class ConnectError extends Error {
   override readonly name = "ConnectError";
 }
 
+/** What an error says of itself. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
 function describe(reason: SendRefusal, channel: number, bytes: number, bytesMax: number | undefined): string {
   switch (reason) {
     case "notConnected":

@@ -35,8 +35,3 @@ export interface Sockets {
   WebSocket?: typeof WebSocket | undefined;
   WebTransport?: typeof WebTransport | undefined;
 }
-
-/** What an error says of itself. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
-}

@@ -1,7 +1,8 @@
 // Which carrier a connection gets: the first of a few that opens, where each has a start over the next (as RFC 8305 does with
 // addresses).
 
-import { reasonOf, type Carrier, type Opening } from "./carrier";
+import { reasonOf } from "../errors";
+import type { Carrier, Opening } from "./carrier";
 import type { Clock, Timer } from "./clock";
 
 /** One that may take part. */

@@ -8,7 +8,8 @@ import { ITEM_BYTES, SEND_NUMBERS, type Detail, type GateNews, type News } from 
 import type { CarrierChoice, DriverOptions } from "../options";
 import { ruleFor, type ServerSettings } from "../settings";
 import { Backoff } from "./backoff";
-import { reasonOf, type Carrier, type Sockets } from "./carrier";
+import { reasonOf } from "../errors";
+import type { Carrier, Sockets } from "./carrier";
 import type { Clock, Timer } from "./clock";
 import { Pump, type PumpOwner } from "./pump";
 import { race, type Contestant, type Race } from "./race";

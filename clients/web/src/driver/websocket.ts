@@ -1,13 +1,12 @@
 // A WebSocket as a carrier: each datagram is a binary message (WIRE.md section 7).
 
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
+import { Inbox } from "./inbox";
 
 /** The subprotocol that the server answers to. */
 const SUBPROTOCOL = "skipstone.1";
 /** Bytes that may wait in the browser: more would delay what is urgent. */
 const BUFFERED_BYTES_MAX = 65_536;
-/** Messages that may come before anybody listens, between the opening and the next task. */
-const EARLY_MAX = 64;
 
 /** Opens a WebSocket. */
 export function openWebSocket(url: string, Socket: typeof WebSocket): Opening {
@@ -29,31 +28,26 @@ class WebSocketCarrier implements Carrier {
   readonly packetBytesMax = 0;
   readonly counters = { oversized: 0, unsent: 0 };
   readonly #socket: WebSocket;
-  readonly #early: Uint8Array<ArrayBuffer>[] = [];
-  #handlers: CarrierHandlers | undefined;
-  #lost: string | undefined;
+  readonly #inbox = new Inbox();
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.onmessage = (event: MessageEvent<unknown>) => {
       if (event.data instanceof ArrayBuffer) {
-        this.#receive(new Uint8Array(event.data));
+        this.#inbox.receive(new Uint8Array(event.data));
       }
     };
     socket.onerror = null;
-    socket.onclose = (event) => this.#lose(`the WebSocket was closed: ${event.code} ${event.reason}`.trim());
+    socket.onclose = (event) =>
+      this.#inbox.lose(`the WebSocket was closed: ${event.code} ${event.reason}`.trim());
   }
 
   get handlers(): CarrierHandlers | undefined {
-    return this.#handlers;
+    return this.#inbox.handlers;
   }
 
   set handlers(handlers: CarrierHandlers | undefined) {
-    this.#handlers = handlers;
-    this.#early.splice(0).forEach((datagram) => handlers?.onDatagram(datagram));
-    if (this.#lost !== undefined) {
-      handlers?.onLost(this.#lost);
-    }
+    this.#inbox.handlers = handlers;
   }
 
   /** A WebSocket does not say when it has room again: whoever is refused asks again after a while. */
@@ -68,20 +62,7 @@ class WebSocketCarrier implements Carrier {
   }
 
   close(): void {
-    this.#handlers = undefined;
+    this.#inbox.handlers = undefined;
     this.#socket.close(1000);
-  }
-
-  #receive(datagram: Uint8Array<ArrayBuffer>): void {
-    if (this.#handlers !== undefined) {
-      this.#handlers.onDatagram(datagram);
-    } else if (this.#early.length < EARLY_MAX) {
-      this.#early.push(datagram);
-    }
-  }
-
-  #lose(reason: string): void {
-    this.#lost ??= reason;
-    this.#handlers?.onLost(reason);
   }
 }

@@ -1,6 +1,8 @@
 // A WebTransport session as a carrier: each datagram of the protocol is one of the session (WIRE.md section 7.2).
 
-import { reasonOf, type Carrier, type CarrierHandlers, type Opening } from "./carrier";
+import { reasonOf } from "../errors";
+import type { Carrier, CarrierHandlers, Opening } from "./carrier";
+import { Inbox } from "./inbox";
 
 /**
  * Browsers keep one datagram by default and drop the next ones without a word. So many survive a page that is busy for a moment.
@@ -9,8 +11,6 @@ const INCOMING_MAX = 1_000;
 const OUTGOING_MAX = 100;
 /** Datagrams that are given to the browser at once: Firefox loses some of longer bursts. */
 const BURST_MAX = 10;
-/** Datagrams that may come before anybody listens. */
-const EARLY_MAX = 64;
 
 /** What the specification names and the library of types does not have yet, or calls otherwise. */
 interface Datagrams extends WebTransportDatagramDuplexStream {
@@ -48,11 +48,9 @@ class WebTransportCarrier implements Carrier {
   readonly #session: WebTransport;
   readonly #datagrams: Datagrams;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #early: Uint8Array<ArrayBuffer>[] = [];
+  readonly #inbox = new Inbox();
   /** Datagrams that the browser has not taken yet. */
   #pending = 0;
-  #handlers: CarrierHandlers | undefined;
-  #lost: string | undefined;
 
   constructor(session: WebTransport) {
     this.#session = session;
@@ -64,21 +62,18 @@ class WebTransportCarrier implements Carrier {
     this.#writer.closed.catch(() => undefined);
     void this.#read();
     session.closed.then(
-      (info) => this.#lose(`the session was closed: ${info.closeCode ?? 0} ${info.reason ?? ""}`.trim()),
-      (error: unknown) => this.#lose(`the session was lost: ${reasonOf(error)}`),
+      (info) =>
+        this.#inbox.lose(`the session was closed: ${info.closeCode ?? 0} ${info.reason ?? ""}`.trim()),
+      (error: unknown) => this.#inbox.lose(`the session was lost: ${reasonOf(error)}`),
     );
   }
 
   get handlers(): CarrierHandlers | undefined {
-    return this.#handlers;
+    return this.#inbox.handlers;
   }
 
   set handlers(handlers: CarrierHandlers | undefined) {
-    this.#handlers = handlers;
-    this.#early.splice(0).forEach((datagram) => handlers?.onDatagram(datagram));
-    if (this.#lost !== undefined) {
-      handlers?.onLost(this.#lost);
-    }
+    this.#inbox.handlers = handlers;
   }
 
   /** It changes while the session lasts. */
@@ -107,14 +102,14 @@ class WebTransportCarrier implements Carrier {
   }
 
   close(): void {
-    this.#handlers = undefined;
+    this.#inbox.handlers = undefined;
     closeSession(this.#session);
   }
 
   #onTaken(): void {
     this.#pending -= 1;
     if (this.#pending === 0) {
-      this.#handlers?.onWritable();
+      this.#inbox.handlers?.onWritable();
     }
   }
 
@@ -126,23 +121,10 @@ class WebTransportCarrier implements Carrier {
         if (done) {
           return;
         }
-        this.#receive(value);
+        this.#inbox.receive(value);
       }
     } catch {
       // The session's end says why.
     }
-  }
-
-  #receive(datagram: Uint8Array<ArrayBuffer>): void {
-    if (this.#handlers !== undefined) {
-      this.#handlers.onDatagram(datagram);
-    } else if (this.#early.length < EARLY_MAX) {
-      this.#early.push(datagram);
-    }
-  }
-
-  #lose(reason: string): void {
-    this.#lost ??= reason;
-    this.#handlers?.onLost(reason);
   }
 }

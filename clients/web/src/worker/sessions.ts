@@ -7,7 +7,7 @@ import type { News, Order } from "../link/messages";
 import { closeCode } from "../close";
 import { EVENT } from "../core/core";
 import { BatchWriter, buffersOf } from "../link/batch";
-import { reasonOf } from "../driver/carrier";
+import { reasonOf } from "../errors";
 
 /** What the sessions need of the thread that they live in. */
 export interface Thread {

@@ -1,0 +1,38 @@
+// What came on a carrier before anybody listened, and then whoever listens.
+
+import type { CarrierHandlers } from "./carrier";
+
+/** Datagrams that may come before anybody listens, between the opening and the next task. */
+const EARLY_MAX = 64;
+
+export class Inbox {
+  readonly #early: Uint8Array<ArrayBuffer>[] = [];
+  #handlers: CarrierHandlers | undefined;
+  #lost: string | undefined;
+
+  get handlers(): CarrierHandlers | undefined {
+    return this.#handlers;
+  }
+
+  set handlers(handlers: CarrierHandlers | undefined) {
+    this.#handlers = handlers;
+    this.#early.splice(0).forEach((datagram) => handlers?.onDatagram(datagram));
+    if (this.#lost !== undefined) {
+      handlers?.onLost(this.#lost);
+    }
+  }
+
+  receive(datagram: Uint8Array<ArrayBuffer>): void {
+    if (this.#handlers !== undefined) {
+      this.#handlers.onDatagram(datagram);
+    } else if (this.#early.length < EARLY_MAX) {
+      this.#early.push(datagram);
+    }
+  }
+
+  /** The carrier is gone; the first reason stands. */
+  lose(reason: string): void {
+    this.#lost ??= reason;
+    this.#handlers?.onLost(reason);
+  }
+}
