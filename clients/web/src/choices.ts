@@ -7,6 +7,7 @@ import type { CarrierChoice, ClientOptions, DriverOptions, Reconnect } from "./o
 const RECONNECT: Required<Reconnect> = { pauseMin: 250, pauseMax: 30_000, attemptsMax: Infinity };
 const HEAD_START = 300;
 const HANDSHAKE_TIMEOUT = 10_000;
+const TOKEN_TIMEOUT = 30_000;
 const QUEUE_BYTES_MAX = 16 * 1_048_576;
 const QUEUE_BYTES_MIN = 1_048_576;
 const DEFAULT_PORT = "7777";
@@ -18,15 +19,18 @@ export function driverOptions(url: string, options: ClientOptions): DriverOption
   const {
     headStart = HEAD_START,
     handshakeTimeout = HANDSHAKE_TIMEOUT,
+    tokenTimeout = TOKEN_TIMEOUT,
     queueBytesMax = QUEUE_BYTES_MAX,
   } = options;
   check("headStart", headStart, 0, 60_000);
   check("handshakeTimeout", handshakeTimeout, 1, 3_600_000);
+  check("tokenTimeout", tokenTimeout, 1, 3_600_000);
   check("queueBytesMax", queueBytesMax, QUEUE_BYTES_MIN, 2 ** 31);
   return {
     carriers: carriers(url, options),
     headStart,
     handshakeTimeout,
+    tokenTimeout,
     queueBytesMax,
     reconnect: options.reconnect === false ? undefined : reconnect(options.reconnect),
     core: coreOptions(options, handshakeTimeout),

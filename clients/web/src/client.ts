@@ -7,9 +7,17 @@ import { EVENT } from "./core/core";
 import type { ClientEvent, GivenUp, MessageId } from "./events";
 import { BatchWriter, buffersOf, eachItem } from "./link/batch";
 import type { Host } from "./link/host";
-import { EVENT_NUMBERS, ITEM_BYTES, type Detail, type News, type StatisticsNews } from "./link/messages";
+import { Queue } from "./link/queue";
+import {
+  EVENT_NUMBERS,
+  ITEM_BYTES,
+  type Detail,
+  type News,
+  type Order,
+  type StatisticsNews,
+} from "./link/messages";
 import type { DriverOptions, Token } from "./options";
-import { ConnectError } from "./errors";
+import { reasonOf } from "./errors";
 import type { ServerSettings } from "./settings";
 import { Averages, type CarrierKind, type Statistics } from "./statistics";
 
@@ -62,7 +70,7 @@ export class Client {
   readonly #outgoing = new BatchWriter();
   #isPosting = false;
   #nextId = 1;
-  readonly #events: ClientEvent[] = [];
+  readonly #events = new Queue<ClientEvent>();
   /** Bytes of events that the application has taken and the worker has not heard of. */
   #credit = 0;
   #onEvent: ((event: ClientEvent) => void) | undefined;
@@ -134,7 +142,7 @@ export class Client {
   /** Sends what waits for a flush, where the settings or the options merge messages so. */
   flush(): void {
     this.#postNow();
-    this.#host.post({ order: "flush", client: this.#number }, []);
+    this.#order({ order: "flush", client: this.#number }, []);
   }
 
   /** Ends the connection for good; `closed` follows. */
@@ -226,7 +234,14 @@ export class Client {
     this.#isPosting = false;
     const batch = this.#outgoing.take();
     if (batch !== undefined) {
-      this.#host.post({ order: "send", client: this.#number, batch }, buffersOf(batch));
+      this.#order({ order: "send", client: this.#number, batch }, buffersOf(batch));
+    }
+  }
+
+  /** A worker that never heard of this client, or no longer knows it, has nothing to do for it. */
+  #order(order: Order, transfer: ArrayBuffer[]): void {
+    if (this.#isOpen && !this.#isOver) {
+      this.#host.post(order, transfer);
     }
   }
 
@@ -293,15 +308,20 @@ export class Client {
   }
 
   async #provideToken(attempt: number): Promise<void> {
+    let token: Uint8Array;
     try {
-      const token = bytesOf(await this.#token());
-      if (token.length > TOKEN_BYTES_MAX) {
-        throw new ConnectError(`a token has at most ${TOKEN_BYTES_MAX} bytes, and this one ${token.length}`);
-      }
-      this.#host.post({ order: "token", client: this.#number, attempt, token: token.slice() }, []);
+      token = bytesOf(await this.#token());
     } catch (error) {
-      this.close({ code: closeCode.refused, reason: `there is no token: ${String(error)}` });
+      // Whoever gives tokens may be out of reach for a moment, as the server may be.
+      this.#order({ order: "noToken", client: this.#number, attempt, reason: reasonOf(error) }, []);
+      return;
     }
+    if (token.length > TOKEN_BYTES_MAX) {
+      const reason = `a token has at most ${TOKEN_BYTES_MAX} bytes, and this one ${token.length}`;
+      this.close({ code: closeCode.refused, reason });
+      return;
+    }
+    this.#order({ order: "token", client: this.#number, attempt, token: token.slice() }, []);
   }
 
   #onStatistics(news: StatisticsNews): void {
@@ -315,16 +335,32 @@ export class Client {
       if (event === undefined) {
         return;
       }
-      this.#onEvent(event);
+      try {
+        this.#onEvent(event);
+      } catch (error) {
+        // The page hears of it as of any error of its own, and this client goes on: `closed` may be next.
+        report(error);
+      }
     }
   }
 
   #onTaken(event: ClientEvent): void {
     this.#credit += ITEM_BYTES + (event.type === "message" ? event.payload.length : 0);
     if (!this.#isOver && (this.#credit >= CREDIT_BYTES || this.#events.length === 0)) {
-      this.#host.post({ order: "credit", client: this.#number, bytes: this.#credit }, []);
+      this.#order({ order: "credit", client: this.#number, bytes: this.#credit }, []);
       this.#credit = 0;
     }
+  }
+}
+
+/** As if nobody had caught it. */
+function report(error: unknown): void {
+  if (typeof reportError === "function") {
+    reportError(error);
+  } else {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }
 

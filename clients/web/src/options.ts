@@ -15,8 +15,13 @@ export interface Reconnect {
 
 /** Options of a client. Times are in milliseconds. Whatever is missing has the default of a native client. */
 export interface ClientOptions {
-  /** What the server's application lets the client in by; a function is asked before each attempt. Default empty. */
+  /**
+   * What the server's application lets the client in by; a function is asked before each attempt. An attempt for which it throws has
+   * failed, and the next one follows as `reconnect` says. Default empty.
+   */
   token?: Token | (() => Token | Promise<Token>);
+  /** The limit for a token that is promised. Default 30,000. */
+  tokenTimeout?: number;
   /**
    * SHA-256 of the server's certificate, each as 32 bytes or 64 hexadecimal digits: servers without a certificate of a public
    * authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them.
@@ -55,6 +60,7 @@ export interface DriverOptions {
   headStart: number;
   reconnect: Required<Reconnect> | undefined;
   handshakeTimeout: number;
+  tokenTimeout: number;
   queueBytesMax: number;
   /** Options of the core, by number. */
   core: readonly (readonly [number, number])[];

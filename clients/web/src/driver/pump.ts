@@ -102,6 +102,14 @@ export class Pump {
     });
   }
 
+  /** Closes a carrier without waiting for anything; its connection is over. */
+  drop(socket: number): void {
+    const attached = this.#carriers.get(socket);
+    attached?.carrier.close();
+    this.#guard(() => this.#core.carrierLost(this.now(), socket, ""));
+    this.soon();
+  }
+
   /** Closes all carriers, and does nothing from now on. */
   stop(): void {
     this.#isStopped = true;

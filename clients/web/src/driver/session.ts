@@ -19,6 +19,9 @@ import { openWebTransport } from "./webtransport";
 /** How often statistics are published, in ms. */
 const PUBLISH_MS = 100;
 
+/** A connection that has stood for so long was no failure, in ms. */
+const SETTLED_MS = 10_000;
+
 const CLOSED_BY: readonly ClosedBy[] = ["local", "peer", "nobody"];
 const NO_BYTES = new Uint8Array(0);
 
@@ -50,7 +53,14 @@ export class Session implements PumpOwner {
   #attempt = 0;
   #socket: number | undefined;
   #race: Race | undefined;
+  /** The pause before the next attempt. */
   #timer: Timer | undefined;
+  /** The application is asked for a token until then. */
+  #asking: Timer | undefined;
+  /** The connection has not stood for long. */
+  #settling: Timer | undefined;
+  /** The application's own close, once it has asked for it. */
+  #closing: Close | undefined;
   /** The kind of carrier that led to no connection the last time: it starts second. */
   #failed: CarrierChoice["kind"] | undefined;
   #isConnected = false;
@@ -82,14 +92,26 @@ export class Session implements PumpOwner {
 
   /** The page has the token of this attempt. */
   onToken(attempt: number, token: Uint8Array): void {
-    if (
-      attempt === this.#attempt &&
-      !this.#isOver &&
-      this.#race === undefined &&
-      this.#socket === undefined
-    ) {
+    if (this.#isAsking(attempt)) {
       this.#dial(token);
     }
+  }
+
+  /** The page has none: the attempt has failed as one that reaches nobody. */
+  onNoToken(attempt: number, reason: string): void {
+    if (this.#isAsking(attempt)) {
+      this.#end({ by: "nobody", code: closeCode.unreachable, reason: `there is no token: ${reason}` });
+    }
+  }
+
+  /** Whether this attempt waits for its token; from now on it does no more. */
+  #isAsking(attempt: number): boolean {
+    const isAsking = attempt === this.#attempt && this.#asking !== undefined && !this.#isOver;
+    if (isAsking) {
+      this.#asking?.cancel();
+      this.#asking = undefined;
+    }
+    return isAsking;
   }
 
   /** Messages that the page has accepted. */
@@ -119,21 +141,35 @@ export class Session implements PumpOwner {
     if (this.#isOver) {
       return;
     }
+    this.#closing = { by: "local", code, reason };
     if (this.#socket === undefined) {
-      this.#end({ by: "local", code, reason });
+      this.#end(this.#closing);
     } else {
       this.#core.close(this.#pump.now(), this.#socket, code, reason, linger * 1_000);
       this.#pump.soon();
     }
   }
 
-  /** The page goes away: there is no time for goodbyes beyond the carrier's own. */
-  leave(): void {
-    if (this.#socket !== undefined) {
-      this.#core.close(this.#pump.now(), this.#socket, closeCode.none, "the page was left", 0);
+  /**
+   * The page goes away: there is no time for goodbyes beyond the carrier's own. A page that the browser keeps hears of it when it is
+   * shown again, and connects again then.
+   */
+  leave(mayReturn: boolean): void {
+    const reason = "the page was left";
+    const socket = this.#socket;
+    const wasTrying = socket !== undefined || this.#race !== undefined;
+    // From here on nothing of this connection is news.
+    this.#socket = undefined;
+    if (socket !== undefined) {
+      this.#core.close(this.#pump.now(), socket, closeCode.none, reason, 0);
       this.#pump.turn();
+      this.#pump.drop(socket);
     }
-    this.#stop();
+    if (!mayReturn) {
+      this.#stop();
+    } else if (wasTrying) {
+      this.#end(this.#closing ?? { by: "nobody", code: closeCode.carrierLost, reason });
+    }
   }
 
   /** The network is back: there is no need to wait for the pause's end. */
@@ -185,6 +221,10 @@ export class Session implements PumpOwner {
   #begin(): void {
     this.#timer = undefined;
     this.#attempt += 1;
+    const { tokenTimeout } = this.#options;
+    this.#asking = this.#world.clock.after(tokenTimeout, () => {
+      this.onNoToken(this.#attempt, `the application gave none within ${tokenTimeout} ms`);
+    });
     this.#post({ client: this.#client, attempt: this.#attempt }, []);
   }
 
@@ -193,20 +233,22 @@ export class Session implements PumpOwner {
     const dialed = race(this.#contestants(), headStart, handshakeTimeout, this.#world.clock);
     this.#race = dialed;
     dialed.winner.then(
-      (carrier) => this.#connect(carrier, token),
+      (carrier) => this.#connect(dialed, carrier, token),
       (error: unknown) => {
-        this.#race = undefined;
-        this.#end({ by: "nobody", code: closeCode.unreachable, reason: reasonOf(error) });
+        if (this.#race === dialed) {
+          this.#end({ by: "nobody", code: closeCode.unreachable, reason: reasonOf(error) });
+        }
       },
     );
   }
 
-  #connect(carrier: Carrier, token: Uint8Array): void {
-    this.#race = undefined;
-    if (this.#isOver) {
+  #connect(dialed: Race, carrier: Carrier, token: Uint8Array): void {
+    if (this.#race !== dialed) {
+      // It was given up in the moment in which it was won.
       carrier.close();
       return;
     }
+    this.#race = undefined;
     const socket = this.#pump.connect(carrier, CARRIER[carrier.kind], token);
     if (socket < 0) {
       const reason =
@@ -246,7 +288,8 @@ export class Session implements PumpOwner {
     this.#failed = undefined;
     this.#gates.clear();
     this.#waiting.clear();
-    this.#backoff?.reset();
+    // A server that lets everybody in and closes at once is not to be asked again and again.
+    this.#settling = this.#world.clock.after(SETTLED_MS, () => this.#backoff?.reset());
     this.#details.push({ settings, carrier });
     this.#push(EVENT.connected, [0, 0, 0], NO_BYTES);
   }
@@ -269,12 +312,18 @@ export class Session implements PumpOwner {
     this.#socket = undefined;
     this.#isConnected = false;
     this.#settings = undefined;
-    const retryIn = isTemporary(close) ? this.#backoff?.next() : undefined;
+    const race = this.#race;
+    this.#race = undefined;
+    race?.cancel();
+    this.#asking?.cancel();
+    this.#asking = undefined;
+    this.#settling?.cancel();
+    const isOver = this.#closing !== undefined || !isTemporary(close);
+    const retryIn = isOver ? undefined : this.#backoff?.next();
     this.#details.push({ close, retryIn });
     this.#push(EVENT.closed, [0, 0, 0], NO_BYTES);
     if (retryIn === undefined) {
       this.#isOver = true;
-      this.#race?.cancel();
       this.#timer?.cancel();
       // What the core still has to say, its CLOSE among it, leaves before the carrier is closed.
       this.#pump.soon();
@@ -287,8 +336,12 @@ export class Session implements PumpOwner {
   #stop(): void {
     this.#isOver = true;
     this.#world.onGone(this.#client);
-    this.#race?.cancel();
+    const race = this.#race;
+    this.#race = undefined;
+    race?.cancel();
     this.#timer?.cancel();
+    this.#asking?.cancel();
+    this.#settling?.cancel();
     this.#publishTimer?.cancel();
     this.#pump.stop();
   }

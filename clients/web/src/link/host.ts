@@ -53,6 +53,8 @@ export class WorkerHost extends Numbered implements Host {
   readonly #start: () => Worker;
   readonly #onFailure: (client: number, reason: string) => News;
   #worker: Worker | undefined;
+  /** Ends what the worker hears of the page. */
+  #listening = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(start: () => Worker, onFailure: (client: number, reason: string) => News) {
@@ -61,19 +63,25 @@ export class WorkerHost extends Numbered implements Host {
     this.#onFailure = onFailure;
   }
 
+  /** Only a client that begins needs a worker: to others that is gone which knew them. */
   post(order: Order, transfer: ArrayBuffer[]): void {
-    clearTimeout(this.#timer);
-    this.#worker ??= this.#begin();
-    this.#worker.postMessage(order, transfer);
+    if (order.order === "open") {
+      clearTimeout(this.#timer);
+      this.#worker ??= this.#begin();
+    }
+    this.#worker?.postMessage(order, transfer);
   }
 
   /** The last goodbye may still be on its way. */
   protected override onEmpty(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#worker?.terminate();
-      this.#worker = undefined;
-    }, IDLE_MS);
+    this.#timer = setTimeout(() => this.#terminate(), IDLE_MS);
+  }
+
+  #terminate(): void {
+    this.#listening.abort();
+    this.#worker?.terminate();
+    this.#worker = undefined;
   }
 
   #begin(): Worker {
@@ -83,12 +91,14 @@ export class WorkerHost extends Numbered implements Host {
       event.preventDefault();
       const reason = `the worker failed: ${event.message || "it cannot be loaded; does the page's policy allow it?"}`;
       // Its sockets with it: nobody hears what they say.
-      worker.terminate();
-      this.#worker = undefined;
+      this.#terminate();
       this.dispatchAll((client) => this.#onFailure(client, reason));
     };
     if (typeof addEventListener === "function" && typeof document !== "undefined") {
-      addEventListener("pagehide", () => worker.postMessage({ order: "leave" } satisfies Order));
+      this.#listening = new AbortController();
+      const leave = ({ persisted }: PageTransitionEvent): void =>
+        worker.postMessage({ order: "leave", mayReturn: persisted } satisfies Order);
+      addEventListener("pagehide", leave, { signal: this.#listening.signal });
     }
     return worker;
   }

@@ -11,14 +11,16 @@ export type Order =
   | { order: "open"; client: number; module: WebAssembly.Module; options: DriverOptions }
   /** The token for the attempt that asked for it. */
   | { order: "token"; client: number; attempt: number; token: Uint8Array }
+  /** The application has none for that attempt. */
+  | { order: "noToken"; client: number; attempt: number; reason: string }
   /** Messages: channel, id, age in µs, length. */
   | { order: "send"; client: number; batch: Batch }
   | { order: "flush"; client: number }
   /** The application has taken events of so many bytes. */
   | { order: "credit"; client: number; bytes: number }
   | { order: "close"; client: number; code: number; reason: string; linger: number }
-  /** The page goes away. */
-  | { order: "leave" };
+  /** The page goes away, and may come back as it was. */
+  | { order: "leave"; mayReturn: boolean };
 
 /** Numbers of a message in an order to send, and of an event in the news. */
 export const SEND_NUMBERS = 4;

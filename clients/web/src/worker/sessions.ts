@@ -28,7 +28,7 @@ export class Sessions {
   /** Does what the page asks. Orders to a client that is over mean nothing any more. */
   handle(order: Order): void {
     if (order.order === "leave") {
-      this.#sessions.forEach((session) => session.leave());
+      this.#sessions.forEach((session) => session.leave(order.mayReturn));
       return;
     }
     if (order.order === "open") {
@@ -39,6 +39,9 @@ export class Sessions {
     switch (order.order) {
       case "token":
         session?.onToken(order.attempt, order.token);
+        return;
+      case "noToken":
+        session?.onNoToken(order.attempt, order.reason);
         return;
       case "send":
         session?.send(order.batch);
