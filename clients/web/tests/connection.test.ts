@@ -58,6 +58,7 @@ describe("over WebTransport", () => {
     const session = player.browser.sessions[0];
     expect(session?.farEnd?.longest).toBeLessThanOrEqual(1_024);
     expect(session?.farEnd?.longest).toBeGreaterThan(1_000);
+    expect(session?.longestBurst).toBe(10);
     expect(session?.vanished).toBe(0);
   });
 

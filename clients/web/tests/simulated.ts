@@ -156,6 +156,8 @@ export class FakeWebTransport {
   isClosed = false;
   /** Datagrams that were longer than the session takes: they vanish without a word. */
   vanished = 0;
+  /** The most datagrams that were given to the browser before it had taken one of them. */
+  longestBurst = 0;
   /** Datagrams that came while the queue was full. */
   dropped = 0;
   #end!: { resolve: (info: WebTransportCloseInfo) => void; reject: (error: Error) => void };
@@ -168,6 +170,19 @@ export class FakeWebTransport {
     this.closed.catch(() => undefined);
     let incoming!: ReadableStreamDefaultController<Uint8Array>;
     const queue: Uint8Array[] = [];
+    let pending = 0;
+    // As a browser's, it takes what it was given a moment later.
+    const write = async (datagram: Uint8Array): Promise<void> => {
+      pending += 1;
+      this.longestBurst = Math.max(this.longestBurst, pending);
+      await new Promise<void>((resolve) => browser.clock.after(0.05, resolve));
+      pending -= 1;
+      if (datagram.length > datagrams.maxDatagramSize) {
+        this.vanished += 1;
+      } else if (!this.isClosed) {
+        this.farEnd?.send(datagram);
+      }
+    };
     const datagrams = {
       maxDatagramSize: browser.behaviour.maxDatagramSize ?? 1_211,
       incomingHighWaterMark: 1,
@@ -184,15 +199,7 @@ export class FakeWebTransport {
         },
         { highWaterMark: 0 },
       ),
-      writable: new WritableStream<Uint8Array>({
-        write: (datagram) => {
-          if (datagram.length > datagrams.maxDatagramSize) {
-            this.vanished += 1;
-          } else if (!this.isClosed) {
-            this.farEnd?.send(datagram);
-          }
-        },
-      }),
+      writable: { getWriter: () => ({ write, closed: new Promise<void>(() => undefined) }) },
     };
     this.datagrams = datagrams;
     const begin = (): void => {

@@ -2,6 +2,7 @@
 
 import { reasonOf } from "../errors";
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
+import { Queue } from "../link/queue";
 import { Inbox } from "./inbox";
 
 /**
@@ -49,8 +50,10 @@ class WebTransportCarrier implements Carrier {
   readonly #datagrams: Datagrams;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #inbox = new Inbox();
-  /** Datagrams that the browser has not taken yet. */
+  /** Datagrams that the browser has and has not taken yet. */
   #pending = 0;
+  /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
+  readonly #waiting = new Queue<Uint8Array>();
 
   constructor(session: WebTransport) {
     this.#session = session;
@@ -82,7 +85,7 @@ class WebTransportCarrier implements Carrier {
   }
 
   get isWritable(): boolean {
-    return this.#pending < BURST_MAX;
+    return this.#pending < BURST_MAX && this.#waiting.length === 0;
   }
 
   send(datagram: Uint8Array<ArrayBuffer>): void {
@@ -90,9 +93,18 @@ class WebTransportCarrier implements Carrier {
       this.counters.oversized += 1;
       return;
     }
-    this.#pending += 1;
     // The view is good during this call only, and the browser may read it later.
-    this.#writer.write(datagram.slice()).then(
+    const copy = datagram.slice();
+    if (this.#pending < BURST_MAX) {
+      this.#write(copy);
+    } else {
+      this.#waiting.push(copy);
+    }
+  }
+
+  #write(datagram: Uint8Array): void {
+    this.#pending += 1;
+    this.#writer.write(datagram).then(
       () => this.#onTaken(),
       () => {
         this.counters.unsent += 1;
@@ -108,7 +120,10 @@ class WebTransportCarrier implements Carrier {
 
   #onTaken(): void {
     this.#pending -= 1;
-    if (this.#pending === 0) {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      this.#write(next);
+    } else if (this.#pending === 0) {
       this.#inbox.handlers?.onWritable();
     }
   }
