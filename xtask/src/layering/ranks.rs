@@ -40,6 +40,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["client", "shards"],
             &["handle"],
             &["start_error"],
+            &["waiter"],
             &["driver", "statistics_reader"],
             &["statistics"],
             &["query"],
@@ -58,6 +59,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["child", "open_files", "peers", "signals", "units", "workload"],
             &["clean"],
         ],
+    ),
+    (
+        "crates/skipstone-ffi",
+        &[&["boundary"], &["impairment", "kept", "table"], &["convert", "slot"], &["failure"], &["log"], &["types"]],
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
