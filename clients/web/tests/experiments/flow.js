@@ -83,7 +83,7 @@ window.transmit = async (url, options, channel, bytes, warm, ms) => {
       try {
         client.send(channel, message(number, bytes));
         number += 1;
-      } catch (error) {
+      } catch {
         refused += 1;
         break;
       }

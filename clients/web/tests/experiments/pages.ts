@@ -18,7 +18,7 @@ export interface PagesServer {
 
 /** Starts it at an address; `beneath` is a command that the server becomes a child of. */
 export async function servePages(address: string, beneath: readonly string[] = []): Promise<PagesServer> {
-  const [bin = PAGES, ...args] = [...beneath, PAGES, "serve", address];
+  const [bin, ...args] = [...beneath, PAGES, "serve", address];
   const program = new Program(args, bin);
   const announced = JSON.parse(await program.line("{")) as Omit<PagesServer, "program">;
   return { program, ...announced };

@@ -74,5 +74,14 @@ window.updates = async (url, options, seconds) => {
   const { carrier } = client;
   client.close();
   const lost = ticks * ENTITIES - roundTrips.length;
-  return { carrier, roundTrips: roundTrips.map((ms) => Math.round(ms * 1e6)), lost, bad, refused, lateTicks, latest, statistics };
+  return {
+    carrier,
+    roundTrips: roundTrips.map((ms) => Math.round(ms * 1e6)),
+    lost,
+    bad,
+    refused,
+    lateTicks,
+    latest,
+    statistics,
+  };
 };
