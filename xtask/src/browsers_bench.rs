@@ -19,7 +19,9 @@ pub(crate) fn browsers_bench(mut arguments: Arguments, tree: &Tree) -> Result<bo
     let mut npm = web::experiment(tree)?;
     npm.args(name).env("SKIPSTONE_PAGES", pages);
     for (variable, value) in [("SKIPSTONE_SECONDS", seconds), ("SKIPSTONE_JSON", json)] {
-        value.into_iter().for_each(|value| drop(npm.env(variable, value)));
+        if let Some(value) = value {
+            npm.env(variable, value);
+        }
     }
     match process::run(npm) {
         Ok(()) => Ok(true),
