@@ -66,13 +66,14 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
-    ("examples", &[&["dots"], &["chat", "echo", "listen_server", "query", "reconnect", "typed"]]),
+    ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
     ("fuzz", &[&["operations", "pair"], &["input", "parsing"]]),
     (
         "xtask",
         &[
             &["house", "steps"],
+            &["interop"],
             &[
                 "alone",
                 "claims",
@@ -80,10 +81,12 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "features",
                 "flood",
                 "fuzz",
+                "go",
                 "instructions",
                 "layering",
                 "package",
                 "purity",
+                "python",
                 "swarm",
                 "sweep",
                 "vectors",
