@@ -37,7 +37,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone",
         &[
             &["pool", "server"],
-            &["client", "shards"],
+            &["client", "server_config", "shards"],
             &["handle"],
             &["start_error"],
             &["waiter"],
@@ -66,13 +66,24 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
+    (
+        "clients/python",
+        &[
+            &["server"],
+            &["client"],
+            &["handle"],
+            &["events"],
+            &["impairment", "security", "settings", "statistics"],
+            &["arguments", "errors", "modes"],
+        ],
+    ),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
     ("fuzz", &[&["operations", "pair"], &["input", "parsing"]]),
     (
         "xtask",
         &[
-            &["house", "steps"],
+            &["browsers_bench", "house", "steps"],
             &["interop"],
             &[
                 "alone",
