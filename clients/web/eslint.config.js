@@ -17,6 +17,25 @@ export default tseslint.config(
     },
   },
   {
+    // What pages of measurements run, beside the module.
+    files: ["tests/experiments/*.js"],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          "window",
+          "skipstone",
+          "decode",
+          "setTimeout",
+          "performance",
+          "MessageChannel",
+          "Worker",
+          "URL",
+          "Blob",
+        ].map((name) => [name, "readonly"]),
+      ),
+    },
+  },
+  {
     files: ["**/*.mjs"],
     languageOptions: {
       globals: { process: "readonly", console: "readonly", URL: "readonly", WebAssembly: "readonly" },

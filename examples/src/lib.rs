@@ -1,4 +1,4 @@
-//! Seven short programs that use the library. Read them in this order:
+//! Short programs that use the library. Read them in this order:
 //!
 //! * [`echo`]: a server and a client, over UDP and over WebSocket.
 //! * [`chat`]: who may come in, what everybody hears, and goodbye.
@@ -7,6 +7,7 @@
 //! * [`query`]: a server browser, which asks servers about themselves without a connection.
 //! * [`typed`]: packet types from a `.proto` file, each on a channel with its own delivery rule.
 //! * [`dots`]: the same packets in a game of native players and pages.
+//! * [`interop`]: the game that programs in all languages play together, for tests.
 //!
 //! Run one by `cargo run -p skipstone-examples --example echo`.
 
@@ -16,6 +17,7 @@ extern crate self as skipstone_examples;
 pub mod chat;
 pub mod dots;
 pub mod echo;
+pub mod interop;
 pub mod listen_server;
 pub mod query;
 pub mod reconnect;

@@ -3,7 +3,7 @@
 use skipstone::{DeliveryMode, Server, ServerConfig};
 use skipstone_examples::typed::Packet;
 use skipstone_examples::typed::game::{ChatLine, PlayerInput, Snapshot};
-use skipstone_examples::{chat, dots, echo, listen_server, query, reconnect, typed};
+use skipstone_examples::{chat, dots, echo, interop, listen_server, query, reconnect, typed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -115,4 +115,18 @@ fn each_packet_type_has_a_channel_and_its_rule() {
     assert_eq!(mode(Snapshot::CHANNEL), Some(DeliveryMode::Unreliable));
     assert_eq!(mode(ChatLine::CHANNEL), Some(DeliveryMode::ReliableOrdered));
     assert_eq!(mode(3), None);
+}
+
+#[test]
+fn the_game_of_all_languages_checks_each_line() {
+    let line = interop::line("zoe", 41);
+    assert!(line.starts_with("zoe 41 pqrstu") && line.len() == "zoe 41 ".len() + 41 * 37 % 1_500, "{line}");
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let (role, patience) =
+        interop::parse(&words("--server ws://a:1 --name zoe --lines 3 --seconds 9")).expect("it is right");
+    assert_eq!((role, patience.as_secs()), (interop::Role::Client("ws://a:1".into(), "zoe".into(), 3), 9));
+    for wrong in ["", "--server a --listen b", "--lines", "--server a --lines x", "--loss 1"] {
+        let words: Vec<String> = wrong.split_whitespace().map(str::to_owned).collect();
+        interop::parse(&words).expect_err(wrong);
+    }
 }

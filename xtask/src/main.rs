@@ -4,19 +4,23 @@
 
 mod alone;
 mod arguments;
+mod browsers_bench;
 mod claims;
 mod dashboard;
 mod features;
 mod files;
 mod flood;
 mod fuzz;
+mod go;
 mod house;
 mod instructions;
+mod interop;
 mod layering;
 mod node;
 mod package;
 mod process;
 mod purity;
+mod python;
 mod source;
 mod steps;
 mod swarm;
@@ -64,6 +68,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "test" => steps::test(arguments, tree),
         "house" => house::house(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
+        "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
         "flood" => flood::flood(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
@@ -90,6 +95,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    the fuzz targets there are
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
+  cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
+                                      what browsers reach: `throughput`, and `updates` through loss (Linux, root)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before

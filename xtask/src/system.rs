@@ -167,6 +167,11 @@ impl Program {
     fn is_there(&self, tree: &Tree) -> bool {
         match self.name {
             "python3" => python(tree).is_some(),
+            "venv" => {
+                let mut python = process::command(python(tree).unwrap_or("python3"), tree);
+                python.args(["-c", "import ensurepip, venv"]);
+                process::succeeds(python)
+            }
             name => process::find(name).is_some(),
         }
     }

@@ -53,6 +53,55 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Reads the last line of pytest: `1 failed, 3 passed, 2 skipped in 0.12s`. Any other line is none.
+    pub(crate) fn from_pytest_line(line: &str) -> Option<Self> {
+        let line = without_colours(line);
+        let (counts, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
+        if !time.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
+        let mut tally = Self::default();
+        for part in counts.split(", ") {
+            match part.split_once(' ')? {
+                (count, "passed" | "xfailed") => tally.passed += count.parse::<u64>().ok()?,
+                (count, "failed" | "error" | "errors" | "xpassed") => tally.failed += count.parse::<u64>().ok()?,
+                (count, "skipped" | "deselected") => tally.skipped += count.parse::<u64>().ok()?,
+                (count, "warning" | "warnings") => drop(count.parse::<u64>().ok()?),
+                _ => return None,
+            }
+        }
+        Some(tally)
+    }
+
+    /// Reads a line in which `go test -v` tells what came of a test: `--- PASS: TestName (0.00s)`. Those of subtests, which are
+    /// indented, and any other line are none.
+    pub(crate) fn from_go_line(line: &str) -> Option<Self> {
+        match line.strip_prefix("--- ")?.split_once(": ")?.0 {
+            "PASS" => Some(Self::ONE_PASSED),
+            "FAIL" => Some(Self::ONE_FAILED),
+            "SKIP" => Some(Self::ONE_SKIPPED),
+            _ => None,
+        }
+    }
+
+    /// Reads a line as [`Tally`] is shown: `3 passed, 1 failed, 2 skipped`. Any other line is none.
+    pub(crate) fn from_own_line(line: &str) -> Option<Self> {
+        let counts: Option<Vec<(&str, &str)>> = line.split(", ").map(|part| part.split_once(' ')).collect();
+        let mut tally = Self::default();
+        for (count, what) in counts? {
+            let place = match what {
+                "passed" => &mut tally.passed,
+                "failed" => &mut tally.failed,
+                "skipped" => &mut tally.skipped,
+                _ => return None,
+            };
+            *place = count.parse().ok()?;
+        }
+        Some(tally)
+    }
+}
+
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
@@ -95,6 +144,25 @@ mod tests {
         assert_eq!(Tally::from_vitest_line(all), tally(3, 1, 2));
         assert_eq!(Tally::from_vitest_line(" Test Files  1 passed (1)"), None);
         assert_eq!(Tally::from_vitest_line("Tests of something"), None);
+    }
+
+    #[test]
+    fn counts_of_pytest_of_go_and_of_our_own_are_read() {
+        let tally = |passed, failed, skipped| Some(Tally { passed, failed, skipped });
+        assert_eq!(Tally::from_pytest_line("53 passed, 1 warning in 12.34s"), tally(53, 0, 0));
+        assert_eq!(
+            Tally::from_pytest_line("\u{1b}[31m== 2 failed, 3 passed, 4 skipped, 1 error in 0.10s =="),
+            tally(3, 3, 4)
+        );
+        assert_eq!(Tally::from_pytest_line("FAILED tests/x.py - it is in there"), None);
+        assert_eq!(Tally::from_go_line("--- PASS: TestEcho (0.00s)"), tally(1, 0, 0));
+        assert_eq!(Tally::from_go_line("--- FAIL: TestEcho (0.00s)"), tally(0, 1, 0));
+        assert_eq!(Tally::from_go_line("    --- FAIL: TestEcho/sub (0.00s)"), None);
+        assert_eq!(Tally::from_go_line("PASS"), None);
+        assert_eq!(Tally::from_own_line("3 passed, 1 failed, 2 skipped"), tally(3, 1, 2));
+        assert_eq!(Tally::from_own_line("3 passed, 0 failed"), tally(3, 0, 0));
+        assert_eq!(Tally::from_own_line("server in go, clients in c"), None);
+        assert_eq!(Tally::from_own_line("passed"), None);
     }
 
     #[test]

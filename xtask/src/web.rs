@@ -45,6 +45,17 @@ pub(crate) fn browsers(tree: &Tree) -> Verdict {
     run_script(tree, "test:browsers", Counts::Tests).map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
+/// The measurements in browsers, to be run; `Err` says what they lack.
+pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
+    if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
+        return Err(why);
+    }
+    build_if_missing(tree)?;
+    let mut npm = npm(tree);
+    npm.args(["run", "--silent", "experiment", "--"]);
+    Ok(npm)
+}
+
 /// What a script of the package prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {

@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
-    vectors, web, windows,
+    alone, claims, dashboard, features, files, go, instructions, interop, layering, package, process, purity, python,
+    sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -45,7 +45,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "layering",
         about: "imports point down, and no two files import each other; no clock, socket or thread in the protocol; \
-                `unsafe` in five files",
+                `unsafe` in five files and at the boundary to C",
         is_fast: true,
         run: |tree, _| layering_and_purity(tree),
     },
@@ -150,6 +150,24 @@ pub(super) const STEPS: &[Step] = &[
         about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are added with apt-get",
         is_fast: false,
         run: |tree, _| web::browsers(tree),
+    },
+    Step {
+        name: "python",
+        about: "the Python module builds, is typed as it says, and passes its tests; maturin, pytest and mypy come from PyPI",
+        is_fast: false,
+        run: |tree, _| python::step(tree),
+    },
+    Step {
+        name: "go",
+        about: "the Go package is formatted and vetted, and passes its tests with the race detector; go is there, or is added with apt-get",
+        is_fast: false,
+        run: |tree, _| go::step(tree),
+    },
+    Step {
+        name: "interop",
+        about: "programs in every language that was built play one game on a lossy path: every line once and in order",
+        is_fast: false,
+        run: |tree, _| interop::step(tree),
     },
 ];
 

@@ -35,6 +35,11 @@ export class Program {
     return until(`a line with "${text}"`, () => this.lines.slice(from).find((line) => line.includes(text)));
   }
 
+  /** Its standard input ends. */
+  end(): void {
+    this.#child.stdin?.end();
+  }
+
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     this.#child.kill(signal);
     await this.#ended;
@@ -75,15 +80,19 @@ export function freePort(): Promise<number> {
 }
 
 /** Waits until there is something. */
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const end = Date.now() + patienceMs;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) {
       return found;
     }
     if (Date.now() > end) {
-      throw new Error(`${what} did not come within ${PATIENCE_MS} ms`);
+      throw new Error(`${what} did not come within ${patienceMs} ms`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

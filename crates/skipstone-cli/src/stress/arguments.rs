@@ -20,9 +20,16 @@ pub(crate) struct StressArguments {
     /// How long lines are sent
     #[arg(short, long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Span,
-    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest
+    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest. There are udp, dtls, ws, wss, tcp; and
+    /// in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
+    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own [default: one for each 200 clients]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) browsers: Option<u32>,
+    /// With wt= and a URL: SHA-256 of the certificate that the server shows to pages, as `serve` prints it
+    #[arg(long, value_name = "HEX", requires = "url")]
+    pub(crate) web_hash: Option<String>,
     /// Length of a line: `sentence` (random, 20 to 115 bytes), or bytes: 100, 1KiB
     #[arg(long, value_name = "SIZE", default_value = "sentence")]
     pub(crate) size: Size,

@@ -19,6 +19,8 @@ pub(crate) struct ServerProcess {
     pub(crate) address: SocketAddr,
     /// The URL of its native clients, fingerprint included.
     pub(crate) url: String,
+    /// SHA-256 of the certificate that pages are shown, if it is one of the server's own making.
+    pub(crate) web_hash: Option<String>,
     /// Reads its CPU time and memory.
     pub(crate) probe: Probe,
 }
@@ -40,6 +42,7 @@ pub(crate) struct ServerFigures {
 struct Announcement {
     listening: SocketAddr,
     url: String,
+    certificate_hashes: Option<Vec<String>>,
 }
 
 const START_MAX: Duration = Duration::from_secs(10);
@@ -62,11 +65,12 @@ impl ServerProcess {
         let child = child.map_err(|error| format!("cannot start the server's process: {error}"))?;
         let announcement = answers.recv_timeout(START_MAX).ok();
         let announcement = announcement.and_then(|line| serde_json::from_str::<Announcement>(&line).ok());
-        let Some(Announcement { listening, url }) = announcement else {
+        let Some(Announcement { listening, url, certificate_hashes }) = announcement else {
             return Err("the server's process did not start; its own message stands above".into());
         };
         let probe = Probe::of(child.id());
-        Ok(ServerProcess { child, answers, address: listening, url, probe })
+        let web_hash = certificate_hashes.and_then(|hashes| hashes.into_iter().next());
+        Ok(ServerProcess { child, answers, address: listening, url, web_hash, probe })
     }
 
     /// Lets the server measure its ticks anew.

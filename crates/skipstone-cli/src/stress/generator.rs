@@ -4,16 +4,18 @@
 //! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
 //! omission).
 
+use super::pages::{CLIENTS_MAX, Order, Pages, Report, Share};
 use super::plan::Plan;
 use super::proof::Proof;
 use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
 use skipstone_lab::clean;
+use skipstone_lab::measure::sentence::Parsed;
 use skipstone_lab::report::stress::judge::LATE_SEND;
-use skipstone_lab::units::{Carrier, Rate};
+use skipstone_lab::units::{Carrier, Rate, Size};
 use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// All clients of a run.
 pub(crate) struct Generator<'p> {
@@ -46,6 +48,8 @@ pub(crate) struct Generator<'p> {
     pub(crate) reconnects: u64,
     is_closing: bool,
     line: Vec<u8>,
+    /// Clients in browsers.
+    pages: Option<Pages>,
 }
 
 /// One client.
@@ -90,14 +94,21 @@ pub(crate) struct Schedule {
 
 /// Handshakes at once: a server's receive buffer holds many more.
 const CONNECTING_MAX: usize = 256;
+/// Pages hear of the beginning of a run with the answers to their reports, each 50 ms.
+const LEAD: Duration = Duration::from_millis(500);
 /// Late sends that are remembered one by one.
 const LATE_MAX: usize = 100_000;
 
 impl<'p> Generator<'p> {
     /// Clients that will connect to the server at `address`.
     ///
-    /// `own` is the URL of the run's own server, if it has one.
-    pub(crate) fn new(plan: &'p Plan, address: SocketAddr, own: Option<&str>) -> Result<Self, String> {
+    /// `own` is the URL of the run's own server, if it has one; `web_hash` is of the certificate that it shows to pages.
+    pub(crate) fn new(
+        plan: &'p Plan,
+        address: SocketAddr,
+        own: Option<&str>,
+        web_hash: Option<&str>,
+    ) -> Result<Self, String> {
         let (merging, trust, dtls_version) = (plan.merging, plan.trust.clone(), plan.dtls_version);
         let congestion = plan.resilience.congestion();
         let pool = Pool::new(PoolConfig {
@@ -111,7 +122,10 @@ impl<'p> Generator<'p> {
         let own: Option<Target> =
             own.map(str::parse).transpose().map_err(|error: skipstone::UrlError| error.to_string())?;
         let known = plan.target.as_ref().or(own.as_ref());
-        let targets = plan.mix.iter().map(|(carrier, _)| target(plan.native, *carrier, address, known)).collect();
+        let targets: Vec<Target> =
+            plan.mix.iter().map(|(carrier, _)| target(plan.native, *carrier, address, known)).collect();
+        let shares = shares(plan, &targets, web_hash);
+        let pages = (!shares.is_empty()).then(|| Pages::start(shares, plan.clients as usize)).transpose()?;
         let now = Instant::now();
         let mut clients = Vec::new();
         for (carrier, (_, count)) in plan.mix.iter().enumerate() {
@@ -145,6 +159,7 @@ impl<'p> Generator<'p> {
             reconnects: 0,
             is_closing: false,
             line: Vec::new(),
+            pages,
         })
     }
 
@@ -175,6 +190,12 @@ impl<'p> Generator<'p> {
     }
 
     fn connect_one(&mut self, number: usize) -> Result<(), String> {
+        if let Some(pages) = self.pages.as_mut().filter(|pages| pages.has(number as u32)) {
+            pages.connect(number as u32);
+            let client = &mut self.clients[number];
+            (client.state, client.began) = (ClientState::Connecting, Instant::now());
+            return Ok(());
+        }
         let token = Guest::Stress(number as u32).token();
         let target = &self.targets[self.clients[number].carrier];
         let impairment = self.plan.impairments.as_ref().map(|impairments| &impairments.impairment);
@@ -189,8 +210,8 @@ impl<'p> Generator<'p> {
         Ok(())
     }
 
-    /// Begins a run: from now on lines are due.
-    pub(crate) fn start(&mut self) {
+    /// Begins a run at this rate: lines are due when it returns.
+    pub(crate) fn start(&mut self, rate: Rate) -> Result<(), String> {
         self.proof = proof(self.plan);
         self.sent.fill(0);
         self.schedule = Schedule::default();
@@ -201,6 +222,13 @@ impl<'p> Generator<'p> {
             }
         }
         self.epoch = Instant::now();
+        let Some(pages) = &mut self.pages else { return Ok(()) };
+        self.epoch += LEAD;
+        pages.begin(&order_to_start(self.plan, rate));
+        while Instant::now() < self.epoch {
+            self.drive(self.epoch.saturating_duration_since(Instant::now()).min(Duration::from_millis(5)))?;
+        }
+        Ok(())
     }
 
     /// When the next line is due, since the epoch; `None` when all of the run's lines are.
@@ -266,7 +294,66 @@ impl<'p> Generator<'p> {
         while let Some(event) = self.pool.poll_event() {
             self.on_event(event, now_us);
         }
+        self.hear_pages();
         Ok(())
+    }
+
+    /// Takes what pages have told.
+    fn hear_pages(&mut self) {
+        while let Some((carrier, report)) = self.pages.as_mut().and_then(Pages::poll) {
+            self.on_report(carrier, &report);
+        }
+        while let Some((numbers, why)) = self.pages.as_mut().and_then(Pages::poll_deserted) {
+            numbers.into_iter().for_each(|number| self.on_closed(number, why.clone()));
+        }
+    }
+
+    fn on_report(&mut self, carrier: usize, report: &Report) {
+        for (number, took_ms) in report.connected() {
+            let client = &mut self.clients[number as usize];
+            client.state = ClientState::Connected;
+            client.connected_in = Some(Duration::from_secs_f64(took_ms / 1e3));
+        }
+        for (number, due, sent) in report.sent() {
+            self.schedule.planned += 1;
+            self.sent[number as usize] += 1;
+            self.schedule.note(Duration::from_micros(due), Duration::from_micros(sent.max(due)));
+        }
+        self.schedule.planned += report.refused;
+        for line in report.lines() {
+            let parsed = Parsed::Line { client: line.client, sequence: line.sequence, scheduled_us: line.scheduled_us };
+            self.heard = Instant::now();
+            self.proof.on_parsed(carrier, self.clients[line.number as usize].place, parsed, line.received_us);
+        }
+        for (numbers, parsed) in [(&report.corrupt, Parsed::Corrupt), (&report.foreign, Parsed::Foreign)] {
+            for number in numbers {
+                self.proof.on_parsed(carrier, self.clients[*number as usize].place, parsed, 0);
+            }
+        }
+        for closed in report.closed() {
+            let by = if closed.by_peer { "the server says: " } else { "" };
+            self.on_closed(closed.number, format!("{by}{} (code {})", clean::line(&closed.reason), closed.code));
+        }
+    }
+
+    /// A client's connection is over.
+    fn on_closed(&mut self, number: u32, why: String) {
+        let client = &mut self.clients[number as usize];
+        let was_connected = client.state == ClientState::Connected;
+        client.state = ClientState::Gone;
+        if self.is_closing {
+            return;
+        }
+        client.was_dropped |= was_connected;
+        *self.drops.entry(why).or_default() += 1;
+        if was_connected {
+            self.proof.exclude(client.carrier, client.place, number);
+        }
+    }
+
+    /// Connections that are not over.
+    pub(crate) fn open_count(&mut self) -> usize {
+        self.pool.open_count() + self.pages.as_ref().map_or(0, Pages::open_count)
     }
 
     fn on_event(&mut self, event: Event, now_us: u64) {
@@ -292,19 +379,8 @@ impl<'p> Generator<'p> {
                 client.connected_in = Some(client.began.elapsed());
             }
             Event::Closed { close, .. } => {
-                let was_connected = client.state == ClientState::Connected;
-                client.state = ClientState::Gone;
-                if !self.is_closing {
-                    client.was_dropped = was_connected;
-                    let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
-                    *self
-                        .drops
-                        .entry(format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code))
-                        .or_default() += 1;
-                    if was_connected {
-                        self.proof.exclude(client.carrier, client.place, number);
-                    }
-                }
+                let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
+                self.on_closed(number, format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code));
             }
             _ => {}
         }
@@ -349,6 +425,9 @@ impl<'p> Generator<'p> {
 
     /// Whether everything sent has arrived everywhere.
     pub(crate) fn is_complete(&self) -> bool {
+        if self.pages.as_ref().is_some_and(|pages| !pages.is_done()) {
+            return false;
+        }
         let tally = self.proof.tally(None, &self.sent);
         tally.delivered >= tally.expected
     }
@@ -356,6 +435,7 @@ impl<'p> Generator<'p> {
     /// Ends every connection.
     pub(crate) fn close(&mut self) {
         self.is_closing = true;
+        self.pages.iter_mut().for_each(Pages::close);
         self.pool.close_all(0, "the stress run is over", Duration::ZERO);
     }
 
@@ -367,6 +447,7 @@ impl<'p> Generator<'p> {
                 sums[client.carrier].add(&overview.stats);
             }
         }
+        self.pages.iter().for_each(|pages| pages.add_stats(&mut sums));
         sums
     }
 }
@@ -393,9 +474,10 @@ fn proof(plan: &Plan) -> Proof {
 /// The URL that a carrier's clients use: the known one's host, port and fingerprint with the carrier's scheme.
 fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&Target>) -> Target {
     let scheme = match carrier {
-        Carrier::Udp => native,
+        // A page's URL is made of the host and the port.
+        Carrier::Udp | Carrier::Wt => native,
         Carrier::Dtls => Scheme::Dtls,
-        Carrier::Ws => Scheme::WebSocket,
+        Carrier::Ws | Carrier::Browser => Scheme::WebSocket,
         Carrier::Wss => Scheme::SecureWebSocket,
         Carrier::Tcp => Scheme::Tcp,
     };
@@ -409,5 +491,54 @@ fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&
             }
         }
         None => Target::new(scheme, &address.ip().to_string(), address.port()),
+    }
+}
+
+/// The clients that live in pages, page by page.
+fn shares(plan: &Plan, targets: &[Target], web_hash: Option<&str>) -> Vec<Share> {
+    let in_pages: u32 = plan.mix.iter().filter(|(carrier, _)| carrier.is_page()).map(|(_, count)| count).sum();
+    let browsers = plan.browsers.map_or(usize::MAX, |count| count as usize);
+    let per_page = (in_pages as usize).div_ceil(browsers).clamp(1, CLIENTS_MAX);
+    let mut shares = Vec::new();
+    let mut first = 0;
+    for (carrier, (of, count)) in plan.mix.iter().enumerate() {
+        let numbers: Vec<u32> = (first..first + count).collect();
+        first += count;
+        if !of.is_page() {
+            continue;
+        }
+        let url = page_url(*of, &targets[carrier], plan.web_hash.as_deref().or(web_hash));
+        shares.extend(numbers.chunks(per_page).map(|numbers| Share {
+            carrier,
+            url: url.clone(),
+            numbers: numbers.into(),
+        }));
+    }
+    shares
+}
+
+fn page_url(carrier: Carrier, target: &Target, web_hash: Option<&str>) -> String {
+    let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
+    let place = format!("{host}:{}", target.port);
+    match (carrier, web_hash) {
+        (Carrier::Wt, Some(hash)) => format!("https://{place}#sha256={hash}"),
+        // A server that a public authority has signed needs no hash.
+        (Carrier::Wt, None) => format!("https://{place}"),
+        _ => format!("ws://{place}"),
+    }
+}
+
+fn order_to_start(plan: &Plan, rate: Rate) -> Order {
+    let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + LEAD;
+    Order::Start {
+        epoch_ms: epoch.as_secs_f64() * 1e3,
+        interval_ms: rate.interval().as_secs_f64() * 1e3,
+        until_ms: plan.duration.as_secs_f64() * 1e3,
+        clients: plan.clients,
+        run: plan.run.0,
+        bytes: match plan.size {
+            Size::Bytes(bytes) => Some(bytes),
+            Size::Sentence => None,
+        },
     }
 }

@@ -11,6 +11,7 @@ mod generator;
 mod impairment;
 mod merge;
 mod outcome;
+mod pages;
 mod plan;
 mod preset;
 mod proof;

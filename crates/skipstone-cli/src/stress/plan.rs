@@ -10,7 +10,7 @@ use skipstone_lab::report::Sink;
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
 use skipstone_lab::resilience;
-use skipstone_lab::units::{Carrier, Rate, Threshold};
+use skipstone_lab::units::{Carrier, Rate, Size, Threshold};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
@@ -24,9 +24,15 @@ pub(crate) struct Plan {
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
+    /// Headless browsers; `None` for as many as the clients in pages need.
+    pub(crate) browsers: Option<u32>,
+    /// SHA-256 of the certificate that the server shows to pages.
+    pub(crate) web_hash: Option<String>,
     pub(crate) rate: Rate,
     pub(crate) duration: Duration,
     pub(crate) ramp: Duration,
+    /// Of a line.
+    pub(crate) size: Size,
     pub(crate) sentences: Sentences,
     pub(crate) run: RunId,
     pub(crate) seed: u64,
@@ -79,6 +85,7 @@ impl Plan {
         let impairments = Impairments::from(&arguments.network, seed)?;
         check_network(arguments, impairments.as_ref(), &carriers)?;
         check_resilience(arguments)?;
+        check_pages(arguments, &carriers)?;
         if arguments.sharing.shards.is_some() && arguments.url.is_some() {
             return Err("--shards is a flag of the server: give it to `serve`, or leave out the URL".into());
         }
@@ -91,9 +98,12 @@ impl Plan {
             dtls_version: arguments.protection.dtls.map(Into::into).unwrap_or_default(),
             mix,
             clients,
+            browsers: arguments.browsers,
+            web_hash: arguments.web_hash.clone(),
             rate: arguments.rate,
             duration: arguments.duration.0,
             ramp: arguments.ramp.0,
+            size: arguments.size,
             sentences,
             run,
             seed,
@@ -133,6 +143,9 @@ fn check_network(
     impairments: Option<&Impairments>,
     carriers: &[Carrier],
 ) -> Result<(), String> {
+    if impairments.is_some() && carriers.iter().any(|carrier| carrier.is_page()) {
+        return Err("a bad network is simulated around the tool's own sockets: use --mix udp, without browsers".into());
+    }
     if impairments.is_some() && carriers.iter().any(|carrier| carrier.is_stream()) {
         return Err(
             "a bad network is simulated around UDP sockets only, since TCP would have to suffer it below its own \
@@ -149,6 +162,22 @@ fn check_network(
         return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());
     }
     Ok(())
+}
+
+/// Pages are driven by the tool alone, and say how many browsers they need.
+fn check_pages(arguments: &StressArguments, carriers: &[Carrier]) -> Result<(), String> {
+    let has_pages = carriers.iter().any(|carrier| carrier.is_page());
+    if has_pages && arguments.wait {
+        return Err("--wait: clients in browsers begin at once; leave browser= and wt= out of --mix".into());
+    }
+    if !has_pages && (arguments.browsers.is_some() || arguments.web_hash.is_some()) {
+        return Err("--browsers and --web-hash are for clients in browsers: --mix browser=100,wt=100".into());
+    }
+    let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match &arguments.web_hash {
+        Some(text) if !is_hash(text) => Err(format!("--web-hash {text}: a hash has 64 hexadecimal digits")),
+        _ => Ok(()),
+    }
 }
 
 fn native(arguments: &StressArguments, target: Option<&Target>) -> Result<Scheme, String> {

@@ -32,8 +32,13 @@ impl Proof {
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.
     pub(crate) fn on_line(&mut self, carrier: usize, receiver: u32, payload: &[u8], now_us: u64) {
+        self.on_parsed(carrier, receiver, parse(payload, self.run), now_us);
+    }
+
+    /// The same, of what was read elsewhere.
+    pub(crate) fn on_parsed(&mut self, carrier: usize, receiver: u32, parsed: Parsed, now_us: u64) {
         let Evidence { ledger, latency } = &mut self.carriers[carrier];
-        match parse(payload, self.run) {
+        match parsed {
             Parsed::Line { client, sequence, scheduled_us } => {
                 if matches!(ledger.on_line(receiver, client, sequence), LineOutcome::InOrder | LineOutcome::Reordered) {
                     let took = now_us.saturating_sub(scheduled_us);

@@ -102,7 +102,8 @@ impl<'p> Run<'p> {
     fn play(mut self) -> Result<Exit, String> {
         let plan = self.plan;
         let own = self.server.as_ref().map(|server| server.url.as_str());
-        let mut generator = Generator::new(plan, self.address, own)?;
+        let web_hash = self.server.as_ref().and_then(|server| server.web_hash.as_deref());
+        let mut generator = Generator::new(plan, self.address, own, web_hash)?;
         let began = Instant::now();
         let mut step = self.connect(plan, &mut generator)?;
         let ramp = began.elapsed();
@@ -126,7 +127,7 @@ impl<'p> Run<'p> {
                 break;
             }
         }
-        if generator.pool.open_count() > 0 {
+        if generator.open_count() > 0 {
             self.close(&mut generator)?;
         }
         let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Invalid };
@@ -198,7 +199,7 @@ impl<'p> Run<'p> {
         // A run that sends nothing says nothing about what sending costs.
         let own_before = own.sample().filter(|_| connected == Step::Done);
         let server_before = self.server.as_ref().and_then(|server| server.probe.sample());
-        generator.start();
+        generator.start(rate)?;
         let stalls = StallWatch::start(generator.epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
         let (mut step, mut sending) = (connected, Duration::ZERO);
         if connected == Step::Done {
@@ -298,7 +299,7 @@ impl<'p> Run<'p> {
         self.view.enter(Phase::Closing);
         let began = Instant::now();
         generator.close();
-        while generator.pool.open_count() > 0 && began.elapsed() < CLOSE_MAX {
+        while generator.open_count() > 0 && began.elapsed() < CLOSE_MAX {
             generator.drive(Duration::from_millis(5))?;
         }
         Ok(began.elapsed())

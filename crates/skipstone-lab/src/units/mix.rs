@@ -24,6 +24,10 @@ pub enum Carrier {
     Tcp,
     /// The native protocol in DTLS sessions.
     Dtls,
+    /// WebSocket from a page in a browser.
+    Browser,
+    /// WebTransport from a page in a browser.
+    Wt,
 }
 
 /// How the clients are shared out; each carrier at most once, and at most one without a number.
@@ -34,11 +38,17 @@ pub struct Mix {
 
 impl Carrier {
     /// All there are, in the order of reports.
-    pub const ALL: [Carrier; 5] = [Carrier::Udp, Carrier::Ws, Carrier::Wss, Carrier::Tcp, Carrier::Dtls];
+    pub const ALL: [Carrier; 7] =
+        [Carrier::Udp, Carrier::Ws, Carrier::Wss, Carrier::Tcp, Carrier::Dtls, Carrier::Browser, Carrier::Wt];
 
     /// Whether its clients have a stream, in which TCP repairs losses.
     pub fn is_stream(self) -> bool {
-        matches!(self, Carrier::Ws | Carrier::Wss | Carrier::Tcp)
+        matches!(self, Carrier::Ws | Carrier::Wss | Carrier::Tcp | Carrier::Browser)
+    }
+
+    /// Whether its clients live in a page of a browser.
+    pub fn is_page(self) -> bool {
+        matches!(self, Carrier::Browser | Carrier::Wt)
     }
 }
 
@@ -77,7 +87,9 @@ fn parse(text: &str) -> Result<Mix, String> {
             None => (part.trim(), None),
         };
         let Some(carrier) = Carrier::ALL.into_iter().find(|carrier| carrier.to_string() == name) else {
-            return Err(format!("\"{name}\" is no carrier; there are udp, dtls, ws, wss and tcp"));
+            return Err(format!(
+                "\"{name}\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"
+            ));
         };
         if parts.iter().any(|(other, _)| *other == carrier) {
             return Err(format!("{carrier} is there twice"));
@@ -119,7 +131,7 @@ mod tests {
 
     #[test]
     fn mixes_are_read_and_shown_alike() {
-        for text in ["udp=200,ws=100", "udp", "ws=5", "ws,udp=3", "wss=1,tcp=2,dtls=3"] {
+        for text in ["udp=200,ws=100", "udp", "ws=5", "ws,udp=3", "wss=1,tcp=2,dtls=3", "browser=4,wt=5"] {
             assert_eq!(text.parse::<Mix>().unwrap().to_string(), text);
         }
     }
@@ -140,7 +152,7 @@ mod tests {
     #[test]
     fn errors_name_the_cause_and_show_how_it_is_written() {
         for (text, cause) in [
-            ("quic=3", "\"quic\" is no carrier; there are udp, dtls, ws, wss and tcp"),
+            ("quic=3", "\"quic\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"),
             ("udp=x", "\"x\" is no number of clients"),
             ("udp=1,udp=2", "udp is there twice"),
             ("udp,ws", "only one carrier can take the rest"),

@@ -96,6 +96,10 @@ pub enum StressTransport {
     Wss,
     /// TCP without WebSocket alone.
     Tcp,
+    /// WebSocket from browsers alone.
+    Browser,
+    /// WebTransport from browsers alone.
+    WebTransport,
 }
 
 /// The plan that was asked for. Texts are as the options take them.
@@ -302,6 +306,8 @@ impl StressTransport {
             (Some(Carrier::Wss), None) => StressTransport::Wss,
             (Some(Carrier::Tcp), None) => StressTransport::Tcp,
             (Some(Carrier::Dtls), None) => StressTransport::UdpDtls,
+            (Some(Carrier::Browser), None) => StressTransport::Browser,
+            (Some(Carrier::Wt), None) => StressTransport::WebTransport,
             _ => StressTransport::Mixed,
         }
     }

@@ -1,0 +1,3 @@
+module github.com/skipstone/skipstone/clients/go
+
+go 1.24

@@ -1,0 +1,117 @@
+package skipstone
+
+// #cgo noescape take_events
+// #cgo nocallback take_events
+// #cgo nocallback skipstone_poll
+// #cgo nocallback skipstone_wait
+// #cgo nocallback skipstone_flush
+// #cgo noescape skipstone_client_send
+// #cgo nocallback skipstone_client_send
+// #cgo noescape skipstone_server_send
+// #cgo nocallback skipstone_server_send
+// #cgo noescape skipstone_server_broadcast
+// #cgo nocallback skipstone_server_broadcast
+// #include "skipstone.h"
+//
+// // Takes events. Where there are none, the handle is given back to whichever thread polls next.
+// static SkipstoneStatus take_events(SkipstoneHandle handle, SkipstoneEvent *events, uint32_t capacity, uint32_t *count) {
+//   SkipstoneStatus status = skipstone_poll(handle, events, capacity, count);
+//   uint32_t none = 0;
+//   return status == SKIPSTONE_STATUS_OK && *count == 0 ? skipstone_poll(handle, NULL, 0, &none) : status;
+// }
+import "C"
+
+import (
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// handle is what servers and clients share: the calls of every tick.
+type handle struct {
+	number C.SkipstoneHandle
+	// polling is held by the goroutine that polls.
+	polling   sync.Mutex
+	raw       []C.SkipstoneEvent
+	events    []Event
+	isStepped bool
+}
+
+// batch is how many events one poll takes, at most.
+const batch = 256
+
+func (h *handle) start(number C.SkipstoneHandle, threading Threading) {
+	h.number = number
+	h.raw = make([]C.SkipstoneEvent, batch)
+	h.isStepped = threading == Stepped
+}
+
+// Poll takes up to 256 events, and waits for the first of them for timeout at most. In stepped mode it is one round of receiving and
+// sending.
+//
+// The slice is used again by the next Poll; the payloads are yours. One goroutine polls at a time, others wait; while it waits for
+// events, all other methods go on.
+func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
+	h.polling.Lock()
+	defer h.polling.Unlock()
+	// The library's events belong to the thread that polled them.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if h.isStepped {
+		if err := check(C.skipstone_drive(h.number, micros(timeout))); err != nil {
+			return nil, err
+		}
+	}
+	count, err := h.poll()
+	if err == nil && count == 0 && timeout > 0 && !h.isStepped {
+		if err = check(C.skipstone_wait(h.number, micros(timeout))); err == nil {
+			count, err = h.poll()
+		}
+	}
+	if err != nil || count == 0 {
+		return nil, err
+	}
+	clear(h.events)
+	h.events = copyEvents(h.events[:0], h.raw[:count])
+	// Gives the library's copy back, so that another thread may poll next.
+	var none C.uint32_t
+	return h.events, check(C.skipstone_poll(h.number, nil, 0, &none))
+}
+
+func (h *handle) poll() (int, error) {
+	var count C.uint32_t
+	err := check(C.take_events(h.number, &h.raw[0], C.uint32_t(len(h.raw)), &count))
+	return int(count), err
+}
+
+// Flush sends all messages that were queued since the last Flush. A server needs it at the end of each tick, unless its configuration
+// says otherwise.
+func (h *handle) Flush() error {
+	defer runtime.KeepAlive(h)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return check(C.skipstone_flush(h.number))
+}
+
+// Failure says why the driver has ended; empty while it runs.
+func (h *handle) Failure() string {
+	defer runtime.KeepAlive(h)
+	why, _ := text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+		return C.skipstone_failure(h.number, buffer, capacity, length)
+	})
+	return why
+}
+
+// bytesOf is a pointer to a payload's bytes; nil if it has none.
+func bytesOf(payload []byte) *C.uint8_t {
+	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(payload)))
+}
+
+// micros is a span as the library has it. A negative one is none.
+func micros(span time.Duration) C.uint64_t {
+	return C.uint64_t(max(span, 0).Microseconds())
+}
+
+// release ends a server or a client that the program has forgotten.
+func release(number C.SkipstoneHandle) { C.skipstone_release(number) }

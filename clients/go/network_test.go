@@ -1,0 +1,146 @@
+package skipstone
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// connect lets the client in. Nil, or how the attempt ended.
+func connect(t *testing.T, server *Server, client *Client) *Close {
+	t.Helper()
+	for range 2_000 {
+		events, err := server.Poll(5 * time.Millisecond)
+		must(t, err)
+		for _, event := range events {
+			if event.Kind == Requested {
+				must(t, server.Accept(event.Peer))
+			}
+		}
+		events, err = client.Poll(5 * time.Millisecond)
+		must(t, err)
+		for _, event := range events {
+			switch event.Kind {
+			case Connected:
+				return nil
+			case Closed:
+				return &event.Close
+			}
+		}
+	}
+	t.Fatal("nothing came of it")
+	return nil
+}
+
+func listen(t *testing.T, config *ServerConfig) (*Server, string) {
+	t.Helper()
+	server, err := Listen("127.0.0.1:0", config)
+	must(t, err)
+	t.Cleanup(func() { server.Close() })
+	address, err := server.Address()
+	must(t, err)
+	return server, address
+}
+
+func TestEveryCarrierReachesTheServer(t *testing.T) {
+	server, address := listen(t, nil)
+	fingerprint, err := server.Fingerprint()
+	must(t, err)
+	for scheme, pin := range map[string]string{"skip": "#sha256=" + fingerprint.String(), "wss": "#sha256=" + fingerprint.String(), "ws": "", "tcp": ""} {
+		client, err := Dial(scheme+"://"+address+pin, nil, nil)
+		must(t, err)
+		if close := connect(t, server, client); close != nil {
+			t.Fatalf("%s: %v", scheme, close)
+		}
+		overview, err := client.Overview()
+		for err != nil {
+			overview, err = client.Overview()
+		}
+		t.Logf("%s: %s", scheme, overview.Carrier)
+		must(t, client.Close())
+	}
+}
+
+func TestTrustDecidesWhoIsTalkedTo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "server.pem")
+	server, address := listen(t, &ServerConfig{Security: SelfSignedIn(file)})
+	fingerprint, err := server.Fingerprint()
+	must(t, err)
+	for _, attempt := range []struct {
+		trust Trust
+		code  uint64
+	}{
+		{TrustPinned(fingerprint), CodeNone},
+		{TrustDangerouslyAnything(), CodeNone},
+		{TrustPinned(Fingerprint{}), CodeSecurity},
+		{Trust{}, CodeSecurity},
+	} {
+		client, err := Dial("skip://"+address, nil, &ClientConfig{Trust: attempt.trust})
+		must(t, err)
+		close := connect(t, server, client)
+		if (close == nil) != (attempt.code == CodeNone) || close != nil && close.Code != attempt.code {
+			t.Fatalf("%+v: %v", attempt, close)
+		}
+		must(t, client.Close())
+	}
+	again, _ := listen(t, &ServerConfig{Security: CertificateFiles(file, "")})
+	if same, err := again.Fingerprint(); err != nil || same != fingerprint {
+		t.Fatal(same, err)
+	}
+}
+
+func TestLinesComeOnceAndInOrderUnderLoss(t *testing.T) {
+	server, _ := listen(t, nil)
+	url, err := server.URL()
+	must(t, err)
+	lossy := Link{Loss: 0.1, Delay: 2 * time.Millisecond}
+	client, err := Dial(url, nil, &ClientConfig{Impairment: &Impairment{Up: lossy, Down: lossy, Seed: 5}})
+	must(t, err)
+	defer client.Close()
+	if close := connect(t, server, client); close != nil {
+		t.Fatal(close)
+	}
+	var sent, heard []string
+	for number := range 500 {
+		sent = append(sent, fmt.Sprint(number))
+		_, err := client.Send(0, []byte(sent[number]))
+		must(t, err)
+	}
+	for end := time.Now().Add(20 * time.Second); len(heard) < len(sent) && time.Now().Before(end); {
+		events, err := server.Poll(50 * time.Millisecond)
+		must(t, err)
+		heard = append(heard, messages(events)...)
+	}
+	if !slices.Equal(sent, heard) {
+		t.Fatalf("%d of %d lines, or in another order", len(heard), len(sent))
+	}
+}
+
+func TestTheServersTimeIsEstimated(t *testing.T) {
+	server, _ := listen(t, nil)
+	url, err := server.URL()
+	must(t, err)
+	client, err := Dial(url, nil, nil)
+	must(t, err)
+	defer client.Close()
+	if close := connect(t, server, client); close != nil {
+		t.Fatal(close)
+	}
+	for range 500 {
+		_, err = client.Poll(10 * time.Millisecond)
+		must(t, err)
+		estimate, err := client.ServerTime()
+		if err != nil {
+			continue
+		}
+		now, err := server.Time()
+		must(t, err)
+		if (now - estimate.At).Abs() > estimate.Error+time.Second {
+			t.Fatal(now, estimate)
+		}
+		return
+	}
+	t.Fatal("the server does not say its time")
+}

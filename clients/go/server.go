@@ -1,0 +1,275 @@
+package skipstone
+
+// #include "skipstone.h"
+import "C"
+
+import (
+	"runtime"
+	"time"
+	"unsafe"
+)
+
+// Group is a set of peers that the application names.
+type Group uint32
+
+// Everyone has every connected peer, always.
+const Everyone Group = C.SKIPSTONE_EVERYONE
+
+// ServerConfig configures a server. The zero value has the defaults.
+type ServerConfig struct {
+	// Channels is the channel table: the first rule that has a channel rules it. By default every channel is reliable and in order.
+	Channels []ChannelRule
+	// Security encrypts by default, with a certificate made for this run.
+	Security Security
+	// NoWebSocket and NoWebTransport leave browsers out.
+	NoWebSocket, NoWebTransport bool
+	Threading                   Threading
+	// Merging says when the server sends, ClientMerging when its clients do, unless they choose.
+	Merging, ClientMerging Merging
+	Congestion             Congestion
+	Redundancy             Redundancy
+	// IdleTimeout is the silence after which a peer is gone, Keepalive that after which a client asks for a sign of life.
+	IdleTimeout, Keepalive time.Duration
+	// HandshakeTimeout is 10 s by default, the application's decision included.
+	HandshakeTimeout time.Duration
+	// MessageBytesMax and WindowBytes limit a message, and what a receiver holds.
+	MessageBytesMax, WindowBytes uint32
+	// ConnectionsMax limits the players at once.
+	ConnectionsMax uint32
+	// BandwidthMaxPerPeer and BandwidthMax limit what the server sends, in bytes per second; 0 for no limit.
+	BandwidthMaxPerPeer, BandwidthMax uint64
+	// Shards is the number of drivers, each with a thread; 1 by default.
+	Shards uint32
+	// Impairment simulates a network around the UDP socket, with NoWebSocket; nil for none.
+	Impairment *Impairment
+}
+
+// Server has all players, on every carrier, at one port.
+type Server struct{ handle }
+
+// Listen opens the sockets at host:port and begins to serve. Port 0 lets the system choose; an empty address makes a server without
+// sockets, which only [Server.DialLocal] reaches. config may be nil.
+func Listen(address string, config *ServerConfig) (*Server, error) {
+	if err := checkABI(); err != nil {
+		return nil, err
+	}
+	if config == nil {
+		config = &ServerConfig{}
+	}
+	var memory arena
+	defer memory.free()
+	var raw C.SkipstoneServerConfig
+	C.skipstone_server_config_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.listen = memory.text("the address", address)
+	config.write(&raw, &memory)
+	if address == "" {
+		raw.websocket, raw.webtransport = 0, 0
+		raw.security = C.SKIPSTONE_SECURITY_PLAIN
+	}
+	if memory.err != nil {
+		return nil, memory.err
+	}
+	var number C.SkipstoneServer
+	if err := call(func() C.SkipstoneStatus { return C.skipstone_server_start(&raw, &number) }); err != nil {
+		return nil, err
+	}
+	server := &Server{}
+	server.start(C.SkipstoneHandle(number), config.Threading)
+	runtime.AddCleanup(server, release, C.SkipstoneHandle(number))
+	return server, nil
+}
+
+func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
+	raw.threading, raw.congestion = C.uint32_t(config.Threading), C.uint32_t(config.Congestion)
+	raw.security, raw.allows_plain = C.uint32_t(config.Security.kind), flag(config.Security.allowsPlain)
+	raw.certificate = memory.text("the certificate", config.Security.certificate)
+	raw.key = memory.text("the key", config.Security.key)
+	raw.websocket, raw.webtransport = flag(!config.NoWebSocket), flag(!config.NoWebTransport)
+	raw.channels, raw.channel_count = memory.rules(config.Channels), C.uint32_t(len(config.Channels))
+	for _, merging := range []struct {
+		to   *C.uint64_t
+		from Merging
+	}{{&raw.merging_us, config.Merging}, {&raw.client_merging_us, config.ClientMerging}} {
+		if merging.from.isSet {
+			*merging.to = C.uint64_t(merging.from.span)
+		}
+	}
+	for _, span := range []struct {
+		to   *C.uint64_t
+		from time.Duration
+	}{
+		{&raw.idle_timeout_us, config.IdleTimeout},
+		{&raw.keepalive_us, config.Keepalive},
+		{&raw.handshake_timeout_us, config.HandshakeTimeout},
+	} {
+		if span.from != 0 {
+			*span.to = micros(span.from)
+		}
+	}
+	for _, limit := range []struct {
+		to   *C.uint32_t
+		from uint32
+	}{
+		{&raw.message_bytes_max, config.MessageBytesMax},
+		{&raw.window_bytes, config.WindowBytes},
+		{&raw.connections_max, config.ConnectionsMax},
+		{&raw.shards, config.Shards},
+	} {
+		if limit.from != 0 {
+			*limit.to = C.uint32_t(limit.from)
+		}
+	}
+	if redundancy := config.Redundancy; redundancy.kind != 0 {
+		raw.redundancy = C.uint32_t(redundancy.kind - 1)
+		raw.redundancy_first, raw.redundancy_second = C.uint8_t(redundancy.first), C.uint8_t(redundancy.second)
+	}
+	raw.bandwidth_max_per_peer = C.uint64_t(config.BandwidthMaxPerPeer)
+	raw.bandwidth_max = C.uint64_t(config.BandwidthMax)
+	if simulated := config.Impairment; simulated != nil {
+		raw.impaired, raw.impairment_seed = 1, C.uint64_t(simulated.Seed)
+		raw.up, raw.down = simulated.Up.raw(), simulated.Down.raw()
+	}
+}
+
+func (s *Server) server() C.SkipstoneServer { return C.SkipstoneServer(s.number) }
+
+// Accept lets a client in that asked to connect. An event of the kind [Connected] follows.
+func (s *Server) Accept(peer Peer) error {
+	return call(func() C.SkipstoneStatus { return C.skipstone_server_accept(s.server(), C.SkipstonePeer(peer)) })
+}
+
+// Refuse sends a client away that asked to connect. It is told the code and up to 512 bytes of the reason.
+func (s *Server) Refuse(peer Peer, code uint64, reason string) error {
+	return s.Disconnect(peer, code, reason, 0)
+}
+
+// Disconnect ends a connection; an event of the kind [Closed] follows. Queued reliable messages have the span to arrive first. The peer
+// is told the code, below 1,000 the application's own, and up to 512 bytes of the reason.
+func (s *Server) Disconnect(peer Peer, code uint64, reason string, span time.Duration) error {
+	var memory arena
+	defer memory.free()
+	why := memory.text("the reason", reason)
+	if memory.err != nil {
+		return memory.err
+	}
+	return call(func() C.SkipstoneStatus {
+		return C.skipstone_server_close(s.server(), C.SkipstonePeer(peer), C.uint64_t(code), why, micros(span))
+	})
+}
+
+// Send queues a message to one peer. What is accepted on a reliable channel is delivered, or ends in [GivenUp], or the connection ends.
+// The bytes are copied.
+func (s *Server) Send(peer Peer, channel uint16, payload []byte) (MessageID, error) {
+	return s.SendAged(peer, channel, payload, 0)
+}
+
+// SendAged is Send for a message that answers, or passes on, one which came with this age.
+func (s *Server) SendAged(peer Peer, channel uint16, payload []byte, age time.Duration) (MessageID, error) {
+	defer runtime.KeepAlive(s)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var id C.uint64_t
+	length := C.size_t(len(payload))
+	err := check(C.skipstone_server_send(
+		s.server(), C.SkipstonePeer(peer), C.uint16_t(channel), bytesOf(payload), length, micros(age), &id))
+	return MessageID(id), err
+}
+
+// Broadcast queues one message to every connected member of a group, and tells for how many it was accepted. The bytes are copied once
+// for all.
+func (s *Server) Broadcast(group Group, channel uint16, payload []byte) (MessageID, int, error) {
+	defer runtime.KeepAlive(s)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var id C.uint64_t
+	var peers C.uint32_t
+	length := C.size_t(len(payload))
+	err := check(C.skipstone_server_broadcast(
+		s.server(), C.SkipstoneGroup(group), C.uint16_t(channel), bytesOf(payload), length, &peers, &id))
+	return MessageID(id), int(peers), err
+}
+
+// Join adds a peer to a group.
+func (s *Server) Join(peer Peer, group Group) error {
+	return call(func() C.SkipstoneStatus {
+		return C.skipstone_server_join(s.server(), C.SkipstonePeer(peer), C.SkipstoneGroup(group))
+	})
+}
+
+// Leave takes a peer out of a group.
+func (s *Server) Leave(peer Peer, group Group) error {
+	return call(func() C.SkipstoneStatus {
+		return C.skipstone_server_leave(s.server(), C.SkipstonePeer(peer), C.SkipstoneGroup(group))
+	})
+}
+
+// URL is how clients on this machine reach the server, its fingerprint included.
+func (s *Server) URL() (string, error) {
+	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+		return C.skipstone_server_url(s.server(), buffer, capacity, length)
+	})
+}
+
+// WebTransportURL is how pages on this machine reach the server; [ErrNotAvailable] if it has no WebTransport.
+func (s *Server) WebTransportURL() (string, error) {
+	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+		return C.skipstone_server_webtransport_url(s.server(), buffer, capacity, length)
+	})
+}
+
+// Address is where the server listens, as "0.0.0.0:7777".
+func (s *Server) Address() (string, error) {
+	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+		return C.skipstone_server_address(s.server(), buffer, capacity, length)
+	})
+}
+
+// Port is the port on which the server listens.
+func (s *Server) Port() (uint16, error) {
+	var port C.uint16_t
+	err := call(func() C.SkipstoneStatus { return C.skipstone_server_port(s.server(), &port) })
+	return uint16(port), err
+}
+
+// Fingerprint is that of the server's certificate; [ErrNotAvailable] if it serves in clear.
+func (s *Server) Fingerprint() (Fingerprint, error) {
+	var fingerprint Fingerprint
+	err := call(func() C.SkipstoneStatus {
+		return C.skipstone_server_fingerprint(s.server(), (*C.uint8_t)(unsafe.Pointer(&fingerprint[0])))
+	})
+	return fingerprint, err
+}
+
+// Time is how long the server has been running: the clock that [Client.ServerTime] estimates.
+func (s *Server) Time() (time.Duration, error) {
+	var us C.uint64_t
+	err := call(func() C.SkipstoneStatus { return C.skipstone_server_time(s.server(), &us) })
+	return time.Duration(us) * time.Microsecond, err
+}
+
+// Stats has the counters of all connections, past and present, up to 50 ms ago.
+func (s *Server) Stats() (Stats, error) {
+	var raw C.SkipstoneStats
+	raw.size = C.uint32_t(unsafe.Sizeof(raw))
+	err := call(func() C.SkipstoneStatus { return C.skipstone_server_stats(s.server(), &raw) })
+	return statsOf(&raw), err
+}
+
+// Overview has state and counters of one connection; [ErrNotAvailable] if there is no such connection.
+func (s *Server) Overview(peer Peer) (Overview, error) { return s.overview(peer) }
+
+// Close ends every connection and the server; queued reliable messages have half a second to arrive.
+func (s *Server) Close() error { return s.Shutdown(CodeShutdown, "", linger) }
+
+// Shutdown ends every connection and the server. Queued reliable messages have the span to arrive; the call takes little longer.
+func (s *Server) Shutdown(code uint64, reason string, span time.Duration) error {
+	var memory arena
+	defer memory.free()
+	why := memory.text("the reason", reason)
+	if memory.err != nil {
+		return memory.err
+	}
+	return call(func() C.SkipstoneStatus {
+		return C.skipstone_server_stop(s.server(), C.uint64_t(code), why, micros(span))
+	})
+}

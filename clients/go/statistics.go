@@ -1,0 +1,95 @@
+package skipstone
+
+// #include "skipstone.h"
+import "C"
+
+import (
+	"bytes"
+	"time"
+	"unsafe"
+)
+
+// Flow has the counters of one direction.
+type Flow struct {
+	Datagrams, Messages, PayloadBytes, DatagramBytes, IPBytes uint64
+}
+
+// Stats has the counters of a connection, or of all. They only grow, and are up to 50 ms old.
+type Stats struct {
+	Sent, Received Flow
+	// PacketsLost were declared lost; PacketsSpurious of them were acknowledged later.
+	PacketsLost, PacketsSpurious uint64
+	// Resent counts messages and fragments retransmitted, Probes overdue acknowledgements.
+	Resent, Probes uint64
+	// RepairsSent counts repair packets, PacketsRecovered lost packets of the peer that were recovered here.
+	RepairsSent, PacketsRecovered uint64
+	// QueueOverflows counts messages refused or dropped by a full queue, Drops what was dropped on arrival.
+	QueueOverflows, Drops uint64
+}
+
+// Overview is a connection at one moment.
+type Overview struct {
+	Peer               Peer
+	RTT, RTTVariation  time.Duration
+	Carrier            string
+	QueuedMessages     uint64
+	QueuedBytes        uint64
+	BytesInFlight      uint64
+	DatagramBytes      uint32
+	Sending, Receiving Traffic
+	Stats              Stats
+}
+
+// Traffic is one direction of a connection, averaged over about a second.
+type Traffic struct {
+	MessagesPerSecond, BytesPerSecond float64
+	// Loss is the share of packets that the path lost, 0 to 1.
+	Loss float64
+}
+
+// ServerTime is a client's estimate of the server's clock.
+type ServerTime struct {
+	// At is how long the server has been running; Error the greatest difference, in both directions.
+	At, Error time.Duration
+}
+
+func flowOf(raw *C.SkipstoneFlow) Flow {
+	return Flow{
+		Datagrams: uint64(raw.datagrams), Messages: uint64(raw.messages), PayloadBytes: uint64(raw.payload_bytes),
+		DatagramBytes: uint64(raw.datagram_bytes), IPBytes: uint64(raw.ip_bytes),
+	}
+}
+
+func statsOf(raw *C.SkipstoneStats) Stats {
+	return Stats{
+		Sent: flowOf(&raw.sent), Received: flowOf(&raw.received),
+		PacketsLost: uint64(raw.packets_lost), PacketsSpurious: uint64(raw.packets_spurious),
+		Resent: uint64(raw.resent), Probes: uint64(raw.probes),
+		RepairsSent: uint64(raw.repairs_sent), PacketsRecovered: uint64(raw.packets_recovered),
+		QueueOverflows: uint64(raw.queue_overflows), Drops: uint64(raw.drops),
+	}
+}
+
+// overview reads one connection of a server or a client.
+func (h *handle) overview(peer Peer) (Overview, error) {
+	var raw C.SkipstoneOverview
+	raw.size = C.uint32_t(unsafe.Sizeof(raw))
+	err := call(func() C.SkipstoneStatus { return C.skipstone_overview(h.number, C.SkipstonePeer(peer), &raw) })
+	if err != nil {
+		return Overview{}, err
+	}
+	span := func(us C.uint64_t) time.Duration { return time.Duration(us) * time.Microsecond }
+	carrier, _, _ := bytes.Cut(C.GoBytes(unsafe.Pointer(&raw.carrier[0]), C.int(len(raw.carrier))), []byte{0})
+	return Overview{
+		Peer: Peer(raw.peer), RTT: span(raw.rtt_us), RTTVariation: span(raw.rtt_variation_us), Carrier: string(carrier),
+		QueuedMessages: uint64(raw.queued_messages), QueuedBytes: uint64(raw.queued_bytes),
+		BytesInFlight: uint64(raw.bytes_in_flight), DatagramBytes: uint32(raw.datagram_bytes),
+		Sending: Traffic{
+			float64(raw.sent_messages_per_second), float64(raw.sent_bytes_per_second), float64(raw.sent_loss),
+		},
+		Receiving: Traffic{
+			float64(raw.received_messages_per_second), float64(raw.received_bytes_per_second), float64(raw.received_loss),
+		},
+		Stats: statsOf(&raw.stats),
+	}, nil
+}

@@ -1,0 +1,106 @@
+"""A game of fifty bots: each says thirty times a second where it wants to go, and sees where everybody is.
+
+python examples/bots.py [seconds]
+"""
+
+import math
+import struct
+import sys
+import threading
+import time
+
+from skipstone import ChannelRule, Client, Closed, Connected, DeliveryMode, Message, PeerId, Requested, Server, Settings
+
+BOTS = 50
+TICK = 1 / 30
+SPEED = 0.02
+INPUT, WORLD = 0, 1
+"""The channels: what a bot wants, newest wins; the world, which the next tick replaces."""
+STEP = struct.Struct("<ff")
+DOT = struct.Struct("<Iff")
+
+
+def start() -> Server:
+    """A server with the game's channels."""
+    rules = [
+        ChannelRule(INPUT, mode=DeliveryMode.RELIABLE_SEQUENCED, priority=0),
+        ChannelRule(WORLD, mode=DeliveryMode.UNRELIABLE_SEQUENCED),
+    ]
+    return Server("127.0.0.1:0", settings=Settings(rules))
+
+
+def serve(server: Server, stop: threading.Event) -> None:
+    """Runs the game until somebody says stop."""
+    places: dict[PeerId, tuple[float, float]] = {}
+    wishes: dict[PeerId, tuple[float, float]] = {}
+    next_tick = time.monotonic()
+    with server:
+        while not stop.is_set():
+            for event in server.poll(max(0.0, next_tick - time.monotonic())):
+                match event:
+                    case Requested(peer):
+                        server.accept(peer)
+                    case Connected(peer):
+                        places[peer] = (0.0, 0.0)
+                    case Message(peer, _, payload) if len(payload) == STEP.size:
+                        wishes[peer] = STEP.unpack(payload)
+                    case Closed(peer):
+                        places.pop(peer, None)
+                        wishes.pop(peer, None)
+            if time.monotonic() >= next_tick:
+                next_tick += TICK
+                for peer, (x, y) in places.items():
+                    right, up = wishes.get(peer, (0.0, 0.0))
+                    places[peer] = (x + bounded(right), y + bounded(up))
+                world = b"".join(DOT.pack(peer.index, x, y) for peer, (x, y) in places.items())
+                if world:
+                    server.broadcast(WORLD, world)
+                server.flush()
+
+
+def bounded(step: float) -> float:
+    """A client may send any value, and what is no number stands still."""
+    return 0.0 if math.isnan(step) else SPEED * max(-1.0, min(1.0, step))
+
+
+def play(url: str, stop: threading.Event) -> tuple[int, int]:
+    """Fifty bots in one thread. Gives the number of worlds that they saw, and of dots in the last one."""
+    bots = [Client(url) for _ in range(BOTS)]
+    ready = [False] * BOTS
+    worlds = dots = frame = 0
+    while not stop.is_set():
+        for number, bot in enumerate(bots):
+            for event in bot.poll():
+                match event:
+                    case Connected():
+                        ready[number] = True
+                    case Message(payload=payload):
+                        worlds += 1
+                        dots = len(payload) // DOT.size
+                    case Closed(close=close):
+                        raise ConnectionError(close.reason)
+            if ready[number]:
+                angle = frame / 20 + number
+                bot.send(INPUT, STEP.pack(math.cos(angle), math.sin(angle)))
+        frame += 1
+        stop.wait(TICK)
+    for bot in bots:
+        bot.close(linger=0)
+    return worlds, dots
+
+
+def main(seconds: float) -> tuple[int, int]:
+    """Plays for so long."""
+    stop = threading.Event()
+    server = start()
+    serving = threading.Thread(target=serve, args=(server, stop))
+    serving.start()
+    threading.Timer(seconds, stop.set).start()
+    seen = play(server.url, stop)
+    serving.join()
+    return seen
+
+
+if __name__ == "__main__":
+    worlds, dots = main(float(sys.argv[1]) if len(sys.argv) > 1 else 5.0)
+    print(f"{BOTS} bots saw {worlds} worlds, the last with {dots} dots")

@@ -1,0 +1,104 @@
+//! Certificates of servers, and which servers a client trusts.
+
+use crate::errors::start_error;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// How a server protects its clients.
+#[pyclass(frozen, from_py_object)]
+#[derive(Clone)]
+pub(crate) struct Security(pub(crate) skipstone::Security);
+
+#[pymethods]
+impl Security {
+    /// Encrypted, with a certificate of its own: made for this run, or kept in a file from the first start on.
+    #[staticmethod]
+    #[pyo3(signature = (path = None))]
+    fn self_signed(path: Option<PathBuf>) -> PyResult<Self> {
+        let made = match path {
+            None => skipstone::Security::self_signed(),
+            Some(path) => skipstone::Security::self_signed_kept_in(path),
+        };
+        made.map(Security).map_err(start_error)
+    }
+
+    /// Encrypted, with certificate and key from PEM files, or from one with both; they are read again when they change.
+    #[staticmethod]
+    #[pyo3(signature = (certificate, key = None))]
+    fn from_files(certificate: PathBuf, key: Option<PathBuf>) -> PyResult<Self> {
+        skipstone::Security::from_files(certificate, key.as_deref()).map(Security).map_err(start_error)
+    }
+
+    /// Encrypted, with certificate and key from PEM texts, which may be the same.
+    #[staticmethod]
+    fn from_pem(certificate: &str, key: &str) -> PyResult<Self> {
+        skipstone::Security::from_pem(certificate.as_bytes(), key.as_bytes()).map(Security).map_err(start_error)
+    }
+
+    /// In clear only: on a trusted network, or in a tunnel that protects by itself.
+    #[staticmethod]
+    fn plain() -> Self {
+        Security(skipstone::Security::plain())
+    }
+
+    /// The same, and clients that ask for no encryption are let in too.
+    fn allowing_plain(&self) -> Self {
+        Security(self.0.clone().allowing_plain())
+    }
+
+    /// The fingerprint that clients pin, in 64 hexadecimal digits; `None` in clear.
+    #[getter]
+    fn fingerprint(&self) -> Option<String> {
+        self.0.fingerprint().map(|bytes| hex(&bytes))
+    }
+}
+
+/// Which servers a client trusts, if the URL has no fingerprint.
+#[pyclass(frozen, from_py_object)]
+#[derive(Clone)]
+pub(crate) struct Trust(pub(crate) skipstone::Trust);
+
+#[pymethods]
+impl Trust {
+    /// Servers whose certificate an authority has signed that the system trusts: the default.
+    #[staticmethod]
+    fn system() -> Self {
+        Trust(skipstone::Trust::System)
+    }
+
+    /// Servers whose certificate one of these authorities has signed, given as PEM text.
+    #[staticmethod]
+    fn authority(pem: String) -> Self {
+        Trust(skipstone::Trust::Ca(pem))
+    }
+
+    /// The one server whose certificate has this fingerprint: 64 hexadecimal digits.
+    #[staticmethod]
+    fn pinned(fingerprint: &str) -> PyResult<Self> {
+        let bytes = from_hex(fingerprint).ok_or_else(|| {
+            PyValueError::new_err("a fingerprint has 64 hexadecimal digits, as the server's `fingerprint` gives it")
+        })?;
+        Ok(Trust(skipstone::Trust::Pinned(bytes)))
+    }
+
+    /// Any server, and any attacker between: for tests on one's own machine.
+    #[staticmethod]
+    fn dangerously_anything() -> Self {
+        Trust(skipstone::Trust::DangerouslyAnything)
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter(|digit| *digit != ':')
+        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+    if digits.len() == 64 { bytes.try_into().ok() } else { None }
+}

@@ -1,0 +1,292 @@
+//! The server: all players, on every carrier, through one port and one event queue.
+
+use crate::arguments::{Code, Payload, Seconds};
+use crate::client::Client;
+use crate::errors::{peer_error, send_error, start_error};
+use crate::events::PeerId;
+use crate::handle::{Handle, Polled};
+use crate::impairment::Impairment;
+use crate::modes::{Congestion, Threading};
+use crate::security::{Security, hex};
+use crate::settings::{Merging, Settings};
+use crate::statistics::{Overview, Stats};
+use pyo3::prelude::*;
+use skipstone::{Event, Group, StatisticsReader, code};
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A running server. One thread uses it at a time; any thread may read its statistics.
+#[pyclass(frozen)]
+pub(crate) struct Server {
+    handle: Handle<Driven>,
+    statistics: StatisticsReader,
+    /// What does not change while it runs, so that it is known after the end too.
+    url: String,
+    webtransport_url: Option<String>,
+    local: SocketAddr,
+    fingerprint: Option<String>,
+}
+
+/// The library's server, and who runs its driver.
+struct Driven {
+    server: skipstone::Server,
+    threading: Threading,
+}
+
+impl Polled for Driven {
+    fn next(&mut self) -> Option<Event> {
+        self.server.poll_event()
+    }
+
+    fn wait_for(&mut self, span: Duration) -> io::Result<()> {
+        match self.threading {
+            Threading::Stepped => self.server.drive(span),
+            Threading::Background => {
+                self.server.wait(span);
+                Ok(())
+            }
+        }
+    }
+
+    fn why_failed(&self) -> Option<String> {
+        self.server.failure()
+    }
+}
+
+/// A broadcast that was accepted.
+#[pyclass(frozen, get_all)]
+pub(crate) struct BroadcastReceipt {
+    /// The message's id in the events about it.
+    id: u64,
+    /// For how many peers it was accepted.
+    peers: usize,
+}
+
+#[pymethods]
+impl Server {
+    /// Opens the sockets and begins to serve at `host:port`; port 0 lets the system choose, and `None` makes a server
+    /// without sockets, which only `connect_local` reaches.
+    #[new]
+    #[pyo3(signature = (listen = Some("127.0.0.1:7777"), *, settings = None, security = None, websocket = true,
+        webtransport = true, threading = Threading::Background, merging = None, congestion = Congestion::DelayAware,
+        connections_max = 65_536, handshake_timeout = Seconds::HANDSHAKE, bandwidth_max = None,
+        bandwidth_max_per_peer = None, shards = 1, impairment = None))]
+    fn start(
+        py: Python<'_>,
+        listen: Option<&str>,
+        settings: Option<Settings>,
+        security: Option<Security>,
+        websocket: bool,
+        webtransport: bool,
+        threading: Threading,
+        merging: Option<Merging>,
+        congestion: Congestion,
+        connections_max: u32,
+        handshake_timeout: Seconds,
+        bandwidth_max: Option<u64>,
+        bandwidth_max_per_peer: Option<u64>,
+        shards: u32,
+        impairment: Option<Impairment>,
+    ) -> PyResult<Self> {
+        let mut config = match listen {
+            Some(listen) => {
+                let address = listen.parse().map_err(|_| {
+                    start_error(format!("'{listen}' is no address with a port: give one as 0.0.0.0:7777 or [::]:7777"))
+                })?;
+                skipstone::ServerConfig { websocket, webtransport, ..skipstone::ServerConfig::new(address) }
+            }
+            None => skipstone::ServerConfig::offline(),
+        };
+        config.settings = settings.map_or(config.settings, |settings| settings.0);
+        config.security = security.map(|security| security.0).or(config.security);
+        config.threading = threading.library();
+        config.merging = merging.map_or(config.merging, |merging| merging.0);
+        config.congestion = congestion.library();
+        config.connections_max = connections_max;
+        config.handshake_timeout = handshake_timeout.0;
+        config.bandwidth_max = bandwidth_max;
+        config.bandwidth_max_per_peer = bandwidth_max_per_peer;
+        config.shards = shards;
+        config.impairment = impairment.map(|impairment| impairment.0);
+        let server = py.detach(|| skipstone::Server::start(config)).map_err(start_error)?;
+        Ok(Server {
+            statistics: server.statistics(),
+            url: server.url(),
+            webtransport_url: server.webtransport_url(),
+            local: server.local_addr(),
+            fingerprint: server.fingerprint().map(|bytes| hex(&bytes)),
+            handle: Handle::new("server", Driven { server, threading }),
+        })
+    }
+
+    /// The URL by which clients on this machine reach the server, fingerprint included.
+    #[getter]
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The URL by which pages on this machine reach the server by WebTransport; `None` without it.
+    #[getter]
+    fn webtransport_url(&self) -> Option<&str> {
+        self.webtransport_url.as_deref()
+    }
+
+    /// The address on which the server listens, as `host:port`.
+    #[getter]
+    fn address(&self) -> String {
+        self.local.to_string()
+    }
+
+    /// The port on which the server listens.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.local.port()
+    }
+
+    /// SHA-256 of the server's certificate in hexadecimal digits; `None` in clear.
+    #[getter]
+    fn fingerprint(&self) -> Option<&str> {
+        self.fingerprint.as_deref()
+    }
+
+    /// Whether `shutdown` was called.
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    /// For how many seconds the server has been running: the clock that `Client.server_time` estimates.
+    fn time(&self) -> PyResult<f64> {
+        self.handle.with(|driven| driven.server.time().as_secs_f64())
+    }
+
+    /// Connects a client of this process, without a socket.
+    #[pyo3(signature = (token = Payload::default(), *, threading = Threading::Background))]
+    fn connect_local(&self, token: Payload, threading: Threading) -> PyResult<Client> {
+        let config = skipstone::ClientConfig { threading: threading.library(), ..skipstone::ClientConfig::default() };
+        let client = self.handle.with(|driven| driven.server.connect_local(&token.0, config))?;
+        Ok(Client::new(client.map_err(start_error)?, threading))
+    }
+
+    /// The events that there are, waiting for the first of them for `timeout` seconds at most. Other threads of Python run
+    /// meanwhile. With `Threading.STEPPED`, one round of receiving and sending.
+    #[pyo3(signature = (timeout = Seconds::default()))]
+    fn poll(&self, py: Python<'_>, timeout: Seconds) -> PyResult<Vec<Py<PyAny>>> {
+        self.handle.poll(py, timeout.0)
+    }
+
+    /// Accepts a client that asked to connect.
+    fn accept(&self, py: Python<'_>, peer: PeerId) -> PyResult<()> {
+        self.about(py, |server| server.accept(peer.library()))
+    }
+
+    /// Refuses a client that asked to connect. The client is told the code and up to 512 bytes of the reason.
+    #[pyo3(signature = (peer, code = Code(code::REFUSED), reason = ""))]
+    fn refuse(&self, py: Python<'_>, peer: PeerId, code: Code, reason: &str) -> PyResult<()> {
+        self.about(py, |server| server.refuse(peer.library(), code.0, reason))
+    }
+
+    /// Ends a connection. Queued reliable messages have `linger` seconds to arrive first; `Closed` follows.
+    #[pyo3(signature = (peer, code = Code(code::NONE), reason = "", linger = Seconds::LINGER))]
+    fn close(&self, py: Python<'_>, peer: PeerId, code: Code, reason: &str, linger: Seconds) -> PyResult<()> {
+        self.about(py, |server| server.close(peer.library(), code.0, reason, linger.0))
+    }
+
+    /// Sends a message to one peer and gives its id. `age` is that of a message which this one answers or passes on.
+    #[pyo3(signature = (peer, channel, payload, age = Seconds::default()))]
+    fn send(&self, py: Python<'_>, peer: PeerId, channel: u16, payload: Payload, age: Seconds) -> PyResult<u64> {
+        let sent = self.handle.with(|driven| driven.server.send_aged(peer.library(), channel, payload.0, age.0))?;
+        sent.map(|id| id.0).map_err(|error| send_error(py, &error))
+    }
+
+    /// Sends one message to every connected member of a group; group 0 has every connected peer.
+    #[pyo3(signature = (channel, payload, *, group = 0))]
+    fn broadcast(&self, py: Python<'_>, channel: u16, payload: Payload, group: u32) -> PyResult<BroadcastReceipt> {
+        let sent = self.handle.with(|driven| driven.server.broadcast(Group(group), channel, payload.0))?;
+        let receipt = sent.map_err(|error| send_error(py, &error))?;
+        Ok(BroadcastReceipt { id: receipt.id.0, peers: receipt.peers })
+    }
+
+    /// Sends all messages that were queued since the last flush.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.about(py, skipstone::Server::flush)
+    }
+
+    /// Adds a peer to a group, 1 or above.
+    fn join(&self, py: Python<'_>, peer: PeerId, group: u32) -> PyResult<()> {
+        self.about(py, |server| server.join(peer.library(), Group(group)))
+    }
+
+    /// Takes a peer out of a group.
+    fn leave(&self, py: Python<'_>, peer: PeerId, group: u32) -> PyResult<()> {
+        self.about(py, |server| server.leave(peer.library(), Group(group)))
+    }
+
+    /// Sets when messages to one peer are sent.
+    fn set_merging(&self, py: Python<'_>, peer: PeerId, merging: Merging) -> PyResult<()> {
+        self.about(py, |server| server.set_merging(peer.library(), merging.0))
+    }
+
+    /// Counters of all connections, past and present, up to 50 ms ago.
+    fn stats(&self, py: Python<'_>) -> PyResult<Py<Stats>> {
+        Stats::of(py, &self.statistics.stats())
+    }
+
+    /// State and counters of one connection; `None` if there is no such connection.
+    fn overview(&self, py: Python<'_>, peer: PeerId) -> PyResult<Option<Py<Overview>>> {
+        let overview = self.statistics.overview(peer.library());
+        overview.map(|overview| Overview::of(py, &overview)).transpose()
+    }
+
+    /// State and counters of every connection.
+    fn overviews(&self, py: Python<'_>) -> PyResult<HashMap<PeerId, Py<Overview>>> {
+        let all = self.statistics.overviews();
+        all.iter().map(|(peer, overview)| Ok((PeerId::of(*peer), Overview::of(py, overview)?))).collect()
+    }
+
+    /// Ends every connection and the server. Queued reliable messages have `linger` seconds to arrive. Gives the final
+    /// counters; a server that is shut down stays so.
+    #[pyo3(signature = (code = Code(code::SHUTDOWN), reason = "", linger = Seconds::LINGER))]
+    fn shutdown(&self, py: Python<'_>, code: Code, reason: &str, linger: Seconds) -> PyResult<Py<Stats>> {
+        if self.handle.is_closed() {
+            return self.stats(py);
+        }
+        let driven = self.handle.take()?;
+        let stats = py.detach(|| driven.server.shutdown(code.0, reason, linger.0));
+        Stats::of(py, &stats)
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (kind, value, traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let _ = (kind, value, traceback);
+        self.shutdown(py, Code(code::SHUTDOWN), "", Seconds::LINGER).map(drop)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.is_closed() { "closed" } else { "open" };
+        format!("<skipstone.Server {} {state}>", self.local)
+    }
+}
+
+impl Server {
+    /// A request about a peer.
+    fn about(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut skipstone::Server) -> Result<(), skipstone::PeerError>,
+    ) -> PyResult<()> {
+        self.handle.with(|driven| call(&mut driven.server))?.map_err(|error| peer_error(py, error))
+    }
+}

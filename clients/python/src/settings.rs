@@ -1,0 +1,253 @@
+//! Settings of a server, which hold for its clients too: the channel table, times, limits.
+
+use crate::arguments::Seconds;
+use crate::modes::{DeliveryMode, Overflow};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Protection against loss besides retransmission.
+#[pyclass(eq, hash, frozen, from_py_object)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Redundancy(pub(crate) skipstone::RedundancyMode);
+
+#[pymethods]
+impl Redundancy {
+    /// Lost content is retransmitted once, and nothing else.
+    #[staticmethod]
+    fn off() -> Self {
+        Redundancy(skipstone::RedundancyMode::Off)
+    }
+
+    /// No repair packets; lost content is retransmitted in several copies.
+    #[staticmethod]
+    fn lean() -> Self {
+        Redundancy(skipstone::RedundancyMode::Lean)
+    }
+
+    /// Repair packets as the path's losses ask for: the default.
+    #[staticmethod]
+    fn adaptive() -> Self {
+        Redundancy(skipstone::RedundancyMode::Adaptive)
+    }
+
+    /// `repairs` repair packets after each `sources` packets, whatever the path loses.
+    #[staticmethod]
+    fn fixed(sources: u8, repairs: u8) -> PyResult<Self> {
+        let range = "a block has at least 1 source and 1 repair, and 64 of both at most";
+        Redundancy::checked(skipstone::RedundancyMode::Fixed { sources, repairs }, range)
+    }
+
+    /// For small urgent messages: each packet also holds the messages of so many packets before it, 1 to 8.
+    #[staticmethod]
+    fn repeat(bursts: u8) -> PyResult<Self> {
+        Redundancy::checked(skipstone::RedundancyMode::Repeat { bursts }, "1 to 8 packets are repeated")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Redundancy({:?})", self.0)
+    }
+}
+
+impl Redundancy {
+    fn checked(mode: skipstone::RedundancyMode, range: &'static str) -> PyResult<Self> {
+        if mode.is_valid() { Ok(Redundancy(mode)) } else { Err(PyValueError::new_err(range)) }
+    }
+}
+
+/// When queued messages are sent, and so which share a datagram.
+#[pyclass(eq, frozen, from_py_object)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Merging(pub(crate) skipstone::Merging);
+
+#[pymethods]
+impl Merging {
+    /// At once.
+    #[staticmethod]
+    fn immediate() -> Self {
+        Merging(skipstone::Merging::Immediate)
+    }
+
+    /// So many seconds after the first message that waits, or when a datagram is full.
+    #[staticmethod]
+    fn after(seconds: Seconds) -> Self {
+        Merging(skipstone::Merging::After(seconds.0))
+    }
+
+    /// At each `flush`.
+    #[staticmethod]
+    fn flush() -> Self {
+        Merging(skipstone::Merging::Flush)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Merging({:?})", self.0)
+    }
+}
+
+/// The rule of a range of channels.
+#[pyclass(frozen, from_py_object)]
+#[derive(Clone)]
+pub(crate) struct ChannelRule(pub(crate) skipstone::ChannelRule);
+
+#[pymethods]
+impl ChannelRule {
+    /// The rule of the channels `first` to `last` (`first` alone by default). What is left out is as the library has it.
+    #[new]
+    #[pyo3(signature = (first, last = None, mode = DeliveryMode::ReliableOrdered, *, priority = 1, weight = 1,
+        overflow = None, receipts = false, queue_messages_max = 16_384, queue_bytes_max = 8_388_608, redundancy = None))]
+    fn new(
+        first: u16,
+        last: Option<u16>,
+        mode: DeliveryMode,
+        priority: u8,
+        weight: u8,
+        overflow: Option<Overflow>,
+        receipts: bool,
+        queue_messages_max: u32,
+        queue_bytes_max: u32,
+        redundancy: Option<Redundancy>,
+    ) -> Self {
+        let rule = skipstone::ChannelRule::new(first..=last.unwrap_or(first), mode.library());
+        let overflow = overflow.map_or(rule.overflow, Overflow::library);
+        let redundancy = redundancy.map(|redundancy| redundancy.0);
+        ChannelRule(skipstone::ChannelRule {
+            priority,
+            weight,
+            overflow,
+            receipts,
+            queue_messages_max,
+            queue_bytes_max,
+            redundancy,
+            ..rule
+        })
+    }
+
+    /// The first channel of the rule.
+    #[getter]
+    fn first(&self) -> u16 {
+        self.0.first
+    }
+
+    /// The last channel of the rule.
+    #[getter]
+    fn last(&self) -> u16 {
+        self.0.last
+    }
+
+    /// How messages are delivered.
+    #[getter]
+    fn mode(&self) -> DeliveryMode {
+        DeliveryMode::of(self.0.mode)
+    }
+
+    /// 0 is the most urgent.
+    #[getter]
+    fn priority(&self) -> u8 {
+        self.0.priority
+    }
+
+    /// The share among channels of one priority.
+    #[getter]
+    fn weight(&self) -> u8 {
+        self.0.weight
+    }
+
+    /// What happens when the queue is full.
+    #[getter]
+    fn overflow(&self) -> Overflow {
+        Overflow::of(self.0.overflow)
+    }
+
+    /// Whether the sender learns of each message that arrived.
+    #[getter]
+    fn receipts(&self) -> bool {
+        self.0.receipts
+    }
+
+    /// Protection of these channels; `None` for that of the settings.
+    #[getter]
+    fn redundancy(&self) -> Option<Redundancy> {
+        self.0.redundancy.map(Redundancy)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ChannelRule({}, {}, {:?})", self.0.first, self.0.last, self.mode())
+    }
+}
+
+/// Settings of a server, which its clients are told and follow.
+#[pyclass(frozen, from_py_object)]
+#[derive(Clone)]
+pub(crate) struct Settings(pub(crate) skipstone::Settings);
+
+#[pymethods]
+impl Settings {
+    /// What is left out is as the library has it: every channel reliable and in order, adaptive redundancy.
+    #[new]
+    #[pyo3(signature = (channels = None, *, idle_timeout = None, keepalive = None, message_bytes_max = None,
+        window_bytes = None, client_merging = None, redundancy = None, redundancy_budget_percent = None))]
+    fn new(
+        channels: Option<Vec<ChannelRule>>,
+        idle_timeout: Option<Seconds>,
+        keepalive: Option<Seconds>,
+        message_bytes_max: Option<u32>,
+        window_bytes: Option<u32>,
+        client_merging: Option<Merging>,
+        redundancy: Option<Redundancy>,
+        redundancy_budget_percent: Option<u16>,
+    ) -> Self {
+        let mut settings = skipstone::Settings::default();
+        if let Some(channels) = channels {
+            settings.channels = channels.into_iter().map(|rule| rule.0).collect();
+        }
+        settings.idle_timeout = idle_timeout.map_or(settings.idle_timeout, |span| span.0);
+        settings.keepalive = keepalive.map_or(settings.keepalive, |span| span.0);
+        settings.message_bytes_max = message_bytes_max.unwrap_or(settings.message_bytes_max);
+        settings.window_bytes = window_bytes.unwrap_or(settings.window_bytes);
+        settings.merging = client_merging.map_or(settings.merging, |merging| merging.0);
+        settings.redundancy.mode = redundancy.map_or(settings.redundancy.mode, |redundancy| redundancy.0);
+        let budget_percent = redundancy_budget_percent.unwrap_or(settings.redundancy.budget_percent);
+        settings.redundancy.budget_percent = budget_percent;
+        Settings(settings)
+    }
+
+    /// The channel table: the first rule that has a channel rules it.
+    #[getter]
+    fn channels(&self) -> Vec<ChannelRule> {
+        self.0.channels.iter().cloned().map(ChannelRule).collect()
+    }
+
+    /// Seconds without a packet after which a peer is gone.
+    #[getter]
+    fn idle_timeout(&self) -> f64 {
+        self.0.idle_timeout.as_secs_f64()
+    }
+
+    /// Seconds of silence after which a client asks for a sign of life.
+    #[getter]
+    fn keepalive(&self) -> f64 {
+        self.0.keepalive.as_secs_f64()
+    }
+
+    /// Bytes of a message, at most.
+    #[getter]
+    fn message_bytes_max(&self) -> u32 {
+        self.0.message_bytes_max
+    }
+
+    /// Bytes of reliable messages that a receiver holds.
+    #[getter]
+    fn window_bytes(&self) -> u32 {
+        self.0.window_bytes
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Settings with {} channel rules>", self.0.channels.len())
+    }
+}
+
+impl Settings {
+    pub(crate) fn of(settings: &skipstone::Settings) -> Self {
+        Settings(settings.clone())
+    }
+}

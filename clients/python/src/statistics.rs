@@ -1,0 +1,146 @@
+//! Statistics as they were published, up to 50 ms ago.
+
+use pyo3::prelude::*;
+
+/// Counters of one direction.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Flow {
+    /// Datagrams.
+    datagrams: u64,
+    /// Messages of the application.
+    messages: u64,
+    /// Bytes of those messages.
+    payload_bytes: u64,
+    /// Bytes of the datagrams with IP and carrier headers.
+    ip_bytes: u64,
+}
+
+/// Counters of a connection, or of all: 64 bits each, never decreasing.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Stats {
+    /// What was sent.
+    sent: Py<Flow>,
+    /// What was received.
+    received: Py<Flow>,
+    /// Packets declared lost.
+    packets_lost: u64,
+    /// Packets declared lost whose acknowledgement came later.
+    packets_spurious: u64,
+    /// Messages and fragments retransmitted.
+    resent: u64,
+    /// Packets whose acknowledgement was overdue.
+    probes: u64,
+    /// Repair packets sent.
+    repairs_sent: u64,
+    /// Packets that were lost and recovered here, without a retransmission.
+    packets_recovered: u64,
+    /// Messages refused or dropped by a full queue.
+    queue_overflows: u64,
+}
+
+/// One direction of a connection, averaged over about a second.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Traffic {
+    /// Messages per second.
+    messages_per_second: f64,
+    /// Bytes of messages per second.
+    payload_bytes_per_second: f64,
+    /// Bytes on the wire per second.
+    ip_bytes_per_second: f64,
+    /// Share of packets that the path lost, 0 to 1.
+    loss: f64,
+}
+
+/// A connection at one moment.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Overview {
+    /// Its counters.
+    stats: Py<Stats>,
+    /// Round-trip time in seconds; `None` before the first measurement.
+    rtt: Option<f64>,
+    /// How much the round-trip time varies, in seconds.
+    jitter: f64,
+    /// The peer's address, as `host:port`.
+    remote: String,
+    /// The carrier: `udp`, `wt`, `ws`, `wss`, `tcp`, `tls`, `local`.
+    carrier: &'static str,
+    /// Messages that wait or are in flight.
+    queued_messages: u64,
+    /// Their bytes.
+    queued_bytes: u64,
+    /// Bytes in flight.
+    bytes_in_flight: u32,
+    /// Bytes of a datagram at present.
+    datagram_bytes: u16,
+    /// Traffic to the peer.
+    sending: Py<Traffic>,
+    /// Traffic from the peer.
+    receiving: Py<Traffic>,
+}
+
+/// An estimate of the server's clock.
+#[pyclass(frozen, get_all)]
+pub(crate) struct ServerTime {
+    /// Seconds since the server started.
+    at: f64,
+    /// The greatest error of `at`, in seconds, in both directions.
+    error: f64,
+}
+
+impl Flow {
+    fn of(py: Python<'_>, flow: &skipstone::Flow) -> PyResult<Py<Self>> {
+        let skipstone::Flow { datagrams, messages, payload_bytes, ip_bytes, .. } = *flow;
+        Py::new(py, Flow { datagrams, messages, payload_bytes, ip_bytes })
+    }
+}
+
+impl Stats {
+    pub(crate) fn of(py: Python<'_>, stats: &skipstone::Stats) -> PyResult<Py<Self>> {
+        let counted = Stats {
+            sent: Flow::of(py, &stats.sent)?,
+            received: Flow::of(py, &stats.received)?,
+            packets_lost: stats.packets_lost,
+            packets_spurious: stats.packets_spurious,
+            resent: stats.resent,
+            probes: stats.probes,
+            repairs_sent: stats.redundancy.repairs_sent,
+            packets_recovered: stats.redundancy.packets_recovered,
+            queue_overflows: stats.queue_overflows,
+        };
+        Py::new(py, counted)
+    }
+}
+
+impl Traffic {
+    fn of(py: Python<'_>, traffic: &skipstone::Traffic) -> PyResult<Py<Self>> {
+        let skipstone::Traffic { messages_per_second, payload_bytes_per_second, ip_bytes_per_second, loss, .. } =
+            *traffic;
+        Py::new(py, Traffic { messages_per_second, payload_bytes_per_second, ip_bytes_per_second, loss })
+    }
+}
+
+impl Overview {
+    pub(crate) fn of(py: Python<'_>, overview: &skipstone::Overview) -> PyResult<Py<Self>> {
+        let rtt = &overview.rtt;
+        let shown = Overview {
+            stats: Stats::of(py, &overview.stats)?,
+            rtt: rtt.is_measured().then(|| rtt.smoothed().as_secs_f64()),
+            jitter: rtt.variation().as_secs_f64(),
+            remote: overview.path.remote.to_string(),
+            carrier: overview.path.carrier.name,
+            queued_messages: overview.depth.messages,
+            queued_bytes: overview.depth.bytes,
+            bytes_in_flight: overview.bytes_in_flight,
+            datagram_bytes: overview.datagram_bytes,
+            sending: Traffic::of(py, &overview.sending)?,
+            receiving: Traffic::of(py, &overview.receiving)?,
+        };
+        Py::new(py, shown)
+    }
+}
+
+impl ServerTime {
+    pub(crate) fn of(time: skipstone::ServerTime) -> Self {
+        ServerTime { at: time.at.as_secs_f64(), error: time.error.as_secs_f64() }
+    }
+}

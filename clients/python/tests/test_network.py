@@ -1,0 +1,101 @@
+"""Over loopback: certificates, carriers, loss, threads of the library's own."""
+
+from pathlib import Path
+
+import pytest
+import skipstone
+from skipstone import Client, ClosedBy, Impairment, Security, Server, Trust
+
+PATIENCE = 20.0
+
+
+def connect(server: Server, client: Client) -> skipstone.Close | None:
+    """Lets the client in. `None`, or how the attempt ended."""
+    for _ in range(int(PATIENCE / 0.01)):
+        for event in server.poll(0.005):
+            if isinstance(event, skipstone.Requested):
+                server.accept(event.peer)
+        for event in client.poll(0.005):
+            if isinstance(event, skipstone.Connected):
+                return None
+            if isinstance(event, skipstone.Closed):
+                return event.close
+    raise AssertionError("nothing came of it")
+
+
+@pytest.mark.parametrize("carrier", ["udp", "ws", "wss", "tcp"])
+def test_every_carrier_reaches_the_server(carrier: str) -> None:
+    with Server("127.0.0.1:0") as server:
+        scheme = {"udp": "skip"}.get(carrier, carrier)
+        pin = f"#sha256={server.fingerprint}" if carrier in ("udp", "wss") else ""
+        with Client(f"{scheme}://{server.address}{pin}") as client:
+            assert connect(server, client) is None
+            assert client.remote == server.address
+            client.send(0, b"hello")
+            messages: list[skipstone.Event] = []
+            for _ in range(200):
+                messages += [event for event in server.poll(0.1) if isinstance(event, skipstone.Message)]
+                if messages:
+                    break
+            assert [event.payload for event in messages if isinstance(event, skipstone.Message)] == [b"hello"]
+
+
+def test_trust_decides_who_is_talked_to(tmp_path: Path) -> None:
+    security = Security.self_signed(tmp_path / "server.pem")
+    with Server("127.0.0.1:0", security=security) as server:
+        assert server.fingerprint == security.fingerprint
+        assert server.fingerprint is not None
+        bare = f"skip://{server.address}"
+        for trust in (Trust.pinned(server.fingerprint), Trust.dangerously_anything()):
+            with Client(bare, trust=trust) as client:
+                assert connect(server, client) is None
+        for trust in (Trust.pinned("00" * 32), Trust.system()):
+            with Client(bare, trust=trust) as client:
+                close = connect(server, client)
+                assert close is not None and close.code == skipstone.CODE_SECURITY
+        with Client(f"skip+plain://{server.address}") as client:
+            close = connect(server, client)
+            assert close is not None and close.code == skipstone.CODE_NO_COMMON_SUITE
+    again = Security.from_files(tmp_path / "server.pem")
+    assert again.fingerprint == security.fingerprint
+
+
+def test_lines_come_once_and_in_order_under_loss() -> None:
+    with Server("127.0.0.1:0", websocket=False) as server:
+        lossy = Impairment(loss=0.1, delay=0.002, seed=5)
+        with Client(server.url, impairment=lossy) as client:
+            assert connect(server, client) is None
+            sent = [b"%d" % number for number in range(500)]
+            for line in sent:
+                client.send(0, line)
+            heard: list[bytes] = []
+            for _ in range(int(PATIENCE / 0.05)):
+                heard += [event.payload for event in server.poll(0.05) if isinstance(event, skipstone.Message)]
+                if len(heard) >= len(sent):
+                    break
+            assert heard == sent
+
+
+def test_a_server_that_leaves_says_so() -> None:
+    server = Server("127.0.0.1:0")
+    with Client(server.url) as client:
+        assert connect(server, client) is None
+        final = server.shutdown(reason="the night comes")
+        assert final.sent.datagrams > 0
+        closes = [event.close for event in client.poll(PATIENCE) if isinstance(event, skipstone.Closed)]
+        assert [(close.by, close.code, close.reason) for close in closes] == [
+            (ClosedBy.PEER, skipstone.CODE_SHUTDOWN, "the night comes")
+        ]
+
+
+def test_the_server_time_is_estimated() -> None:
+    with Server("127.0.0.1:0") as server, Client(server.url) as client:
+        assert connect(server, client) is None
+        for _ in range(200):
+            client.poll(0.02)
+            estimate = client.server_time()
+            if estimate is not None:
+                break
+        assert estimate is not None
+        assert abs(server.time() - estimate.at) < estimate.error + 1
+        assert client.rebind()

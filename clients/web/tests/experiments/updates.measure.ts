@@ -1,0 +1,209 @@
+// The worst update in time, from a page: 25 entities, 60 updates a second of 50 bytes each, to an echoing server and back, over links
+// of 20 ms round trip. A page over WebTransport and over a WebSocket, and the native client, at one time, each over a link with loss
+// and over one without: `npm run experiment -- updates`. SKIPSTONE_SECONDS is how long, SKIPSTONE_JSON a file for the result.
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { KINDS, type Browser, type Kind, type Page } from "../browser/browsers";
+import { Program, until } from "../browser/programs";
+import { serveSite } from "../browser/site";
+import { PAGES, servePages, type PagesServer } from "./pages";
+
+const SECONDS = Number(process.env["SKIPSTONE_SECONDS"] ?? 120);
+const LOSSES = (process.env["SKIPSTONE_LOSSES"] ?? "0.005,0.02").split(",").map(Number);
+const DELAY_MS = 10;
+const NAMESPACE = `skip${process.pid}`;
+/** What the page may add under loss, beyond what it adds without. */
+const ADDED_MS = 2;
+
+interface Outcome {
+  roundTrips: number[];
+  lost: number;
+  bad: number;
+  refused?: number;
+  lateTicks?: number;
+  latest?: number;
+}
+
+interface Row {
+  browser: string;
+  client: string;
+  loss: number;
+  count: number;
+  lost: number;
+  bad: number;
+  p50: number;
+  p99: number;
+  p998: number;
+  max: number;
+}
+
+/** A thread that only sleeps: while it is late, so is everything. */
+class StallWatch {
+  readonly stalls: [number, number][] = [];
+  #last = now();
+  readonly #timer = setInterval(() => {
+    const at = now();
+    if (at - this.#last > 5) {
+      this.stalls.push([this.#last, at]);
+    }
+    this.#last = at;
+  }, 1);
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  get longest(): number {
+    return Math.max(0, ...this.stalls.map(([from, to]) => to - from));
+  }
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+const missing = ((): string | undefined => {
+  if (process.getuid?.() !== 0) {
+    return "links with loss need Linux and its root";
+  }
+  try {
+    execFileSync("ip", ["netns", "list"], { stdio: "ignore" });
+    return undefined;
+  } catch {
+    return "links with loss need the program ip (iproute2)";
+  }
+})();
+
+function row(browser: string, client: string, loss: number, { roundTrips, lost, bad }: Outcome): Row {
+  const sorted = roundTrips.map((ns) => ns / 1e6).sort((one, other) => one - other);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+  const [p50, p99, p998, max] = [at(0.5), at(0.99), at(0.998), sorted.at(-1) ?? NaN];
+  return { browser, client, loss, count: sorted.length, lost, bad, p50, p99, p998, max };
+}
+
+function table(rows: readonly Row[]): string {
+  const head = ["browser", "loss", "client", "p50", "p99", "p99.8", "max", "updates", "lost"];
+  const lines = rows.map((row) => [
+    row.browser,
+    `${row.loss * 100}%`,
+    row.client,
+    ...[row.p50, row.p99, row.p998, row.max].map((ms) => ms.toFixed(2)),
+    row.count.toLocaleString("en"),
+    String(row.lost),
+  ]);
+  const widths = head.map((name, at) => Math.max(name.length, ...lines.map((line) => line[at]?.length ?? 0)));
+  const text = (cells: string[]): string =>
+    cells
+      .map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join("  ");
+  return [head, ...lines].map(text).join("\n");
+}
+
+async function pageOf(browser: Browser, site: string): Promise<Page> {
+  const page = await browser.open(`${site}/tests/experiments/page.html`);
+  await until("the module", () => page.evaluate("window.isReady"));
+  return page;
+}
+
+/** Begins in the page, and asks for the outcome now and then: drivers give up on a promise that takes minutes. */
+async function inPage(page: Page, url: string): Promise<Outcome> {
+  await page.evaluate(
+    `window.outcome = undefined; void updates(${JSON.stringify(url)}, { fallback: false }, ${SECONDS}).then((it) => (window.outcome = it), (error) => (window.outcome = String(error)))`,
+  );
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    if ((await page.evaluate("window.outcome !== undefined")) === true) {
+      const outcome = JSON.parse(String(await page.evaluate("JSON.stringify(window.outcome)"))) as Outcome;
+      if (typeof outcome === "string") {
+        throw new Error(outcome);
+      }
+      return outcome;
+    }
+  }
+}
+
+async function native(url: string): Promise<Outcome> {
+  const client = new Program(["echo", url, String(SECONDS)], PAGES);
+  const line = await until(
+    "the native client",
+    () => client.lines.find((line) => line.startsWith("{")),
+    (SECONDS + 30) * 1_000,
+  );
+  return JSON.parse(line) as Outcome;
+}
+
+async function measured(kind: Kind, loss: number, server: PagesServer, site: string): Promise<Row[]> {
+  const browser = await kind.launch();
+  try {
+    const cases: Promise<Row>[] = [];
+    for (const [link, of] of [loss, 0].entries()) {
+      const host = `10.77.${link}.2:${server.port}`;
+      const pages = { webtransport: `https://${host}#sha256=${server.hash}`, websocket: `ws://${host}` };
+      for (const [client, url] of Object.entries(pages)) {
+        const page = await pageOf(browser, site);
+        cases.push(inPage(page, url).then((outcome) => row(kind.name, client, of, outcome)));
+      }
+      const encrypted = server.url.replace(/\/\/[^#]*/, `//${host}`);
+      cases.push(native(encrypted).then((outcome) => row(kind.name, "native", of, outcome)));
+    }
+    return await Promise.all(cases);
+  } finally {
+    await browser.close();
+  }
+}
+
+describe("the worst update in time", () => {
+  if (missing !== undefined) {
+    test.skip(missing, () => undefined);
+    return;
+  }
+  test("from a page", async () => {
+    const rows: Row[] = [];
+    const stalls: object[] = [];
+    const site = await serveSite();
+    for (const kind of KINDS.filter(({ missing }) => missing === undefined)) {
+      for (const loss of LOSSES) {
+        const script = new URL("link.py", import.meta.url).pathname;
+        const link = new Program([script, NAMESPACE, String(DELAY_MS), String(loss), "0"], "python3");
+        await link.line("up");
+        const server = await servePages("0.0.0.0:0", ["ip", "netns", "exec", NAMESPACE]);
+        const watch = new StallWatch();
+        rows.push(...(await measured(kind, loss, server, site.url)));
+        watch.stop();
+        stalls.push({ browser: kind.name, loss, count: watch.stalls.length, longest: watch.longest });
+        await server.program.stop();
+        link.end();
+        console.log(`${kind.name} ${loss}: link ${await link.line("[")}`);
+      }
+    }
+    await site.close();
+    console.log(`${table(rows)}\nstalls of this process: ${JSON.stringify(stalls)}`);
+    const verdicts = judge(rows);
+    console.log(verdicts.map(({ text }) => text).join("\n"));
+    if (process.env["SKIPSTONE_JSON"] !== undefined) {
+      writeFileSync(
+        process.env["SKIPSTONE_JSON"],
+        JSON.stringify({ seconds: SECONDS, rows, stalls, verdicts }, undefined, 1),
+      );
+    }
+    expect(rows.every(({ bad, lost }) => bad === 0 && lost === 0)).toBe(true);
+    expect(verdicts.filter(({ isMet }) => !isMet)).toEqual([]);
+  });
+});
+
+/** The page's p99.8 is at most the native's, what the page adds without loss, and a little. */
+function judge(rows: readonly Row[]): { text: string; isMet: boolean }[] {
+  const runs = rows.filter(({ client, loss }) => client === "webtransport" && loss > 0);
+  return runs.map((page) => {
+    const at = rows.indexOf(page);
+    // Three clients over each of the two links, in one run.
+    const run = rows.slice(at - (at % 6), at - (at % 6) + 6);
+    const p998 = (client: string, loss: number): number =>
+      run.find((other) => other.client === client && other.loss === loss)?.p998 ?? NaN;
+    const added = Math.max(0, p998("webtransport", 0) - p998("native", 0));
+    const limit = p998("native", page.loss) + added + ADDED_MS;
+    const isMet = page.p998 <= limit;
+    const text = `${page.browser} at ${page.loss * 100}%: p99.8 ${page.p998.toFixed(2)} ms, at most ${limit.toFixed(2)} (native ${p998("native", page.loss).toFixed(2)}, the page adds ${added.toFixed(2)}): ${isMet ? "met" : "MISSED"}`;
+    return { text, isMet };
+  });
+}

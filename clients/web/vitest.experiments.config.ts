@@ -1,0 +1,12 @@
+// What is measured in real browsers, against a server that was built for release. Not part of the tests.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["tests/experiments/**/*.measure.ts"],
+    testTimeout: 7_200_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+  },
+});

@@ -1,0 +1,49 @@
+//! What a page is asked for, as `clients/web/stress/main.ts` reads it.
+
+use serde::Serialize;
+
+/// An order to a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "order", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum Order {
+    /// These clients connect.
+    Connect {
+        /// To here.
+        url: String,
+        /// Their numbers in the run.
+        numbers: Vec<u32>,
+    },
+    /// Lines are due.
+    Start {
+        /// The time from which on they are, in ms since 1970.
+        epoch_ms: f64,
+        /// From one line of a client to its next.
+        interval_ms: f64,
+        /// Until when.
+        until_ms: f64,
+        /// Clients of the whole run, over whom an interval is spread.
+        clients: u32,
+        /// The run's name in its lines.
+        run: u16,
+        /// Bytes of a line; `None` for sentences.
+        bytes: Option<usize>,
+    },
+    /// All connections end.
+    Close,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_written_as_the_page_reads_them() {
+        let start = Order::Start { epoch_ms: 1.5, interval_ms: 2.0, until_ms: 3.0, clients: 4, run: 5, bytes: None };
+        let written = serde_json::to_value([Order::Close, start]).expect("it is JSON");
+        let expected = serde_json::json!([
+            { "order": "close" },
+            { "order": "start", "epochMs": 1.5, "intervalMs": 2.0, "untilMs": 3.0, "clients": 4, "run": 5, "bytes": null },
+        ]);
+        assert_eq!(written, expected);
+    }
+}

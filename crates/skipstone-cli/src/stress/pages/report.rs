@@ -1,0 +1,163 @@
+//! What a page tells, as `clients/web/stress/main.ts` writes it.
+
+use serde::Deserialize;
+use skipstone::Stats;
+
+/// What happened in a page since its last report. Times are in µs of the run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Report {
+    /// Clients, and the milliseconds that each needed.
+    connected: Vec<f64>,
+    pub(super) closed: Vec<ClosedGuest>,
+    /// Client, due, sent.
+    sent: Vec<f64>,
+    /// Lines that were due and could not be sent.
+    pub(crate) refused: u64,
+    /// Client, sender, sequence, due, received.
+    lines: Vec<f64>,
+    pub(crate) corrupt: Vec<u32>,
+    pub(crate) foreign: Vec<u32>,
+    /// All lines of the run were sent.
+    pub(super) is_done: bool,
+    pub(super) counters: Vec<Counters>,
+}
+
+/// A connection that ended.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ClosedGuest {
+    pub(crate) number: u32,
+    pub(crate) code: u64,
+    pub(crate) by_peer: bool,
+    pub(crate) reason: String,
+}
+
+/// A line that a client received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReceivedLine {
+    pub(crate) number: u32,
+    pub(crate) client: u32,
+    pub(crate) sequence: u32,
+    pub(crate) scheduled_us: u64,
+    pub(crate) received_us: u64,
+}
+
+/// Counters of a connection, as pages name them; those that the result has.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Counters {
+    sent: FlowCounters,
+    received: FlowCounters,
+    packets_lost: u64,
+    packets_spurious: u64,
+    resent: u64,
+    probes: u64,
+    redundancy: RedundancyCounters,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FlowCounters {
+    datagrams: u64,
+    messages: u64,
+    payload_bytes: u64,
+    datagram_bytes: u64,
+    ip_bytes: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RedundancyCounters {
+    repairs_sent: u64,
+    copies_sent: u64,
+    bytes_sent: u64,
+    packets_recovered: u64,
+}
+
+impl Report {
+    /// Drops what is told of clients of other pages.
+    pub(super) fn keep_own(&mut self, numbers: &[u32]) {
+        self.closed.retain(|closed| numbers.contains(&closed.number));
+        self.corrupt.retain(|number| numbers.contains(number));
+        self.foreign.retain(|number| numbers.contains(number));
+        let is_own = |number: f64| number >= 0.0 && numbers.contains(&(number as u32));
+        let keep = |flat: &mut Vec<f64>, of: usize| {
+            *flat = flat.chunks_exact(of).filter(|one| is_own(one[0])).flatten().copied().collect();
+        };
+        keep(&mut self.connected, 2);
+        keep(&mut self.sent, 3);
+        keep(&mut self.lines, 5);
+    }
+
+    /// Clients that connected, and the milliseconds that each needed.
+    pub(crate) fn connected(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.connected.chunks_exact(2).map(|one| (one[0] as u32, one[1].max(0.0)))
+    }
+
+    /// Clients that sent a line, when it was due, and when it was sent.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        self.sent.chunks_exact(3).map(|one| (one[0] as u32, one[1] as u64, one[2] as u64))
+    }
+
+    pub(crate) fn lines(&self) -> impl Iterator<Item = ReceivedLine> + '_ {
+        self.lines.chunks_exact(5).map(|one| ReceivedLine {
+            number: one[0] as u32,
+            client: one[1] as u32,
+            sequence: one[2] as u32,
+            scheduled_us: one[3] as u64,
+            received_us: one[4] as u64,
+        })
+    }
+
+    pub(crate) fn closed(&self) -> &[ClosedGuest] {
+        &self.closed
+    }
+
+    /// The counters of all its connections.
+    pub(super) fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        for counters in &self.counters {
+            for (sum, flow) in [(&mut stats.sent, &counters.sent), (&mut stats.received, &counters.received)] {
+                sum.datagrams += flow.datagrams;
+                sum.messages += flow.messages;
+                sum.payload_bytes += flow.payload_bytes;
+                sum.datagram_bytes += flow.datagram_bytes;
+                sum.ip_bytes += flow.ip_bytes;
+            }
+            stats.packets_lost += counters.packets_lost;
+            stats.packets_spurious += counters.packets_spurious;
+            stats.resent += counters.resent;
+            stats.probes += counters.probes;
+            stats.redundancy.repairs_sent += counters.redundancy.repairs_sent;
+            stats.redundancy.copies_sent += counters.redundancy.copies_sent;
+            stats.redundancy.bytes_sent += counters.redundancy.bytes_sent;
+            stats.redundancy.packets_recovered += counters.redundancy.packets_recovered;
+        }
+        stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_and_says_nothing_of_other_pages_clients() {
+        let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "byPeer": true, "reason": "x" }],
+            "sent": [3, 10, 20, 9, 1, 2], "refused": 1, "lines": [3, 65535, 7, 1099511627775, 5, 9, 1, 1, 1, 1, 4],
+            "corrupt": [9], "foreign": [3], "isDone": true, "counters": [
+                { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 } },
+                { "sent": { "datagrams": 3, "ipBytes": 50 } }] }"#;
+        let mut report: Report = serde_json::from_str(text).expect("a good report");
+        report.keep_own(&[3, 4]);
+        assert_eq!(report.connected().collect::<Vec<_>>(), [(3, 12.5)]);
+        assert_eq!(report.sent().collect::<Vec<_>>(), [(3, 10, 20)]);
+        let line = ReceivedLine { number: 3, client: 65_535, sequence: 7, scheduled_us: (1 << 40) - 1, received_us: 5 };
+        assert_eq!(report.lines().collect::<Vec<_>>(), [line]);
+        assert!(report.closed().is_empty() && report.corrupt.is_empty());
+        assert_eq!(report.foreign, [3]);
+        let stats = report.stats();
+        assert_eq!((stats.sent.datagrams, stats.sent.ip_bytes, stats.packets_lost), (5, 150, 1));
+    }
+}

@@ -1,0 +1,162 @@
+"""Lets one server and clients in every language play the game of interop/README.md together, on lossy paths.
+
+python interop/play.py --target target/debug [--servers go,c,python] [--clients rust,c,go] [--lines 100] [--loss 0.02] [--seed 1]
+
+Needs Python's standard library alone. Its last line is `N passed, N failed, N skipped`: a game counts as one, and so does a program
+that is not there. Exit code 0 if none failed.
+"""
+
+import argparse
+import json
+import pathlib
+import queue
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Program:
+    """A running program, whose lines of JSON are read."""
+
+    def __init__(self, what, command):
+        self.what = what
+        self.lines = queue.Queue()
+        self.child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.child.stdout:
+            try:
+                self.lines.put(json.loads(line))
+            except json.JSONDecodeError:
+                self.lines.put({"event": "garbage", "line": line.rstrip()})
+        self.lines.put(None)
+
+    def event(self, name, seconds):
+        """The next event of this name; `None` if the program ends or takes too long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            try:
+                event = self.lines.get(timeout=left)
+            except queue.Empty:
+                return None
+            if event is None:
+                return None
+            if event.get("event") == "garbage":
+                print(f"  {self.what}: no JSON: {event['line']}")
+            if event.get("event") == name:
+                return event
+        return None
+
+    def end(self, seconds=3):
+        """Ends it. Gives its exit code."""
+        self.child.stdin.close()
+        try:
+            return self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            return self.child.wait()
+
+
+def commands(options):
+    """The commands that are there, by language and role; and what is missing."""
+    known = json.loads((ROOT / "interop/programs.json").read_text())
+    there, missing = {}, []
+    for language, roles in known.items():
+        for role, command in roles.items():
+            command = [part.replace("{target}", options.target).replace("{python}", options.python) for part in command]
+            # Every part that is a path has to be there: the program, or the script that it runs.
+            paths = [part for part in command if "/" in part and not (ROOT / part).exists()]
+            if paths:
+                missing.append(f"{language} {role}: {paths[0]} is not built")
+            else:
+                there[language, role] = command
+    return there, missing
+
+
+def play(server_language, client_languages, there, options):
+    """One game. Gives what went wrong."""
+    wrong, running = [], []
+    host = "127.0.0.1"
+
+    def start(what, command):
+        running.append(Program(what, command))
+        return running[-1]
+
+    try:
+        seconds = str(options.seconds)
+        command = [*there[server_language, "server"], "--listen", f"{host}:0", "--clients", str(len(client_languages))]
+        server = start(f"server in {server_language}", [*command, "--seconds", seconds])
+        listening = server.event("listening", 20)
+        if listening is None:
+            return [f"the server in {server_language} does not listen"]
+        ours = [sys.executable, "interop/relay.py", "--to", f"{host}:{listening['port']}"]
+        relay = start("relay", [*ours, "--loss", str(options.loss), "--seed", str(options.seed)])
+        port = relay.event("listening", 10)["port"]
+        url = listening["url"].replace(f":{listening['port']}", f":{port}")
+        clients = []
+        for number, language in enumerate(client_languages):
+            more = ["--name", f"{language}-{number}", "--lines", str(options.lines), "--seconds", seconds]
+            clients.append(start(f"client in {language}", [*there[language, "client"], "--server", url, *more]))
+        for program in [*clients, server]:
+            result = program.event("result", options.seconds + 20)
+            if result is None:
+                wrong.append(f"the {program.what} ended without a result")
+            else:
+                print(f"  {program.what}: {json.dumps({key: value for key, value in result.items() if key != 'event'})}")
+                if not result["ok"]:
+                    wrong.append(f"the {program.what} says: {result['reason'] or 'not every line once and in order'}")
+        for program in [*clients, server]:
+            if (code := program.end()) != 0:
+                wrong.append(f"the {program.what} ended with {code}")
+        relay.child.stdin.close()
+        passed = relay.event("result", 5) or {}
+        print(f"  relay: {passed.get('passed')} datagrams passed, {passed.get('lost')} lost")
+        if options.loss > 0 and not passed.get("lost"):
+            wrong.append("the relay lost nothing, so nothing was shown")
+    finally:
+        for program in running:
+            if program.child.poll() is None:
+                program.child.kill()
+            program.child.wait()
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Programs in every language play together.")
+    parser.add_argument("--target", default="target/debug", help="where cargo builds, with the profile")
+    parser.add_argument("--python", default=sys.executable, help="a Python that has the module skipstone")
+    parser.add_argument("--servers", help="languages, with commas between them; all that are there by default")
+    parser.add_argument("--clients", help="the same; a language may come several times")
+    parser.add_argument("--lines", type=int, default=100)
+    parser.add_argument("--loss", type=float, default=0.02)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=60)
+    options = parser.parse_args()
+    there, missing = commands(options)
+    chosen = {
+        role: (getattr(options, f"{role}s") or ",".join(language for language, kind in there if kind == role)).split(",")
+        for role in ("server", "client")
+    }
+    skipped = [line for line in missing if line.split(" ")[0] in [*chosen["server"], *chosen["client"]] or options.servers is None]
+    for line in skipped:
+        print(f"left out: {line}")
+    clients = [language for language in chosen["client"] if (language, "client") in there]
+    servers = [language for language in chosen["server"] if (language, "server") in there]
+    failed = 0
+    for language in servers:
+        print(f"server in {language}, clients in {', '.join(clients)}, {options.loss:.0%} loss, seed {options.seed}")
+        wrong = play(language, clients, there, options)
+        failed += bool(wrong)
+        for line in wrong:
+            print(f"  WRONG: {line}")
+        print(f"  {'FAILED' if wrong else 'every line once and in order'}")
+    print(f"{len(servers) - failed} passed, {failed} failed, {len(skipped)} skipped")
+    return failed == 0 and bool(servers)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)

@@ -1,0 +1,59 @@
+//! `cargo xtask browsers-bench`: what browsers reach, measured with an optimised server; `clients/web/tests/experiments` has it.
+
+use crate::arguments::Arguments;
+use crate::tree::Tree;
+use crate::{process, web};
+
+/// Runs one measurement, or all.
+pub(crate) fn browsers_bench(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    let seconds = arguments.take_value("--seconds")?;
+    let json = arguments.take_value("--json")?;
+    let name = arguments.next_word();
+    arguments.expect_end()?;
+    check(name.as_deref(), seconds.as_deref())?;
+
+    let mut cargo = process::cargo(tree);
+    cargo.args(["build", "--release", "-p", "skipstone-cli", "--example", "pages"]);
+    process::run(cargo)?;
+    let pages = process::target_dir(tree).join("release/examples/pages");
+    let mut npm = web::experiment(tree)?;
+    npm.args(name).env("SKIPSTONE_PAGES", pages);
+    for (variable, value) in [("SKIPSTONE_SECONDS", seconds), ("SKIPSTONE_JSON", json)] {
+        if let Some(value) = value {
+            npm.env(variable, value);
+        }
+    }
+    match process::run(npm) {
+        Ok(()) => Ok(true),
+        Err(why) => {
+            println!("{why}");
+            Ok(false)
+        }
+    }
+}
+
+fn check(name: Option<&str>, seconds: Option<&str>) -> Result<(), String> {
+    if let Some(name) = name.filter(|name| !NAMES.contains(name)) {
+        return Err(format!("there is no measurement `{name}`: there are {}", NAMES.join(" and ")));
+    }
+    match seconds.map(str::parse::<u32>) {
+        None | Some(Ok(1..=3_600)) => Ok(()),
+        _ => Err("--seconds: a measurement lasts 1 to 3600 seconds".into()),
+    }
+}
+
+const NAMES: [&str; 2] = ["throughput", "updates"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_spans_that_make_no_sense_are_refused() {
+        assert_eq!(check(None, None), Ok(()));
+        assert_eq!(check(Some("updates"), Some("120")), Ok(()));
+        assert!(check(Some("speed"), None).is_err_and(|why| why.contains("throughput and updates")));
+        assert!(check(None, Some("0")).is_err());
+        assert!(check(None, Some("long")).is_err());
+    }
+}

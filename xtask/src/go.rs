@@ -1,0 +1,90 @@
+//! The Go package, `clients/go`, on the C library: vetted, and tested with the race detector.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tally::Tally;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+use crate::{process, system};
+
+/// The step `go`.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    match run(tree) {
+        Ok(tally) => Verdict::Tests(tally),
+        Err(verdict) => verdict,
+    }
+}
+
+/// The first that can say that a C function keeps nothing.
+const OLDEST: (u32, u32) = (1, 24);
+
+fn run(tree: &Tree) -> Result<Tally, Verdict> {
+    if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
+        return Err(Verdict::Skipped(why));
+    }
+    if version(tree).is_none_or(|version| version < OLDEST) {
+        let (major, minor) = OLDEST;
+        return Err(Verdict::Skipped(format!(
+            "the Go package needs Go {major}.{minor} or later, and this system has an older one: see go.dev/dl"
+        )));
+    }
+    let mut library = process::cargo(tree);
+    library.args(["build", "--package", "skipstone-ffi"]);
+    process::run(library).map_err(Verdict::Failed)?;
+    let mut tally = formatted(tree)?;
+    tally += once(go(tree, &["vet", "./..."]))?;
+    tally += tests(go(tree, &["test", "-race", "-count=1", "-v", "./..."]))?;
+    let mut built = go(tree, &["build", "-o"]);
+    built.arg(programs(tree).join("interop/go")).arg("./examples/interop");
+    tally += once(built)?;
+    Ok(tally)
+}
+
+fn version(tree: &Tree) -> Option<(u32, u32)> {
+    let answer = process::output(go(tree, &["env", "GOVERSION"]))?;
+    let mut numbers = answer.trim().strip_prefix("go")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Where cargo puts what it builds for tests.
+fn programs(tree: &Tree) -> PathBuf {
+    process::target_dir(tree).join("debug")
+}
+
+fn go(tree: &Tree, arguments: &[&str]) -> Command {
+    let mut go = process::command("go", tree);
+    go.current_dir(package(tree)).args(arguments);
+    go.env("CGO_ENABLED", "1").env("CGO_LDFLAGS", format!("-L{}", programs(tree).display()));
+    go
+}
+
+fn package(tree: &Tree) -> PathBuf {
+    Path::new(tree.root()).join("clients/go")
+}
+
+/// gofmt names what is not formatted, and succeeds.
+fn formatted(tree: &Tree) -> Result<Tally, Verdict> {
+    let mut gofmt = process::command("gofmt", tree);
+    gofmt.current_dir(package(tree)).args(["-l", "."]);
+    let mut files = Vec::new();
+    process::run_filtering(gofmt, |line| files.push(line.to_owned())).map_err(Verdict::Failed)?;
+    match files.is_empty() {
+        true => Ok(Tally::ONE_PASSED),
+        false => Err(Verdict::Failed(format!("not formatted: {}; run `gofmt -w clients/go`", files.join(", ")))),
+    }
+}
+
+fn once(command: Command) -> Result<Tally, Verdict> {
+    process::run(command).map(|()| Tally::ONE_PASSED).map_err(Verdict::Failed)
+}
+
+fn tests(command: Command) -> Result<Tally, Verdict> {
+    let mut tally = Tally::default();
+    let outcome = process::run_reading(command, |line| tally += Tally::from_go_line(line).unwrap_or_default());
+    match outcome {
+        // A failure without a failed test: the program did not build.
+        Err(why) if tally.failed == 0 => Err(Verdict::Failed(why)),
+        _ => Ok(tally),
+    }
+}
