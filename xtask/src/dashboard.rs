@@ -12,8 +12,8 @@ const PAGE: NodePackage = NodePackage { folder: "crates/skipstone-cli/dashboard"
 
 /// The step of `cargo xtask test`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
-    if let Err(why) = PAGE.install(tree) {
-        return Verdict::Skipped(why);
+    if let Err(verdict) = PAGE.install(tree) {
+        return verdict;
     }
     let checked = process::run(PAGE.script("lint", &[], tree))
         .and_then(|()| process::run(PAGE.script("test", &[], tree)))
@@ -21,7 +21,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Err(why) = checked {
         return Verdict::Failed(why);
     }
-    if let Some(why) = chromium(tree) {
+    if let Some(why) = system::chromium(tree) {
         return Verdict::Skipped(format!("{why} The sources were checked all the same."));
     }
     drive(tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
@@ -48,14 +48,6 @@ fn is_as_built(tree: &Tree) -> Result<(), String> {
 fn is_same(one: &Path, other: &Path) -> bool {
     let read = |path: &Path| std::fs::read(path).ok();
     read(one).is_some() && read(one) == read(other)
-}
-
-/// Why there is no Chromium, if there is none.
-fn chromium(tree: &Tree) -> Option<String> {
-    if std::env::var_os("CHROMIUM").is_some() || process::find("google-chrome").is_some() {
-        return None;
-    }
-    system::program("chromium", "chromium", "the page cannot be driven", tree)
 }
 
 fn drive(tree: &Tree) -> Result<(), String> {

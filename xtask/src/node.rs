@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::tree::Tree;
+use crate::verdict::Verdict;
 use crate::{process, system};
 
 /// A package of ours that is built with npm.
@@ -13,33 +14,37 @@ pub(crate) struct NodePackage {
 }
 
 impl NodePackage {
-    /// Installs what the lock file names, if that is not there yet. `Err` says why it cannot be had.
-    pub(crate) fn install(&self, tree: &Tree) -> Result<(), String> {
-        system::program("npm", "npm", "nothing of TypeScript can be checked", tree).map_or(Ok(()), Err)?;
-        if self.is_installed(tree) {
+    /// Installs what the lock file names, if that is not there yet. `Err` is the verdict of a step that needs it.
+    pub(crate) fn install(&self, tree: &Tree) -> Result<(), Verdict> {
+        let missing = system::program("npm", "npm", "nothing of TypeScript can be checked", tree);
+        missing.map_or(Ok(()), |why| Err(Verdict::Skipped(why)))?;
+        let lock = std::fs::read(self.path(tree, "package-lock.json")).unwrap_or_default();
+        let stamp = self.path(tree, "node_modules/.installed-lock.json");
+        if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
             return Ok(());
         }
-        process::run(self.npm(&["ci"], tree)).map_err(|why| format!("its dependencies cannot be had: {why}"))
+        if let Err(why) = process::run(self.npm(&["ci"], tree)) {
+            let why = format!("the packages of {} cannot be had: {why}", self.folder);
+            // Where the registry answers, it is the lock file that is wrong.
+            let is_there = process::succeeds(self.npm(&["ping"], tree));
+            return Err(if is_there { Verdict::Failed(why) } else { Verdict::Skipped(why) });
+        }
+        // So that the next run need not ask npm again. One that cannot be written costs some seconds.
+        let _ = std::fs::write(stamp, lock);
+        Ok(())
     }
 
     /// Runs a script of its `package.json`, with more words for it.
     pub(crate) fn script(&self, name: &str, words: &[&str], tree: &Tree) -> Command {
-        let mut npm = self.npm(&["run", name], tree);
+        let mut npm = self.npm(&["run", "--silent", name], tree);
         npm.arg("--").args(words);
         npm
     }
 
     fn npm(&self, words: &[&str], tree: &Tree) -> Command {
         let mut npm = process::command("npm", tree);
-        npm.args(["--prefix", self.folder]).args(words);
+        npm.current_dir(tree.root().join(self.folder)).env("NO_COLOR", "1").args(words);
         npm
-    }
-
-    /// npm writes its own lock file beside what it has installed.
-    fn is_installed(&self, tree: &Tree) -> bool {
-        let changed = |file: &str| self.path(tree, file).metadata().and_then(|file| file.modified()).ok();
-        let wanted = changed("package-lock.json");
-        wanted.is_some() && changed("node_modules/.package-lock.json") >= wanted
     }
 
     pub(crate) fn path(&self, tree: &Tree, file: &str) -> PathBuf {

@@ -78,17 +78,20 @@ pub(crate) const BROWSERS: usize = 2;
 
 /// Adds the browsers that are missing. Gives, for each that is not there then, why.
 pub(crate) fn browsers(tree: &Tree) -> Vec<String> {
-    let each = [CHROMIUM, FIREFOX].into_iter().filter_map(|names| {
-        let program = Program { name: names[0], debian_package: names[0] };
-        if names.iter().any(|name| process::find(name).is_some()) {
-            return None;
-        }
-        match install(&[&program], "pages are not tested in it", tree) {
-            Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
-            Verdict::Passed | Verdict::Tests(_) => None,
-        }
-    });
-    each.collect()
+    [chromium(tree), browser("FIREFOX", FIREFOX, tree)].into_iter().flatten().collect()
+}
+
+/// Adds Chromium if it is missing. Gives why there is none, if there is none then.
+pub(crate) fn chromium(tree: &Tree) -> Option<String> {
+    browser("CHROMIUM", CHROMIUM, tree)
+}
+
+/// A browser is the one that the variable names, or one of these names; the tests look for it in the same way.
+fn browser(variable: &str, names: &[&'static str], tree: &Tree) -> Option<String> {
+    if std::env::var_os(variable).is_some() || names.iter().any(|name| process::find(name).is_some()) {
+        return None;
+    }
+    program(names[0], names[0], "pages are not tested in it", tree)
 }
 
 /// Adds programs where we may; if we may not, `without` says what follows.

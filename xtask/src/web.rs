@@ -1,9 +1,9 @@
 //! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests drive headless
 //! Chromium and Firefox against a real server.
 
-use std::path::PathBuf;
 use std::process::Command;
 
+use crate::node::NodePackage;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -38,7 +38,7 @@ pub(crate) fn browsers(tree: &Tree) -> Verdict {
         return Verdict::Skipped(missing.join("; "));
     }
     missing.iter().for_each(|why| println!("{why}"));
-    let built = process::build_programs(tree).and_then(|()| build_if_missing(tree));
+    let built = process::build_programs(tree).and_then(|()| build(tree));
     if let Err(why) = built.and_then(|()| run_script(tree, "build:examples", Counts::Itself)) {
         return Verdict::Failed(why);
     }
@@ -50,10 +50,8 @@ pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
         return Err(why);
     }
-    build_if_missing(tree)?;
-    let mut npm = npm(tree);
-    npm.args(["run", "--silent", "experiment", "--"]);
-    Ok(npm)
+    build(tree)?;
+    Ok(script(tree, "experiment"))
 }
 
 /// What a script of the package prints.
@@ -76,39 +74,19 @@ const SCRIPTS: &[(&str, Counts)] = &[
 /// The seeds whose runs are played both natively and as WebAssembly.
 const SEEDS: (u64, u64) = (0, 300);
 
-fn folder(tree: &Tree) -> PathBuf {
-    tree.root().join("clients/web")
-}
+const PACKAGE: NodePackage = NodePackage { folder: "clients/web" };
 
 /// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
 fn prepare(tree: &Tree) -> Result<(), Verdict> {
     if !system::has_target(system::WASM, tree) {
         return Err(Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM)));
     }
-    system::program("npm", "npm", "the browser client cannot be built", tree)
-        .map_or(Ok(()), |why| Err(Verdict::Skipped(why)))?;
-    let lock = std::fs::read(folder(tree).join("package-lock.json")).unwrap_or_default();
-    let stamp = folder(tree).join("node_modules/.installed-lock.json");
-    if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
-        return Ok(());
-    }
-    let mut npm = npm(tree);
-    npm.arg("ci");
-    if let Err(why) = process::run(npm) {
-        let mut ping = self::npm(tree);
-        ping.arg("ping");
-        let why = format!("the packages of clients/web cannot be had: {why}");
-        // Where the registry answers, it is the lock file that is wrong.
-        return Err(if process::succeeds(ping) { Verdict::Failed(why) } else { Verdict::Skipped(why) });
-    }
-    // So that the next run need not ask npm again. One that cannot be written costs some seconds.
-    let _ = std::fs::write(stamp, lock);
-    Ok(())
+    PACKAGE.install(tree)
 }
 
-fn npm(tree: &Tree) -> Command {
-    let mut npm = process::command("npm", tree);
-    npm.current_dir(folder(tree)).env("NO_COLOR", "1");
+/// A script of the package, to be run.
+fn script(tree: &Tree, name: &str) -> Command {
+    let mut npm = PACKAGE.script(name, &[], tree);
     // The program and the pictures lie where cargo builds.
     let target = process::target_dir(tree);
     npm.env("SKIPSTONE_BIN", target.join("debug/skipstone")).env("SKIPSTONE_ARTIFACTS", target.join("browsers"));
@@ -116,8 +94,7 @@ fn npm(tree: &Tree) -> Command {
 }
 
 fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String> {
-    let mut npm = npm(tree);
-    npm.args(["run", "--silent", script]);
+    let npm = self::script(tree, script);
     let mut tally = Tally::default();
     let outcome = process::run_reading(npm, |line| tally += Tally::from_vitest_line(line).unwrap_or_default());
     match (counts, outcome) {
@@ -129,10 +106,8 @@ fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String
     }
 }
 
-fn build_if_missing(tree: &Tree) -> Result<(), String> {
-    if tree.has("clients/web/dist/skipstone.js") {
-        return Ok(());
-    }
+/// Each time: what an earlier run has built may be of other sources. Cargo and vite do again what has changed.
+fn build(tree: &Tree) -> Result<(), String> {
     run_script(tree, "build", Counts::Itself).map(drop)
 }
 

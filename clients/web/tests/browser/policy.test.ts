@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Page } from "./browsers";
+import { roundTrip, sendAndCompute } from "./busy";
 import { freePort, serve, until, type Program } from "./programs";
 import { serveSite, type Site } from "./site";
 
@@ -72,19 +73,19 @@ describe.each(KINDS)("$name", (kind) => {
     await page.close();
   });
 
-  test("a page that is busy for two seconds acknowledges all the same", async () => {
-    const page = await begin(undefined, "undefined");
-    await holds(page, 'client.state === "connected"');
-    await holds(page, "client.statistics()?.rtt.isMeasured");
-    await page.evaluate('client.send(0, "before")');
-    await holds(page, 'events.some((event) => event.type === "message")');
-    // The page computes; the worker has to answer the server's probes meanwhile.
-    await page.evaluate(
-      "(() => { const end = performance.now() + 2000; while (performance.now() < end); })()",
-    );
-    await page.evaluate('client.send(0, "after")');
-    await holds(page, 'events.filter((event) => event.type === "message").length === 2');
-    expect(await page.evaluate("client.statistics().rtt.smoothed < 200")).toBe(true);
-    await page.close();
-  });
+  // Firefox hands a worker's WebSocket to the page's thread (WebTransport not, see webtransport.test.ts).
+  test.skipIf(kind.name === "firefox")(
+    "a page that is busy for two seconds acknowledges all the same",
+    async () => {
+      const page = await begin(undefined, "undefined");
+      await holds(page, 'client.state === "connected"');
+      await holds(page, "client.statistics()?.rtt.isMeasured");
+      await page.evaluate('client.send(0, "before")');
+      await holds(page, 'events.some((event) => event.type === "message")');
+      await sendAndCompute(page);
+      await holds(page, 'events.filter((event) => event.type === "message").length === 2');
+      expect(await roundTrip(page)).toBeLessThan(200);
+      await page.close();
+    },
+  );
 });

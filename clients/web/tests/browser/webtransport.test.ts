@@ -9,6 +9,7 @@ import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Page } from "./browsers";
 import { chat, freePort, serve, until, type Program } from "./programs";
+import { roundTrip, sendAndCompute } from "./busy";
 import { serveSite, type Site } from "./site";
 
 /** A certificate on P-256 for 13 days, in this folder, and its hash; `undefined` without openssl. */
@@ -107,6 +108,19 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
       native.lines.find((line) => line.endsWith("here: native")),
     );
     await native.stop();
+    await page.close();
+  });
+
+  test("a page that is busy for two seconds acknowledges all the same", async (context) => {
+    context.skip(missing !== undefined, missing);
+    const page = await begin(`https://127.0.0.1:${port}#sha256=${hash}`, {
+      token: "chat page",
+      fallback: false,
+    });
+    await holds(page, "client.statistics()?.rtt.isMeasured");
+    await sendAndCompute(page);
+    await holds(page, `${received} === 1`);
+    expect(await roundTrip(page)).toBeLessThan(200);
     await page.close();
   });
 

@@ -1,5 +1,6 @@
 // Requests to the server. Every one carries our own header, and the token where one is asked for.
 
+import { headerOf } from "./token";
 import { SseParser, type SseEvent } from "./sse";
 
 export class ApiError extends Error {
@@ -43,7 +44,7 @@ export async function stream(onEvent: (event: SseEvent) => void, signal: AbortSi
 async function request(path: string, init: RequestInit): Promise<Response> {
   const headers: Record<string, string> = { "x-skipstone": "dashboard" };
   const token = sessionStorage.getItem(TOKEN_KEY);
-  if (token) headers["authorization"] = `Bearer ${token}`;
+  if (token) headers["authorization"] = headerOf(token);
   if (init.body) headers["content-type"] = "application/json";
   const response = await fetch(path, { ...init, headers, credentials: "omit" });
   if (!response.ok) throw new ApiError(response.status, await reason(response));

@@ -2,6 +2,7 @@
 
 export type Theme = "auto" | "light" | "dark";
 const KEY = "skipstone-theme";
+const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export function currentTheme(): Theme {
   const kept = localStorage.getItem(KEY);
@@ -11,11 +12,11 @@ export function currentTheme(): Theme {
 export function applyTheme(theme: Theme): void {
   if (theme === "auto") {
     localStorage.removeItem(KEY);
-    delete document.documentElement.dataset["theme"];
   } else {
     localStorage.setItem(KEY, theme);
-    document.documentElement.dataset["theme"] = theme;
   }
+  // The style sheet knows two themes, and never which of them was meant by the system's.
+  document.documentElement.dataset["theme"] = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
   colours.clear();
   window.dispatchEvent(new Event("themechange"));
 }
@@ -32,7 +33,6 @@ export function colour(name: string): string {
   return value;
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  colours.clear();
-  window.dispatchEvent(new Event("themechange"));
+dark.addEventListener("change", () => {
+  applyTheme(currentTheme());
 });

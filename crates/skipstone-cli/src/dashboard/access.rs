@@ -1,6 +1,8 @@
 //! Who may ask: the names under which the server answers, and the token.
 
 use crate::console::auth;
+use axum::http::HeaderMap;
+use skipstone::net::websocket::TrustedProxies;
 use std::net::{IpAddr, SocketAddr};
 
 /// The rules of one dashboard.
@@ -10,6 +12,7 @@ pub(super) struct Access {
     /// Names beside `localhost` and addresses, in lower case.
     names: Vec<String>,
     token: Option<String>,
+    proxies: TrustedProxies,
 }
 
 impl Access {
@@ -28,7 +31,30 @@ impl Access {
                 ));
             }
         }
-        Ok(Access { listens_on_loopback, names: names.iter().map(|name| name.to_lowercase()).collect(), token })
+        Ok(Access {
+            listens_on_loopback,
+            names: names.iter().map(|name| name.to_lowercase()).collect(),
+            token,
+            proxies: TrustedProxies::default(),
+        })
+    }
+
+    /// Believes these proxies about whose requests they pass on.
+    pub(super) fn behind(self, proxies: TrustedProxies) -> Self {
+        Access { proxies, ..self }
+    }
+
+    /// The address that a request comes from: whom a trusted proxy names, so that behind one not all operators are one. Of
+    /// headers of both kinds one may be the client's own: then neither counts.
+    pub(super) fn source(&self, from: IpAddr, headers: &HeaderMap) -> IpAddr {
+        if !self.proxies.has(from) || NAMES.iter().all(|name| headers.contains_key(*name)) {
+            return from;
+        }
+        let named = |name: &&str| {
+            let lines: Vec<&str> = headers.get_all(*name).iter().map(|line| line.to_str().unwrap_or("?")).collect();
+            self.proxies.client(lines.into_iter())
+        };
+        NAMES.iter().find_map(named).unwrap_or(from)
     }
 
     /// Whether a token is asked for.
@@ -37,10 +63,10 @@ impl Access {
     }
 
     /// Whether a request gave the token, if one is asked for.
-    pub(super) fn is_token(&self, given: Option<&str>) -> bool {
+    pub(super) fn is_token(&self, given: Option<&[u8]>) -> bool {
         match &self.token {
             None => true,
-            Some(token) => given.is_some_and(|given| auth::same_in_constant_time(token.as_bytes(), given.as_bytes())),
+            Some(token) => given.is_some_and(|given| auth::same_in_constant_time(token.as_bytes(), given)),
         }
     }
 
@@ -61,6 +87,9 @@ impl Access {
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
     }
 }
+
+/// Headers by which proxies name clients (RFC 7239, and what was there before it).
+const NAMES: [&str; 2] = ["forwarded", "x-forwarded-for"];
 
 /// The host without its port and without the brackets of IPv6.
 fn name_of(host: &str) -> Option<&str> {
@@ -107,7 +136,7 @@ mod tests {
         assert!(access("[::ffff:127.0.0.1]:7779", None).is_ok());
         assert!(access("127.0.0.1:7779", Some("")).is_err());
         let open = access("[::]:7779", Some("secret")).expect("it has a token");
-        assert!(open.is_token(Some("secret")) && !open.is_token(Some("Secret")) && !open.is_token(None));
+        assert!(open.is_token(Some(b"secret")) && !open.is_token(Some(b"Secret")) && !open.is_token(None));
         assert!(access("127.0.0.1:1", None).expect("loopback").is_token(None));
     }
 

@@ -11,7 +11,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,8 @@ fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<
     if headers.get_all(header::HOST).iter().count() != 1 || !state.access.is_host(host) {
         return Err(Refusal(StatusCode::MISDIRECTED_REQUEST, "this host name is not known here: see --dashboard-host"));
     }
-    if !state.may_ask(from.ip(), Instant::now()) {
+    let from = state.access.source(from.ip(), headers);
+    if !state.may_ask(from, Instant::now()) {
         return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many requests: wait a little"));
     }
     let is_api = path.starts_with("/api/");
@@ -76,21 +77,22 @@ fn is_from_own_page(method: &Method, headers: &HeaderMap, host: &str) -> Result<
     Ok(())
 }
 
-fn has_token(state: &DashboardState, from: SocketAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+fn has_token(state: &DashboardState, from: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
     if !state.access.has_token() {
         return Ok(());
     }
     let now = Instant::now();
-    if state.is_guessing(from.ip(), now) {
+    if state.is_guessing(from, now) {
         return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens: wait a minute"));
     }
-    let given = text(headers, header::AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer "));
+    // Bytes, for a token may be in any script.
+    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
     if state.access.is_token(given) {
         return Ok(());
     }
     // A page that opens has no token yet, and is no guess.
     if given.is_some() {
-        state.count_guess(from.ip(), now);
+        state.count_guess(from, now);
     }
     Err(Refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
 }

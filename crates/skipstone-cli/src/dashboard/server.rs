@@ -7,6 +7,7 @@ use crate::dashboard::sampler;
 use crate::dashboard::state::DashboardState;
 use crate::dashboard::{listener, routes};
 use skipstone::StatisticsReader;
+use skipstone::net::websocket::TrustedProxies;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -23,6 +24,8 @@ pub(crate) struct DashboardConfig {
     pub(crate) token: Option<String>,
     /// Host names under which browsers may find it, beside `localhost` and addresses.
     pub(crate) names: Vec<String>,
+    /// Proxies that may say whose requests they pass on.
+    pub(crate) proxies: TrustedProxies,
     pub(crate) server: ServerFacts,
     pub(crate) statistics: StatisticsReader,
     pub(crate) commands: Arc<dyn Handler>,
@@ -43,8 +46,8 @@ impl Dashboard {
     /// The address can be reached from other machines and there is no token, the token cannot be typed, or the address
     /// cannot be bound. The sentence says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
-        let DashboardConfig { listen, token, names, server, statistics, commands } = config;
-        let access = Access::new(listen, token, &names)?;
+        let DashboardConfig { listen, token, names, proxies, server, statistics, commands } = config;
+        let access = Access::new(listen, token, &names)?.behind(proxies);
         let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
         let listener = TcpListener::bind(listen).map_err(|error| {
             cannot(&format!("listen on {listen}"), error) + "; choose another address or port with --dashboard"

@@ -14,6 +14,8 @@ pub(crate) struct GameFacts {
     pub(super) ticks_per_second: u32,
     pub(super) websocket: bool,
     pub(super) token: Option<String>,
+    /// Proxies that are believed, as they were given.
+    pub(super) trusted_proxies: Vec<String>,
 }
 
 #[cfg(feature = "dashboard")]
@@ -21,6 +23,7 @@ mod present {
     use super::super::admin::Admin;
     use super::GameFacts;
     use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
+    use skipstone::net::websocket::TrustedProxies;
     use skipstone::{PeerId, Server};
     use skipstone_lab::report::output;
     use skipstone_lab::workload::{Guest, Workload};
@@ -76,6 +79,8 @@ mod present {
                 listen,
                 token: game.token.clone(),
                 names: self.dashboard_host.clone(),
+                proxies: TrustedProxies::new(&game.trusted_proxies)
+                    .map_err(|text| format!("'{text}' is no address or network: see --trusted-proxy"))?,
                 server: facts,
                 statistics: server.statistics(),
                 commands: Arc::new(admin.clone()),

@@ -152,6 +152,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         ticks_per_second: arguments.tick,
         websocket: !arguments.no_websocket,
         token: arguments.console_token.clone(),
+        trusted_proxies: arguments.trusted_proxy.clone(),
     };
     let dashboard = arguments.dashboard.listen(&facts, &admin, &server)?;
     let game = Game::new(server, arguments.workload);

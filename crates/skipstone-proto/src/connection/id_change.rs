@@ -15,14 +15,9 @@ impl Connection {
         self.identity.spare.is_wanted
     }
 
-    /// Takes an id by which the peer may reach this side after a move; `None` if there is no free one.
+    /// Takes an id by which the peer may reach this side after a move; `None` if there is no free one now.
     pub(crate) fn provide_id(&mut self, id: Option<u32>) {
-        let spare = &mut self.identity.spare;
-        spare.is_wanted = false;
-        if let Some(id) = id {
-            (spare.local, spare.given) = (id, spare.given + 1);
-            self.sending.pending.new_id = true;
-        }
+        self.sending.pending.new_id |= self.identity.spare.provide(id);
     }
 
     /// All ids of this side, the spare one included.

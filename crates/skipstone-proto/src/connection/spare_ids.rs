@@ -10,7 +10,7 @@ use crate::wire::frame;
 pub(super) struct SpareIds {
     /// The id that this side gave the peer for packets after a move; 0 for none.
     pub(super) local: u32,
-    /// How many ids this side has given in this manner.
+    /// How many ids this side has given.
     pub(super) given: u32,
     /// The id that the peer gave for packets after a move; 0 for none.
     pub(super) remote: u32,
@@ -36,6 +36,15 @@ impl SpareIds {
         }
     }
 
+    /// Takes an id to give to the peer. True if there is one; without, it is wanted still, for others leave.
+    pub(super) fn provide(&mut self, id: Option<u32>) -> bool {
+        self.is_wanted = id.is_none();
+        if let Some(id) = id {
+            (self.local, self.given) = (id, self.given + 1);
+        }
+        id.is_some()
+    }
+
     /// The id that this side gave for packets after a move, if there is one.
     pub(super) fn local(&self) -> Option<u32> {
         (self.local != 0).then_some(self.local)
@@ -57,4 +66,18 @@ pub(super) fn write_new_id(packet: &mut Packet<'_>, spare: &SpareIds) -> bool {
         packet.record(Record::Control(Control::NewId(spare.given)));
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_could_not_be_had_is_asked_for_again() {
+        let mut spare = SpareIds { is_wanted: true, ..SpareIds::default() };
+        assert!(!spare.provide(None) && spare.is_wanted, "all ids are in use");
+        assert_eq!((spare.local(), spare.given), (None, 0));
+        assert!(spare.provide(Some(7)) && !spare.is_wanted, "somebody has left");
+        assert_eq!((spare.local(), spare.given), (Some(7), 1));
+    }
 }

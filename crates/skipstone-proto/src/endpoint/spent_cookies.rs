@@ -79,6 +79,18 @@ mod tests {
     }
 
     #[test]
+    fn a_cookie_that_was_forgiven_and_used_again_is_remembered_for_as_long_as_it_is_good() {
+        let (mut spent, issued) = (SpentCookies::default(), Time::from_micros(5_000_000));
+        spent.insert(issued, &cookie(1));
+        spent.forgive(&cookie(1));
+        assert!(!spent.holds(&cookie(1)));
+        // Its first use is forgotten at last, its second one is not.
+        spent.insert(issued + LIFETIME, &cookie(1));
+        spent.insert(issued + KEPT_FOR, &cookie(2));
+        assert!(spent.holds(&cookie(1)), "until {KEPT_FOR:?} after it was issued");
+    }
+
+    #[test]
     fn of_more_than_it_keeps_the_older_ones_do_not_count_any_more() {
         let (mut spent, begin) = (SpentCookies::default(), Time::from_micros(5_000_000));
         for number in 0..KEPT_MAX + 10 {

@@ -3,6 +3,7 @@
 import { get } from "../api";
 import { h, setText } from "../dom";
 import { clock, whole } from "../format";
+import { LogLoader } from "../log_loader";
 import { LINES_MAX, filter } from "../log_store";
 import type { LineKind, LogLine } from "../types";
 import { visible } from "../virtual";
@@ -34,10 +35,13 @@ export class LogView implements View {
   private readonly kinds: HTMLSelectElement;
   private shown: LogLine[] = [];
   private isOpen = false;
-  private isLoaded = false;
+  private readonly loader: LogLoader;
   private frame = 0;
 
   constructor(private readonly model: Model) {
+    this.loader = new LogLoader(model.log, (before) =>
+      get<LogLine[]>(`api/log${before === undefined ? "" : `?before=${before}`}`),
+    );
     const option = (value: string, text: string) => h("option", { value }, text);
     this.kinds = h(
       "select",
@@ -90,10 +94,9 @@ export class LogView implements View {
 
   open(): void {
     this.isOpen = true;
-    if (!this.isLoaded) {
-      this.isLoaded = true;
-      void this.loadOlder();
-    }
+    void this.loader.load(() => {
+      this.refilter();
+    });
     this.refilter();
   }
 
@@ -113,24 +116,8 @@ export class LogView implements View {
   }
 
   onLogReset(): void {
-    this.isLoaded = false;
+    this.loader.reset();
     if (this.isOpen) this.open();
-  }
-
-  /** Fetches what was before this page, newest first. */
-  private async loadOlder(): Promise<void> {
-    for (;;) {
-      const first = this.model.log.first;
-      let lines: LogLine[];
-      try {
-        lines = await get<LogLine[]>(`api/log${first === undefined ? "" : `?before=${first}`}`);
-      } catch {
-        this.isLoaded = false;
-        return;
-      }
-      if (this.model.log.prepend(lines) === 0) return;
-      this.refilter();
-    }
   }
 
   private refilter(): void {

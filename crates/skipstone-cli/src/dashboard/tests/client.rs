@@ -2,6 +2,7 @@
 
 use crate::console::{Handler, Reply, SessionId};
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, ServerFacts, feed};
+use skipstone::net::websocket::TrustedProxies;
 use skipstone::{Server, ServerConfig};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -44,6 +45,11 @@ impl Stage {
     }
 
     pub(super) fn with_token(token: Option<&str>) -> Stage {
+        Stage::behind(&[], token)
+    }
+
+    /// A dashboard that believes these proxies.
+    pub(super) fn behind(proxies: &[&str], token: Option<&str>) -> Stage {
         let server = Server::start(ServerConfig::offline()).expect("it needs nothing");
         let (feed, intake) = feed();
         let orders = Arc::new(Orders::default());
@@ -60,6 +66,8 @@ impl Stage {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             token: token.map(Into::into),
             names: vec!["play.example".into()],
+            proxies: TrustedProxies::new(&proxies.iter().map(|it| (*it).into()).collect::<Vec<_>>())
+                .expect("addresses"),
             server: facts,
             statistics: server.statistics(),
             commands: Arc::clone(&orders) as Arc<dyn Handler>,

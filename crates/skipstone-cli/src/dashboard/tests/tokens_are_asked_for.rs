@@ -28,3 +28,32 @@ fn guesses_are_few() {
     let missing = Stage::with_token(Some("correct horse"));
     assert!((0..20).all(|_| missing.get("/api/log").0 == 401), "a page that waits for its token guesses nothing");
 }
+
+#[test]
+fn behind_a_trusted_proxy_each_operator_has_guesses_of_their_own() {
+    let with = |stage: &Stage, from: &str, token: &str| {
+        stage.ask("GET /metrics", &[from, &format!("authorization: Bearer {token}")], "").0
+    };
+    const GUESSER: &str = "x-forwarded-for: 198.51.100.9, 203.0.113.1";
+    let stage = Stage::behind(&["127.0.0.0/8"], Some("correct horse"));
+    let guesses: Vec<u16> = (0..12).map(|guess| with(&stage, GUESSER, &guess.to_string())).collect();
+    assert_eq!(guesses, [[401; 10].to_vec(), vec![429, 429]].concat());
+    assert_eq!(with(&stage, GUESSER, "correct horse"), 429);
+    for other in ["x-forwarded-for: 203.0.113.2", "forwarded: for=203.0.113.3;proto=https", "accept: text/html"] {
+        assert_eq!(with(&stage, other, "correct horse"), 200, "{other}");
+    }
+    // Whoever is no trusted proxy names nobody.
+    let wary = Stage::with_token(Some("correct horse"));
+    let from = |host: usize| format!("x-forwarded-for: 203.0.113.{host}");
+    (0..10).for_each(|host| assert_eq!(with(&wary, &from(host), "wrong"), 401));
+    assert_eq!(with(&wary, &from(99), "correct horse"), 429);
+}
+
+#[test]
+fn a_token_may_be_in_any_script() {
+    for token in ["пароль", "clé 🔑", "合言葉"] {
+        let stage = Stage::with_token(Some(token));
+        assert_eq!(stage.ask("GET /metrics", &[&format!("authorization: Bearer {token}")], "").0, 200, "{token}");
+        assert_eq!(stage.ask("GET /metrics", &["authorization: Bearer ?"], "").0, 401);
+    }
+}

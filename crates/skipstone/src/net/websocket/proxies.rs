@@ -24,7 +24,7 @@ impl TrustedProxies {
     }
 
     /// Whether this is the address of a trusted proxy.
-    pub(crate) fn has(&self, address: IpAddr) -> bool {
+    pub fn has(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.has(address.to_canonical()))
     }
 
@@ -32,7 +32,7 @@ impl TrustedProxies {
     /// proxy on the way adds an address at the end, and the client itself may have written anything before: so the last
     /// address that is no trusted proxy's counts.
     #[cfg(feature = "websocket")]
-    pub(super) fn client<'a>(&self, lists: impl DoubleEndedIterator<Item = &'a str>) -> Option<IpAddr> {
+    pub fn client<'a>(&self, lists: impl DoubleEndedIterator<Item = &'a str>) -> Option<IpAddr> {
         let addresses = lists.rev().flat_map(|list| list.rsplit(',')).map(hop);
         // An address that cannot be read hides all before it.
         addresses.map_while(|address| address).find(|address| !self.has(*address))
