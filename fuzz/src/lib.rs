@@ -5,7 +5,9 @@ mod input;
 mod operations;
 mod pair;
 mod parsing;
+mod streams;
 
 pub use operations::operations;
 pub use pair::pair;
 pub use parsing::{decode, round_trip};
+pub use streams::{http3, proxy_header, stream_messages};

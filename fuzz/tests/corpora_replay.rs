@@ -5,11 +5,14 @@ use std::path::Path;
 
 type Body = fn(&[u8]);
 
-const TARGETS: [(&str, Body); 4] = [
+const TARGETS: [(&str, Body); 7] = [
     ("decode", skipstone_fuzz::decode),
     ("round_trip", skipstone_fuzz::round_trip),
     ("operations", skipstone_fuzz::operations),
     ("pair", skipstone_fuzz::pair),
+    ("http3", skipstone_fuzz::http3),
+    ("proxy_header", skipstone_fuzz::proxy_header),
+    ("stream_messages", skipstone_fuzz::stream_messages),
 ];
 
 #[test]
@@ -44,3 +47,22 @@ fn random_inputs() {
 }
 
 const SEEDS: u64 = 300;
+
+/// A corpus of inputs that are all refused would find nothing behind the first check.
+#[test]
+fn corpora_reach_what_is_whole() {
+    use skipstone::http3_fuzzed::{http3_capsules, http3_request};
+    use skipstone::net::websocket::fuzzed::{Understood, proxy_header, stream_messages};
+    let kept = |path: &str| {
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(path)).expect("it is kept")
+    };
+    let request = kept("http3/connect");
+    assert_eq!(http3_request(&request), Some(Ok(request.len())));
+    assert_eq!(http3_request(&kept("http3/other_origin")), Some(Err("refused")));
+    assert_eq!(http3_capsules(&kept("http3/close_in_two"), 1), Ok(Some("gone".into())));
+    for header in ["v1_tcp4", "v1_tcp6", "v1_unknown", "v2_tcp4", "v2_tcp6", "v2_local", "v2_tlv"] {
+        let verdict = proxy_header(&kept(&format!("proxy_header/{header}")));
+        assert!(matches!(verdict, Understood::Whole(_)), "{header}: {verdict:?}");
+    }
+    assert_eq!(stream_messages(&kept("stream_messages/several")).0.len(), 3);
+}

@@ -112,6 +112,9 @@ mod websocket_rules;
 pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
+#[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
+#[doc(hidden)]
+pub use driver::fuzzed as http3_fuzzed;
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
 pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats, WebTransportStats};

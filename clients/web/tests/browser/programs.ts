@@ -1,6 +1,7 @@
 // The project's own tool as a server and as a native player. SKIPSTONE_BIN says where it lies.
 
 import { spawn, type ChildProcess } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { createServer, type AddressInfo } from "node:net";
 
 const BIN =
@@ -68,15 +69,25 @@ export async function chat(url: string, name: string): Promise<Program> {
   return player;
 }
 
-/** A port that is free for TCP now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
+/** A port that is free for TCP and UDP now. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const tcp = createServer();
+    await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket("udp4");
+    const isFree = await new Promise<boolean>((resolve) => {
+      udp.once("error", () => resolve(false));
+      udp.bind(port, "127.0.0.1", () => resolve(true));
     });
-  });
+    if (isFree) {
+      udp.close();
+    }
+    await new Promise((resolve) => tcp.close(resolve));
+    if (isFree) {
+      return port;
+    }
+  }
 }
 
 /** Waits until there is something. */

@@ -1,39 +1,15 @@
 // A page over real WebTransport datagrams, and over the WebSocket where the session cannot be had. Skipped where the server of this
 // build has no WebTransport, or where there is no openssl to make a certificate that browsers take by its hash.
 
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Page } from "./browsers";
+import { certificate } from "./certificate";
 import { chat, freePort, serve, until, type Program } from "./programs";
 import { roundTrip, sendAndCompute } from "./busy";
 import { serveSite, type Site } from "./site";
-
-/** A certificate on P-256 for 13 days, in this folder, and its hash; `undefined` without openssl. */
-function certificate(folder: string): string | undefined {
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const request = [
-    "req",
-    "-x509",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-days",
-    "13",
-  ];
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
-  try {
-    execFileSync("openssl", [...request, ...names, "-keyout", key, "-out", cert], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
-  return new X509Certificate(readFileSync(cert)).fingerprint256.replaceAll(":", "").toLowerCase();
-}
 
 describe.each(KINDS)("$name by WebTransport", (kind) => {
   if (kind.missing !== undefined) {

@@ -240,7 +240,7 @@ impl Game {
 }
 
 /// The last lines of `stats`: the driver's own counters.
-fn driver(driver: &DriverStats) -> [String; 3] {
+fn driver(driver: &DriverStats) -> [String; 4] {
     let dtls = &driver.dtls;
     let sessions = named(&[
         ("open", dtls.open),
@@ -261,13 +261,36 @@ fn driver(driver: &DriverStats) -> [String; 3] {
         ("breaches", webtransport.breaches),
         ("datagrams dropped", webtransport.dropped),
     ]);
+    let streams = &driver.streams;
+    let streams = named(&[
+        ("accepted", streams.accepted),
+        ("timed out", streams.timed_out),
+        ("displaced", streams.displaced),
+        ("answered", streams.answered),
+        ("not upgraded", streams.not_upgraded),
+        ("lost", streams.lost),
+        ("closed", streams.closed),
+        ("malformed requests", streams.malformed_requests),
+        ("oversized requests", streams.oversized_requests),
+        ("broken frames", streams.broken_frames),
+        ("oversized messages", streams.oversized_messages),
+        ("TLS failures", streams.tls_failures),
+        ("bad PROXY headers", streams.bad_proxy_headers),
+        ("not taken", streams.not_taken),
+        ("foreign", streams.foreign),
+    ]);
     let calls = named(&[
         ("rounds", driver.rounds),
         ("send calls", driver.send_calls),
         ("send errors", driver.send_errors),
         ("kernel receive drops", driver.sockets.receive_drops),
     ]);
-    [format!("DTLS sessions: {sessions}"), format!("WebTransport: {pages}"), format!("driver {calls}")]
+    [
+        format!("DTLS sessions: {sessions}"),
+        format!("WebTransport: {pages}"),
+        format!("TCP streams: {streams}"),
+        format!("driver {calls}"),
+    ]
 }
 
 fn named(counts: &[(&str, u64)]) -> String {

@@ -53,7 +53,7 @@ pub(crate) struct Share {
 /// Chromium opens 255 WebSockets in a page.
 pub(crate) const CLIENTS_MAX: usize = 200;
 /// How long a browser may take to show its page.
-const START_MAX: Duration = Duration::from_secs(40);
+const START_MAX: Duration = Duration::from_secs(90);
 
 impl Pages {
     /// Starts a browser for each share, each with a profile of its own, and waits for their pages.
@@ -89,7 +89,7 @@ impl Pages {
                 return Err(format!("a headless browser ended at once: {ended}"));
             }
             if Instant::now() > end {
-                return Err("a headless browser did not show the page of stress clients within 40 s".into());
+                return Err("a headless browser did not show the page of stress clients within 90 s".into());
             }
         }
         Ok(())

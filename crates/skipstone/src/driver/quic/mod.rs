@@ -13,6 +13,8 @@
 
 mod capsules;
 mod config;
+#[cfg(feature = "unstable")]
+pub mod fuzzed;
 mod guest;
 mod identifiers;
 mod outgoing;

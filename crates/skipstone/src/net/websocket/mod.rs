@@ -20,6 +20,8 @@ mod connection;
 mod entrance;
 #[cfg(feature = "websocket")]
 mod frames;
+#[cfg(all(feature = "unstable", feature = "websocket"))]
+pub mod fuzzed;
 mod gate;
 #[cfg(feature = "websocket")]
 mod handshake;

@@ -1,0 +1,28 @@
+//! What strangers' bytes on HTTP/3 streams are read by, for the fuzz targets.
+
+use super::capsules::Capsules;
+use super::request::{PageRules, Verdict, judge};
+
+/// Whether the bytes of a request so far, read at these rules' server, can still become one: `None` if more are needed, else the
+/// bytes of a request that was granted, or the refusal.
+pub fn http3_request(bytes: &[u8]) -> Option<Result<usize, &'static str>> {
+    let rules = PageRules::new(&["https://game.example".into()], &["game.example".into()]);
+    match judge(bytes, &rules) {
+        Verdict::Incomplete => None,
+        Verdict::Granted { bytes } => Some(Ok(bytes)),
+        Verdict::Refused(_) => Some(Err("refused")),
+        Verdict::Malformed => Some(Err("malformed")),
+    }
+}
+
+/// How a session's CONNECT stream ends, if its bytes are cut into pieces of this length: with the reason of a close, with nothing
+/// yet, or with an error.
+pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Result<Option<String>, ()> {
+    let mut capsules = Capsules::default();
+    for piece in bytes.chunks(piece_bytes.max(1)) {
+        if let Some(close) = capsules.handle(piece).map_err(drop)? {
+            return Ok(Some(close.reason));
+        }
+    }
+    Ok(None)
+}
