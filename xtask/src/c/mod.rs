@@ -47,14 +47,3 @@ fn build(tree: &Tree) -> Result<(), String> {
     cargo.args(["build", "--package", "skipstone-ffi"]);
     process::run(cargo)
 }
-
-/// Runs a check that counts as one test.
-fn one(outcome: Result<(), String>) -> Tally {
-    match outcome {
-        Ok(()) => Tally::ONE_PASSED,
-        Err(why) => {
-            println!("{why}");
-            Tally::ONE_FAILED
-        }
-    }
-}

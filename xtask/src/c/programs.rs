@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::one;
 use crate::process;
 use crate::tally::Tally;
 use crate::tree::Tree;
@@ -111,6 +110,17 @@ pub(super) fn count_ok(program: Command) -> Tally {
         tally.failed += 1;
     }
     tally
+}
+
+/// Runs a check that counts as one test.
+pub(super) fn one(outcome: Result<(), String>) -> Tally {
+    match outcome {
+        Ok(()) => Tally::ONE_PASSED,
+        Err(why) => {
+            println!("{why}");
+            Tally::ONE_FAILED
+        }
+    }
 }
 
 /// Where cargo has put the library.
