@@ -14,7 +14,7 @@ const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wcon
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
 /// The programs that show, which test themselves when they are told to.
-const EXAMPLES: &[&str] = &["echo.c", "bots.c", "echo.cpp"];
+const EXAMPLES: &[&str] = &["echo.c", "bots.c", "bench_server.c", "echo.cpp"];
 /// A program that takes longer hangs.
 const SECONDS_MAX: &str = "120";
 
