@@ -84,7 +84,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "xtask",
         &[
             &["browsers_bench", "house", "steps"],
-            &["interop"],
+            &["c", "interop"],
             &[
                 "alone",
                 "claims",
