@@ -5,6 +5,7 @@
 mod alone;
 mod arguments;
 mod claims;
+mod csharp;
 mod dashboard;
 mod features;
 mod files;

@@ -71,6 +71,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &[
                 "alone",
                 "claims",
+                "csharp",
                 "dashboard",
                 "features",
                 "flood",

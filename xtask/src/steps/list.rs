@@ -4,7 +4,7 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
+    alone, claims, csharp, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
     vectors, web, windows,
 };
 
@@ -150,6 +150,13 @@ pub(super) const STEPS: &[Step] = &[
         about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are added with apt-get",
         is_fast: false,
         run: |tree, _| web::browsers(tree),
+    },
+    Step {
+        name: "csharp",
+        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
+                from PyPI, the compiler from npm",
+        is_fast: false,
+        run: |tree, _| csharp::step(tree),
     },
 ];
 
