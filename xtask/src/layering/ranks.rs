@@ -59,6 +59,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["clean"],
         ],
     ),
+    (
+        "crates/skipstone-ffi",
+        &[&["boundary"], &["impairment", "kept", "table"], &["convert", "slot"], &["failure"], &["log"], &["types"]],
+    ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
     ("examples", &[&["dots"], &["chat", "echo", "listen_server", "query", "reconnect", "typed"]]),

@@ -1,0 +1,161 @@
+//! Events: from the library's to the caller's array. Their bytes stay where they are, and are lent until the next poll.
+
+use super::raw;
+use crate::convert;
+use crate::failure::{Failure, call};
+use crate::slot::{Engine, Held, State};
+use crate::types::*;
+use crate::{kept, table};
+use library::Event;
+use std::ffi::{CString, c_char};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Takes up to `capacity` events, and tells in `count` how many there were.
+///
+/// What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
+/// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skipstone_poll(
+    handle: SkipstoneHandle,
+    events: *mut SkipstoneEvent,
+    capacity: u32,
+    count: *mut u32,
+) -> SkipstoneStatus {
+    call(|| {
+        // SAFETY: the caller's pointer.
+        unsafe { raw::put("count", count, 0) }?;
+        raw::check_room("events", events, capacity)?;
+        let slot = table::find(handle).inspect_err(|_| kept::give_back(handle))?;
+        let mut state = slot.lock()?;
+        state.held.begin()?;
+        if capacity == 0 {
+            state.held.release();
+            return Ok(());
+        }
+        let mut taken = 0;
+        while taken < capacity {
+            let Some(event) = next(&mut state)? else { break };
+            // SAFETY: the array has `capacity` places.
+            unsafe { events.add(taken as usize).write(lend(&mut state.held, event)) };
+            taken += 1;
+        }
+        // SAFETY: it was written to above.
+        unsafe { count.write(taken) };
+        Ok(())
+    })
+}
+
+/// Waits until there is an event, for `timeout_us` at most. A stepped handle is driven meanwhile. Other threads may use the
+/// handle while this one waits.
+#[unsafe(no_mangle)]
+pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> SkipstoneStatus {
+    call(|| {
+        let end = Instant::now().checked_add(Duration::from_micros(timeout_us));
+        let slot = table::find(handle)?;
+        loop {
+            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            let mut state = slot.lock()?;
+            let begun = Instant::now();
+            let slice = left.min(SLICE);
+            match state.engine()? {
+                Engine::Server(server) => server.wait(slice),
+                Engine::Client(connection) => connection.client.wait(slice),
+            }
+            drop(state);
+            // Something came before the time was over.
+            if begun.elapsed() < slice || left <= SLICE {
+                return Ok(());
+            }
+            while slot.is_wanted() {
+                std::thread::yield_now();
+            }
+        }
+    })
+}
+
+/// Other threads wait for the handle no longer than this.
+const SLICE: Duration = Duration::from_millis(2);
+
+/// The next event, of which the handle remembers what later calls need.
+fn next(state: &mut State) -> Result<Option<Event>, Failure> {
+    match state.engine()? {
+        Engine::Server(server) => Ok(server.poll_event()),
+        Engine::Client(connection) => {
+            let event = connection.client.poll_event();
+            match &event {
+                Some(Event::Connected { settings, .. }) => connection.settings = Some(settings.clone()),
+                Some(Event::Closed { .. }) => connection.is_closed = true,
+                _ => {}
+            }
+            Ok(event)
+        }
+    }
+}
+
+/// The event as the caller sees it. What it points to is kept.
+fn lend(held: &mut Held, event: Event) -> SkipstoneEvent {
+    let mut lent = SkipstoneEvent {
+        kind: 0,
+        channel: 0,
+        detail: 0,
+        peer: convert::peer_number(event.peer()),
+        data: std::ptr::null(),
+        length: 0,
+        age_us: 0,
+        id: 0,
+        code: 0,
+        address: std::ptr::null(),
+        reserved: 0,
+    };
+    match &event {
+        Event::Requested { token, remote, .. } => {
+            lent.kind = SkipstoneEventKind::Requested as u32;
+            lend_bytes(&mut lent, token);
+            lent.address = address(held, *remote);
+        }
+        Event::Connected { .. } => lent.kind = SkipstoneEventKind::Connected as u32,
+        Event::Message { channel, payload, age, .. } => {
+            lent.kind = SkipstoneEventKind::Message as u32;
+            lent.channel = *channel;
+            lend_bytes(&mut lent, payload);
+            lent.age_us = u32::try_from(age.as_micros()).unwrap_or(u32::MAX);
+        }
+        Event::Acknowledged { id, channel, .. } => {
+            lent.kind = SkipstoneEventKind::Acknowledged as u32;
+            (lent.id, lent.channel) = (id.0, *channel);
+        }
+        Event::GivenUp { id, channel, why, .. } => {
+            lent.kind = SkipstoneEventKind::GivenUp as u32;
+            (lent.id, lent.channel) = (id.0, *channel);
+            lent.detail = convert::given_up(*why) as u16;
+        }
+        Event::PathChanged { path, .. } => {
+            lent.kind = SkipstoneEventKind::PathChanged as u32;
+            lent.address = address(held, path.remote);
+        }
+        Event::Closed { close, .. } => {
+            lent.kind = SkipstoneEventKind::Closed as u32;
+            lent.code = close.code;
+            lend_bytes(&mut lent, &close.reason);
+            lent.detail = convert::closed_by(close.by) as u16;
+        }
+        // A kind that this version has no number for.
+        _ => {}
+    }
+    held.events.push(event);
+    lent
+}
+
+/// The bytes of an event do not move when the event does: they are behind a pointer of its own.
+fn lend_bytes(lent: &mut SkipstoneEvent, bytes: &library::Bytes) {
+    lent.data = bytes.as_ptr();
+    // No message is longer than a u32 says.
+    lent.length = bytes.len() as u32;
+}
+
+fn address(held: &mut Held, address: SocketAddr) -> *const c_char {
+    let text = CString::new(address.to_string()).expect("no address has a NUL in it");
+    held.texts.push(text);
+    held.texts[held.texts.len() - 1].as_ptr()
+}

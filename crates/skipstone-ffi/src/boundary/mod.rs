@@ -1,0 +1,12 @@
+//! The exported functions, by what they are about, and `raw`, which follows the caller's pointers. Each function checks what can
+//! be checked: NULL, alignment, lengths, UTF-8, sizes, handles. It must believe that a pointer which is not NULL points to what
+//! the header says.
+
+mod both;
+mod client;
+mod client_config;
+mod events;
+mod library_wide;
+mod raw;
+mod server;
+mod server_config;

@@ -1,0 +1,135 @@
+//! A server's configuration, from the caller's structure.
+
+use super::raw;
+use crate::convert::{self, congestion, flag, merging, some, threading};
+use crate::failure::Failure;
+use crate::types::*;
+use library::{Bytes, MemoryBudget, Redundancy, Security, ServerConfig, Settings};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// # Safety
+/// `config` is NULL, or points to a structure as the header has it, whose pointers point to what its counts say.
+pub(super) unsafe fn read(config: *const SkipstoneServerConfig) -> Result<ServerConfig, Failure> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { raw::read("config", config, convert::server_defaults()) }?;
+    // SAFETY: the caller's promise.
+    let listen = unsafe { raw::text_or_none("listen", given.listen) }?;
+    let mut config = match listen {
+        None => ServerConfig::offline(),
+        Some(text) => {
+            let address: SocketAddr = text.parse().map_err(|_| {
+                Failure::value("listen", text, "an address and a port, as in 0.0.0.0:7777 or [::]:7777")
+            })?;
+            let mut config = ServerConfig::new(address);
+            // SAFETY: the caller's promise.
+            config.security = unsafe { security(&given) }?;
+            config.websocket = flag("websocket", given.websocket.into())?;
+            config
+        }
+    };
+    config.webtransport = flag("webtransport", given.webtransport.into())?;
+    config.threading = threading(given.threading)?;
+    // SAFETY: the caller's promise.
+    config.settings = unsafe { settings(&given) }?;
+    // SAFETY: the caller's promise.
+    unsafe { inbound(&given, &mut config) }?;
+    // SAFETY: the caller's promise.
+    unsafe { streams(&given, &mut config) }?;
+    config.memory = MemoryBudget {
+        connection: given.memory_per_connection,
+        network: given.memory_per_network,
+        endpoint: given.memory_max,
+    };
+    config.merging = merging(given.merging_us);
+    config.handshake_timeout = Duration::from_micros(given.handshake_timeout_us);
+    config.connections_max = given.connections_max;
+    config.shards = given.shards;
+    config.queue_bytes_max = given.queue_bytes_max;
+    config.congestion = congestion(given.congestion)?;
+    config.bandwidth_max_per_peer = some(given.bandwidth_max_per_peer);
+    config.bandwidth_max = some(given.bandwidth_max);
+    config.transfer_bytes_min = some(given.transfer_bytes_min);
+    if !given.query_answer.is_null() {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { raw::bytes("query_answer", given.query_answer, given.query_answer_length as usize) }?;
+        config.query_answer = Some(Bytes::copy_from_slice(answer));
+    }
+    if flag("impaired", given.impaired)? {
+        config.impairment = Some(crate::impairment::of(&given.up, &given.down, given.impairment_seed)?);
+    }
+    Ok(config)
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn security(given: &SkipstoneServerConfig) -> Result<Option<Security>, Failure> {
+    // SAFETY: the caller's promise.
+    let certificate = || unsafe { raw::text("certificate", given.certificate) };
+    // SAFETY: the caller's promise.
+    let key = unsafe { raw::text_or_none("key", given.key) }?;
+    let security = match given.security {
+        0 => Security::self_signed()?,
+        1 => Security::self_signed_kept_in(certificate()?)?,
+        2 => Security::from_files(certificate()?, key.map(std::path::Path::new))?,
+        3 => {
+            let certificate = certificate()?;
+            Security::from_pem(certificate.as_bytes(), key.unwrap_or(certificate).as_bytes())?
+        }
+        4 => Security::plain(),
+        value => return Err(Failure::value("security", value, "a SkipstoneSecurity, 0 to 4")),
+    };
+    Ok(Some(match flag("allows_plain", given.allows_plain.into())? {
+        true => security.allowing_plain(),
+        false => security,
+    }))
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
+    let defaults = Settings::default();
+    let initial = convert::channel_of(&defaults.channels[0]);
+    // SAFETY: the caller's promise.
+    let channels = unsafe { raw::read_all("channels", given.channels, given.channel_count, initial) }?;
+    let rules = channels.iter().map(convert::rule_of).collect::<Result<Vec<_>, _>>()?;
+    let mode = convert::redundancy(given.redundancy, given.redundancy_first, given.redundancy_second)?;
+    let datagram_bytes_max = u16::try_from(given.datagram_bytes_max)
+        .map_err(|_| Failure::value("datagram_bytes_max", given.datagram_bytes_max, "256 to 65,507"))?;
+    Ok(Settings {
+        idle_timeout: Duration::from_micros(given.idle_timeout_us),
+        keepalive: Duration::from_micros(given.keepalive_us),
+        ack_delay: Duration::from_micros(given.ack_delay_us),
+        ack_delay_max: Duration::from_micros(given.ack_delay_max_us),
+        message_bytes_max: given.message_bytes_max,
+        window_bytes: given.window_bytes,
+        datagram_bytes_max,
+        merging: merging(given.client_merging_us),
+        channels: if rules.is_empty() { defaults.channels } else { rules },
+        redundancy: Redundancy { mode, budget_percent: given.redundancy_budget_percent },
+    })
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn inbound(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> Result<(), Failure> {
+    let initial = convert::inbound_of(&library::InboundRule::new(0..=0));
+    // SAFETY: the caller's promise.
+    let rules = unsafe { raw::read_all("inbound", given.inbound, given.inbound_count, initial) }?;
+    config.inbound = rules.iter().map(convert::inbound_rule).collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn streams(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> Result<(), Failure> {
+    config.websocket_rules.requires_tls = flag("requires_tls", given.requires_tls.into())?;
+    // SAFETY: the caller's promise.
+    config.websocket_rules.origins = unsafe { raw::texts("origins", given.origins, given.origin_count) }?;
+    // SAFETY: the caller's promise.
+    config.websocket_rules.hosts = unsafe { raw::texts("hosts", given.hosts, given.host_count) }?;
+    // SAFETY: the caller's promise.
+    config.trusted_proxies =
+        unsafe { raw::texts("trusted_proxies", given.trusted_proxies, given.trusted_proxy_count) }?;
+    Ok(())
+}

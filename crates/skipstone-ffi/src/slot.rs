@@ -1,0 +1,130 @@
+//! A server or a client, with the events that its application may still read. A lock makes calls from several threads safe;
+//! events belong to the thread that polled them.
+
+use crate::failure::Failure;
+use crate::types::SkipstoneStatus;
+use library::{Client, ClientConfig, Event, Server, Settings};
+use std::ffi::CString;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::ThreadId;
+
+/// What a handle stands for.
+pub(crate) struct Slot {
+    state: Mutex<State>,
+    /// Threads that want the lock, so that one which waits for events lets them have it.
+    wanting: AtomicU32,
+}
+
+pub(crate) struct State {
+    /// Empty once the handle has ended.
+    pub(crate) engine: Option<Engine>,
+    pub(crate) held: Held,
+}
+
+pub(crate) enum Engine {
+    Server(Box<Server>),
+    Client(Box<Connection>),
+}
+
+/// A client, and how it came to be, so that it can connect again.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    /// None: a server of this process, which no URL names.
+    pub(crate) url: Option<String>,
+    pub(crate) token: Vec<u8>,
+    pub(crate) config: ClientConfig,
+    /// The server's, from the last time that the client was let in.
+    pub(crate) settings: Option<Arc<Settings>>,
+    pub(crate) is_closed: bool,
+}
+
+/// Events that were polled and may still be read.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) events: Vec<Event>,
+    pub(crate) texts: Vec<CString>,
+    poller: Option<ThreadId>,
+}
+
+impl Held {
+    /// Ends what was polled before, by this thread or by nobody.
+    pub(crate) fn begin(&mut self) -> Result<(), Failure> {
+        let me = std::thread::current().id();
+        if self.poller.is_some_and(|poller| poller != me) {
+            let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
+                        one call skipstone_poll with a capacity of 0 first";
+            return Err(Failure::new(SkipstoneStatus::WrongThread, text));
+        }
+        self.poller = Some(me);
+        self.events.clear();
+        self.texts.clear();
+        Ok(())
+    }
+
+    /// The thread that polled reads nothing more: any thread may poll next.
+    pub(crate) fn release(&mut self) {
+        self.poller = None;
+    }
+
+    /// Whether another thread may still read events.
+    pub(crate) fn is_read_elsewhere(&self) -> bool {
+        let me = std::thread::current().id();
+        !self.events.is_empty() && self.poller.is_some_and(|poller| poller != me)
+    }
+}
+
+impl Slot {
+    pub(crate) fn new(engine: Engine) -> Self {
+        let state = State { engine: Some(engine), held: Held::default() };
+        Slot { state: Mutex::new(state), wanting: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn lock(&self) -> Result<MutexGuard<'_, State>, Failure> {
+        if let Ok(state) = self.state.try_lock() {
+            return Ok(state);
+        }
+        self.wanting.fetch_add(1, Ordering::SeqCst);
+        let locked = self.state.lock();
+        self.wanting.fetch_sub(1, Ordering::SeqCst);
+        locked.map_err(|_| {
+            let text =
+                "an earlier call with this handle failed by a mistake in Skipstone: release the handle and start anew";
+            Failure::new(SkipstoneStatus::Internal, text)
+        })
+    }
+
+    /// Whether another thread waits for the lock.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanting.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl State {
+    pub(crate) fn engine(&mut self) -> Result<&mut Engine, Failure> {
+        self.engine.as_mut().ok_or_else(ended)
+    }
+
+    pub(crate) fn server(&mut self) -> Result<&mut Server, Failure> {
+        match self.engine()? {
+            Engine::Server(server) => Ok(server),
+            Engine::Client(_) => Err(wrong_kind("a client", "a server")),
+        }
+    }
+
+    pub(crate) fn connection(&mut self) -> Result<&mut Connection, Failure> {
+        match self.engine()? {
+            Engine::Client(connection) => Ok(connection),
+            Engine::Server(_) => Err(wrong_kind("a server", "a client")),
+        }
+    }
+}
+
+/// The handle ended in another thread, between finding it and this.
+pub(crate) fn ended() -> Failure {
+    Failure::new(SkipstoneStatus::BadHandle, "the handle was stopped, closed or released by another thread")
+}
+
+fn wrong_kind(what: &str, wanted: &str) -> Failure {
+    Failure::new(SkipstoneStatus::WrongKind, format!("the handle is of {what}, and this function is for {wanted}"))
+}

@@ -1,0 +1,139 @@
+//! Statistics: snapshots, up to 50 ms old.
+
+/// Counters of one direction.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneFlow {
+    /// Datagrams.
+    pub datagrams: u64,
+    /// Messages of the application.
+    pub messages: u64,
+    /// Bytes of those messages.
+    pub payload_bytes: u64,
+    /// Bytes of the datagrams.
+    pub datagram_bytes: u64,
+    /// Bytes of the datagrams with IP and carrier headers.
+    pub ip_bytes: u64,
+}
+
+/// Counters of a connection, or of all. They only grow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneStats {
+    /// Bytes of this structure; set it before the call.
+    pub size: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// What was sent.
+    pub sent: SkipstoneFlow,
+    /// What was received and authenticated.
+    pub received: SkipstoneFlow,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Packets declared lost whose acknowledgement came later.
+    pub packets_spurious: u64,
+    /// Messages and fragments retransmitted.
+    pub resent: u64,
+    /// Packets whose acknowledgement was overdue.
+    pub probes: u64,
+    /// Repair packets sent.
+    pub repairs_sent: u64,
+    /// Copies of retransmissions, and packets that repeat messages.
+    pub copies_sent: u64,
+    /// Bytes of these.
+    pub redundancy_bytes_sent: u64,
+    /// Packets of the peer that were lost and recovered here.
+    pub packets_recovered: u64,
+    /// Packets sent here that were lost and that the peer recovered.
+    pub packets_recovered_by_peer: u64,
+    /// Times that the connection moved to a new address.
+    pub paths_changed: u64,
+    /// Messages refused or dropped by a full queue.
+    pub queue_overflows: u64,
+    /// Datagrams, packets and messages that were dropped on arrival, for any reason.
+    pub drops: u64,
+}
+
+/// A connection at one moment.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneOverview {
+    /// Bytes of this structure; set it before the call.
+    pub size: u32,
+    /// Bytes of a datagram at present: what the path is known to carry.
+    pub datagram_bytes: u32,
+    /// The connection.
+    pub peer: u64,
+    /// Smoothed round-trip time.
+    pub rtt_us: u64,
+    /// Its variation.
+    pub rtt_variation_us: u64,
+    /// The least that was measured; 0 before the first.
+    pub rtt_min_us: u64,
+    /// Messages that wait or are in flight.
+    pub queued_messages: u64,
+    /// Their bytes.
+    pub queued_bytes: u64,
+    /// Bytes of messages that arrived and wait for earlier ones.
+    pub held_bytes: u64,
+    /// Bytes in flight.
+    pub bytes_in_flight: u64,
+    /// Bytes that may be in flight.
+    pub congestion_window: u64,
+    /// Messages per second to the peer, over about a second.
+    pub sent_messages_per_second: f64,
+    /// Bytes per second to the peer, headers included.
+    pub sent_bytes_per_second: f64,
+    /// Share of packets to the peer that the path lost, 0 to 1.
+    pub sent_loss: f64,
+    /// Messages per second from the peer.
+    pub received_messages_per_second: f64,
+    /// Bytes per second from the peer, headers included.
+    pub received_bytes_per_second: f64,
+    /// Share of packets from the peer that the path lost, 0 to 1.
+    pub received_loss: f64,
+    /// What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
+    pub carrier: [u8; 8],
+    /// The connection's counters. Its `size` is set by the library.
+    pub stats: SkipstoneStats,
+}
+
+/// Counters of the drivers and their sockets.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneDriverStats {
+    /// Bytes of this structure; set it before the call.
+    pub size: u32,
+    /// 1: the system granted smaller socket buffers than asked for.
+    pub are_buffers_short: u32,
+    /// Rounds of the drivers' loops.
+    pub rounds: u64,
+    /// System calls that sent datagrams.
+    pub send_calls: u64,
+    /// Datagrams that the system refused to send.
+    pub send_errors: u64,
+    /// Datagrams that the system dropped because a receive buffer was full.
+    pub receive_drops: u64,
+    /// WebSockets in clear, open now.
+    pub websockets: u64,
+    /// WebSockets over TLS, open now.
+    pub secure_websockets: u64,
+    /// TCP connections without WebSocket, open now.
+    pub raw_streams: u64,
+    /// Clients of this process, open now.
+    pub locals: u64,
+    /// DTLS sessions, open now.
+    pub dtls_sessions: u64,
+    /// QUIC connections of WebTransport, open now.
+    pub webtransport_sessions: u64,
+}
+
+/// A client's estimate of the server's clock.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneServerTime {
+    /// How long the server has been running: what skipstone_server_time says there.
+    pub at_us: u64,
+    /// The greatest difference between the two, in both directions.
+    pub error_us: u64,
+}

@@ -1,0 +1,315 @@
+//! Numbers with names. C passes them as plain integers, so an unknown one is an error and never a value of these types.
+
+/// How a call ended. Every call but those that cannot fail gives one; skipstone_last_error has the text.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneStatus {
+    /// Done.
+    Ok = 0,
+    /// A pointer is NULL that must not be, or is not aligned for what it points to.
+    BadPointer = -1,
+    /// A text is not UTF-8.
+    NotUtf8 = -2,
+    /// The leading `size` of a structure is not one that this library knows: the header is of another version, or the
+    /// structure was not initialised.
+    BadSize = -3,
+    /// A number or a text is out of its range; the text names it.
+    BadValue = -4,
+    /// No server or client has this handle: it is 0, has ended, or never was one.
+    BadHandle = -5,
+    /// The handle is of a client where a server's is wanted, or the reverse.
+    WrongKind = -6,
+    /// Another thread has polled events of this handle and may still read them.
+    WrongThread = -7,
+    /// The caller's buffer is too small; the length that is needed is told.
+    BufferTooSmall = -8,
+    /// There is not enough memory.
+    OutOfMemory = -9,
+    /// The library is older than the header, or of another major version.
+    WrongAbi = -10,
+    /// The library was built without what this needs; the text names the feature.
+    NotBuilt = -11,
+    /// The system refused something: a socket, a thread, a file.
+    System = -12,
+    /// The URL cannot be read.
+    BadUrl = -13,
+    /// The certificate or its key cannot be used.
+    BadIdentity = -14,
+    /// Nobody can be trusted as asked.
+    BadTrust = -15,
+    /// The handle has no peer of this number.
+    UnknownPeer = -16,
+    /// The connection is not established, is closing, or has ended.
+    NotConnected = -17,
+    /// No rule of the server's channel table covers this channel.
+    NoSuchChannel = -18,
+    /// An inbound rule reserves this channel for the clients.
+    WrongDirection = -19,
+    /// The message, or the token, is longer than is allowed.
+    TooLong = -20,
+    /// The channel's queue to this peer is full.
+    QueueFull = -21,
+    /// The queue to the driver's thread is full: try again at the next tick.
+    DriverBusy = -22,
+    /// The driver's thread has ended; skipstone_failure says why.
+    DriverGone = -23,
+    /// The client does not wait for a decision: it was accepted or refused before.
+    NotWaiting = -24,
+    /// There is no such figure, at least not yet.
+    NotAvailable = -25,
+    /// The connection has not ended: close it first, or wait for its SKIPSTONE_EVENT_KIND_CLOSED.
+    StillOpen = -26,
+    /// A mistake in the library itself. The handle cannot be used any more; release it.
+    Internal = -99,
+}
+
+/// What happened.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneEventKind {
+    /// A client requests a connection. `data` is its token, `address` where it comes from. Answer with
+    /// skipstone_server_accept or skipstone_server_refuse.
+    Requested = 1,
+    /// The connection is established: messages can be sent.
+    Connected = 2,
+    /// A message arrived. `data` is the message, `channel` its channel, `age_us` how late it is.
+    Message = 3,
+    /// The peer has the message `id`. Only on channels with receipts.
+    Acknowledged = 4,
+    /// The message `id` will not be sent (again); `detail` is a SkipstoneGivenUp.
+    GivenUp = 5,
+    /// A client's address changed to `address`. The connection continues.
+    PathChanged = 6,
+    /// The connection ended: the last of its events. `code` is a SkipstoneCloseCode or the application's own, `data` the
+    /// reason as text (UTF-8 as a rule, without a NUL behind it), `detail` a SkipstoneClosedBy.
+    Closed = 7,
+}
+
+/// Why a message will not be sent (again).
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneGivenUp {
+    /// A reason that this version has no number for.
+    Other = 0,
+    /// The queue was full, and the channel refuses then.
+    QueueFull = 1,
+    /// The queue was full, and the channel drops its oldest message then.
+    Dropped = 2,
+    /// A newer message of a sequenced channel took its place.
+    Superseded = 3,
+    /// The packet that held it was lost, and the channel does not retransmit.
+    Lost = 4,
+    /// The client takes no messages of this length.
+    TooLong = 5,
+    /// The connection ended first.
+    Closed = 6,
+}
+
+/// The side that ended a connection.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneClosedBy {
+    /// This side's application, or this side's rules.
+    Local = 1,
+    /// The peer.
+    Peer = 2,
+    /// Neither: the peer stopped answering, or what carried the connection broke.
+    Nobody = 3,
+}
+
+/// Close codes of the protocol. Those below 1,000 are the application's own.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneCloseCode {
+    /// The application closed without a code of its own.
+    None = 0,
+    /// The server shuts down.
+    Shutdown = 1_000,
+    /// The application refused the client.
+    Refused = 1_001,
+    /// The application removed the peer.
+    Kicked = 1_002,
+    /// A channel's queue was full, and its rule is to disconnect.
+    QueueOverflow = 1_003,
+    /// The peer broke the protocol.
+    Protocol = 1_004,
+    /// The server has as many connections as it may.
+    Full = 1_005,
+    /// The handshake did not end in time.
+    HandshakeTimeout = 1_006,
+    /// Nothing was heard for the idle timeout.
+    IdleTimeout = 1_007,
+    /// The stream that carried the connection broke.
+    CarrierLost = 1_008,
+    /// Client and server have no protocol version in common.
+    NoCommonVersion = 1_009,
+    /// The encrypted handshake failed: the server is not the one that the client trusts.
+    Security = 1_010,
+    /// One side wants encryption and the other does not have it.
+    NoCommonSuite = 1_011,
+    /// The server's name has no address, or none of its addresses can be reached.
+    Unreachable = 1_012,
+    /// The peer held more of the other side's memory than it may have.
+    Memory = 1_016,
+}
+
+/// How the messages of a channel are delivered.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneDelivery {
+    /// Sent once, delivered as it comes.
+    Unreliable = 0,
+    /// Sent once, delivered only if newer than the newest delivered.
+    UnreliableSequenced = 1,
+    /// Each once, in order.
+    ReliableOrdered = 2,
+    /// Each once, as it comes.
+    ReliableUnordered = 3,
+    /// The newest is sent until it arrives; older ones are given up.
+    ReliableSequenced = 4,
+}
+
+/// The reaction to a message for which a channel's queue has no room.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneOverflow {
+    /// The message is refused.
+    Refuse = 0,
+    /// The oldest in the queue makes room.
+    DropOldest = 1,
+    /// The connection ends.
+    Disconnect = 2,
+}
+
+/// Protection against loss besides retransmission.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneRedundancy {
+    /// Lost content is retransmitted once, and nothing else.
+    Off = 0,
+    /// Lost content is retransmitted in several copies.
+    Lean = 1,
+    /// Repair packets as the path's losses ask for, and copies.
+    Adaptive = 2,
+    /// A block code: after `redundancy_first` packets, `redundancy_second` repair packets.
+    Fixed = 3,
+    /// Each packet repeats the messages of the last `redundancy_first` packets, 1 to 8.
+    Repeat = 4,
+    /// Of a channel: as the settings of the server say for all.
+    AsSettings = 255,
+}
+
+/// The sides that may send on a channel.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneDirection {
+    /// The server and its clients.
+    Both = 0,
+    /// The server only.
+    ServerToClient = 1,
+    /// Clients only.
+    ClientToServer = 2,
+}
+
+/// The reaction when a client breaks an inbound rule.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneViolation {
+    /// The connection ends.
+    Close = 0,
+    /// The message is dropped; only on unreliable channels.
+    Drop = 1,
+}
+
+/// Who runs the driver.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneThreading {
+    /// Threads of the library.
+    Background = 0,
+    /// The application, by skipstone_drive.
+    Stepped = 1,
+}
+
+/// How a server protects its clients.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneSecurity {
+    /// Encrypted, with a certificate that is made at the start; skipstone_server_url has its fingerprint.
+    SelfSigned = 0,
+    /// Encrypted, with a certificate that is made at the first start and kept in the file `certificate`.
+    SelfSignedKept = 1,
+    /// Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without `key`
+    /// both are in the file `certificate`.
+    Files = 2,
+    /// Encrypted, with PEM texts in `certificate` and `key`, which may be the same.
+    Pem = 3,
+    /// In clear: on a trusted network, or in a tunnel that protects by itself.
+    Plain = 4,
+}
+
+/// Which servers a client trusts.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneTrust {
+    /// Those whose certificate was signed by an authority that the system trusts. A fingerprint in the URL goes before.
+    System = 0,
+    /// Those whose certificate was signed by one of the authorities of the PEM text `authorities`.
+    Authorities = 1,
+    /// The one whose certificate has the fingerprint `fingerprint`.
+    Pinned = 2,
+    /// Any server, and any attacker between: for tests on one's own machine.
+    DangerouslyAnything = 3,
+}
+
+/// The congestion controller.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneCongestion {
+    /// Keeps queues short, and holds its own beside TCP.
+    DelayAware = 0,
+    /// The same for an owner of the link.
+    Aggressive = 1,
+    /// None.
+    Off = 2,
+}
+
+/// How much a line of the log matters.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneLogLevel {
+    /// For the records.
+    Info = 1,
+    /// Something should be done about it.
+    Warning = 2,
+    /// Something failed.
+    Error = 3,
+}
+
+/// The structures whose size skipstone_struct_size tells.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipstoneStruct {
+    /// SkipstoneEvent.
+    Event = 1,
+    /// SkipstoneChannel.
+    Channel = 2,
+    /// SkipstoneInboundRule.
+    InboundRule = 3,
+    /// SkipstoneLink.
+    Link = 4,
+    /// SkipstoneServerConfig.
+    ServerConfig = 5,
+    /// SkipstoneClientConfig.
+    ClientConfig = 6,
+    /// SkipstoneStats.
+    Stats = 7,
+    /// SkipstoneOverview.
+    Overview = 8,
+    /// SkipstoneDriverStats.
+    DriverStats = 9,
+    /// SkipstoneServerTime.
+    ServerTime = 10,
+    /// SkipstoneFlow.
+    Flow = 11,
+}
