@@ -13,6 +13,8 @@ use crate::verdict::Verdict;
 
 /// Where the client's sources are, for Unity and for everybody else.
 const SOURCES: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
+/// What the client calls.
+const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
 const TESTS: &str = "clients/csharp/tests";
 
 /// The step `csharp`.
@@ -21,7 +23,16 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         Ok(toolchain) => toolchain,
         Err(why) => return Verdict::Skipped(why),
     };
-    build(&toolchain, tree).map_or_else(Verdict::Failed, |tests| run_tests(&toolchain, &tests, tree))
+    let built = native_library(tree).and_then(|native| Ok((native, build(&toolchain, tree)?)));
+    built.map_or_else(Verdict::Failed, |(native, tests)| run_tests(&toolchain, &tests, &native, tree))
+}
+
+/// Builds the C ABI; gives the folder with its library.
+fn native_library(tree: &Tree) -> Result<PathBuf, String> {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["build", "--package", "skipstone-ffi"]);
+    process::run(cargo)?;
+    Ok(process::target_dir(tree).join("debug"))
 }
 
 /// Compiles client and tests; gives the tests' program.
@@ -48,12 +59,14 @@ fn build(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
 }
 
 /// One assembly on both.
-fn run_tests(toolchain: &Toolchain, tests: &Path, tree: &Tree) -> Verdict {
+fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, tree: &Tree) -> Verdict {
     let mut all = Tally::default();
     for runtime in [Runtime::Mono, Runtime::DotNet] {
         println!("on {runtime:?}");
         let mut tally = Tally::default();
-        let outcome = process::run_reading(toolchain.run(runtime, tests, tree), |line| {
+        let mut command = toolchain.run(runtime, tests, tree);
+        command.env("LD_LIBRARY_PATH", native).env("SKIPSTONE_HEADER", tree.root().join(HEADER));
+        let outcome = process::run_reading(command, |line| {
             tally += Tally::from_result_line(line).unwrap_or_default();
         });
         if let Err(why) = outcome {

