@@ -162,8 +162,8 @@ def assemblies(package):
         defines = {define["define"] for define in fields.get("versionDefines", [])}
         tests = "UNITY_INCLUDE_TESTS" in fields.get("defineConstraints", [])
         for constraint in fields.get("defineConstraints", []):
-            # Mirror defines its own symbols and comes from no registry.
-            if constraint not in defines | {"UNITY_INCLUDE_TESTS", "MIRROR"}:
+            # Mirror and FishNet define symbols of their own, and come from no registry.
+            if constraint not in defines | {"UNITY_INCLUDE_TESTS", "MIRROR", "FISHNET"}:
                 breaches.append(f"{folder}: nothing defines {constraint}")
         if outside and not tests and not fields.get("defineConstraints"):
             breaches.append(f"{folder}: {fields['name']} does not compile where {', '.join(outside)} is missing: constrain it")

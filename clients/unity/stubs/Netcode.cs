@@ -30,7 +30,7 @@ namespace Unity.Netcode
         public abstract ulong GetCurrentRtt(ulong clientId);
         public abstract void Shutdown();
         public abstract void Initialize(NetworkManager networkManager = null);
-#if NETCODE_2
+#if SKIPSTONE_NETCODE_2
         protected virtual void OnEarlyUpdate() { }
         protected virtual void OnPostLateUpdate() { }
         protected virtual NetworkTopologyTypes OnCurrentTopology() => NetworkTopologyTypes.ClientServer;
