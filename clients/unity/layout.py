@@ -3,14 +3,18 @@
 
     layout.py check [PACKAGE]    every breach, a line each; exit code 1 if there is one
     layout.py metas [PACKAGE]    write the .meta files that are missing; those that are there stay as they are
+    layout.py pack OUT LIBRARIES make OUT/com.skipstone.transport.tgz, which Unity installs, with the native libraries of a folder:
+                                 either laid out as below Runtime/Plugins, or the one of this machine
 
 Folders that end in `~` are hidden from Unity: they have no .meta themselves. What lies in a sample's folder has, since a scene of the
 sample names its scripts by their guids.
 """
 import hashlib
 import json
+import platform
 import re
 import sys
+import tarfile
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent / "com.skipstone.transport"
@@ -272,8 +276,43 @@ def plugin_importer(path):
     return text
 
 
+def pack(out, libraries):
+    """The package with the libraries that there are; the .meta files of the others are left out."""
+    out.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for plugin in PLUGINS:
+        candidates = [PACKAGE / plugin, libraries / Path(plugin).relative_to("Runtime/Plugins")]
+        if plugin == own_plugin():
+            candidates.append(libraries / Path(plugin).name)
+        found[plugin] = next((path for path in candidates if path.is_file()), None)
+    archive = out / "com.skipstone.transport.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for path in sorted(PACKAGE.rglob("*")):
+            relative = path.relative_to(PACKAGE).as_posix()
+            if path.is_file() and found.get(relative.removesuffix(".meta"), path) is not None and relative not in PLUGINS:
+                tar.add(path, f"package/{relative}")
+        for plugin, path in found.items():
+            if path is not None:
+                tar.add(path, f"package/{plugin}")
+                print(f"with {plugin}")
+    print(f"wrote {archive}")
+
+
+def own_plugin():
+    system, machine = platform.system(), platform.machine().lower()
+    arm = machine in {"arm64", "aarch64"}
+    return {
+        "Linux": f"Runtime/Plugins/linux-{'arm64' if arm else 'x86_64'}/libskipstone.so",
+        "Windows": "Runtime/Plugins/windows-x86_64/skipstone.dll",
+        "Darwin": "Runtime/Plugins/macos/libskipstone.dylib",
+    }.get(system)
+
+
 def main(words):
     command = words[0] if words else ""
+    if command == "pack" and len(words) == 3:
+        pack(Path(words[1]), Path(words[2]))
+        return 0
     package = Path(words[1]) if len(words) > 1 else PACKAGE
     if command == "metas":
         write_metas(package)

@@ -33,6 +33,8 @@ namespace Unity.Netcode
 #if SKIPSTONE_NETCODE_2
         protected virtual void OnEarlyUpdate() { }
         protected virtual void OnPostLateUpdate() { }
+        // As the network manager calls it, from within its assembly.
+        public void PostLateUpdate() => OnPostLateUpdate();
         protected virtual NetworkTopologyTypes OnCurrentTopology() => NetworkTopologyTypes.ClientServer;
 #endif
     }

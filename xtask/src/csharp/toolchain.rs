@@ -63,9 +63,26 @@ impl Toolchain {
         self.folder.join("compiler")
     }
 
+    /// Puts NUnit beside tests that are built into `folder`.
+    pub(crate) fn copy_nunit(&self, folder: &Path) -> Result<PathBuf, String> {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let nunit = folder.join("nunit.framework.dll");
+        std::fs::copy(self.parts().join("nunit.framework.dll"), &nunit)
+            .map_err(|error| format!("{}: {error}", nunit.display()))?;
+        Ok(nunit)
+    }
+
     /// A reference to an assembly of the framework's, as the compiler takes it.
     pub(crate) fn framework(name: &str) -> String {
         format!("-r:{REFERENCES}/{name}.dll")
+    }
+
+    /// The assemblies of .NET 8 itself, for what the shared framework does not have.
+    pub(crate) fn dotnet_framework(&self) -> Result<PathBuf, String> {
+        let shared = self.folder.join("dotnet/dnv/net/runtime/.net/shared/Microsoft.NETCore.App");
+        let versions = std::fs::read_dir(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
+        let version = versions.flatten().map(|entry| entry.path()).next();
+        version.ok_or_else(|| format!("{} has no runtime", shared.display()))
     }
 
     /// Compiles `sources` with C# 9, as Unity 2021 does, against the framework that Mono and .NET share. Warnings are errors.
@@ -85,7 +102,9 @@ impl Toolchain {
         ]);
         compiler.arg(format!("-warn:{WARNING_LEVEL}")).arg(format!("-out:{}", output.display()));
         compiler.arg(if assembly.file_name.ends_with(".exe") { "-target:exe" } else { "-target:library" });
-        compiler.args(["mscorlib", "System", "System.Core"].map(Self::framework));
+        if assembly.framework == Framework::Shared {
+            compiler.args(["mscorlib", "System", "System.Core"].map(Self::framework));
+        }
         compiler.args(&assembly.options).args(assembly.references.iter().map(|path| format!("-r:{}", path.display())));
         compiler.args(&assembly.sources);
         process::run_quietly(compiler, &format!("compile {}", assembly.file_name))?;
@@ -174,6 +193,17 @@ pub(crate) struct Assembly {
     pub(crate) references: Vec<PathBuf>,
     /// Further options: `-define:X`, `-doc:FILE`.
     pub(crate) options: Vec<String>,
+    pub(crate) framework: Framework,
+}
+
+/// What an assembly is compiled against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Framework {
+    /// What Mono and .NET share.
+    #[default]
+    Shared,
+    /// What its references have.
+    Own,
 }
 
 /// All that Roslyn can say of C# 9.

@@ -73,7 +73,7 @@ namespace Skipstone.Unity
         /// <inheritdoc/>
         public override NetworkEvent PollEvent(out ulong clientId, out ArraySegment<byte> payload, out float receiveTime)
         {
-            TransportEvent happened = default;
+            TransportEvent happened = TransportEvent.Empty;
             bool isOne = Server != null ? Server.TryTake(out happened) : client != null && client.TryTake(out happened);
             clientId = (ulong)happened.Connection;
             payload = happened.Payload;

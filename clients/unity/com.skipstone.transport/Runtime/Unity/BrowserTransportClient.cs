@@ -42,7 +42,7 @@ namespace Skipstone.Unity
         /// <inheritdoc/>
         public override bool TryTake(out TransportEvent happened)
         {
-            happened = default;
+            happened = TransportEvent.Empty;
             if (isDisposed) return false;
             int* head = stackalloc int[4];
             while (true)

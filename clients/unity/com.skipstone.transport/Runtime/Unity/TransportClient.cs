@@ -59,13 +59,13 @@ namespace Skipstone.Unity
                 }
                 if (Read(batch[next++], out happened)) return true;
             }
-            happened = default;
+            happened = TransportEvent.Empty;
             return false;
         }
 
         private bool Read(Event from, out TransportEvent happened)
         {
-            happened = default;
+            happened = TransportEvent.Empty;
             switch (from.Kind)
             {
                 case EventKind.Connected:

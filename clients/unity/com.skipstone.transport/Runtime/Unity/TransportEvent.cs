@@ -16,6 +16,9 @@ namespace Skipstone.Unity
     /// <summary>An event in the terms of Unity's networking libraries: connections have small numbers, bytes are in managed memory.</summary>
     public struct TransportEvent
     {
+        /// <summary>An event without bytes.</summary>
+        public static readonly TransportEvent Empty = new TransportEvent { Payload = new ArraySegment<byte>(new byte[0]) };
+
         /// <summary>What happened.</summary>
         public TransportEventKind Kind;
         /// <summary>Of a server: the client, from 1 on. Of a client: 0.</summary>

@@ -36,13 +36,13 @@ namespace Skipstone.Unity
                 }
                 if (Read(batch[next++], out happened)) return true;
             }
-            happened = default;
+            happened = TransportEvent.Empty;
             return false;
         }
 
         private bool Read(Event from, out TransportEvent happened)
         {
-            happened = default;
+            happened = TransportEvent.Empty;
             ulong peer = from.Peer.Value;
             switch (from.Kind)
             {
