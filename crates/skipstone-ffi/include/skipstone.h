@@ -982,8 +982,8 @@ SkipstoneStatus skipstone_poll(SkipstoneHandle handle,
                                uint32_t capacity,
                                uint32_t *count);
 
-// Waits until there is an event, for `timeout_us` at most. A stepped handle is driven meanwhile. Other threads may use the
-// handle while this one waits.
+// Waits until there is an event, for `timeout_us` at most. Other threads may use the handle meanwhile, and only one waits: the
+// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
 SkipstoneStatus skipstone_wait(SkipstoneHandle handle,
                                uint64_t timeout_us);
 

@@ -5,15 +5,14 @@ use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
 use library::{Client, ClientConfig, Event, Server, Settings};
 use std::ffi::CString;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::ThreadId;
 
 /// What a handle stands for.
 pub(crate) struct Slot {
     state: Mutex<State>,
-    /// Threads that want the lock, so that one which waits for events lets them have it.
-    wanting: AtomicU32,
+    /// The right to wait for events, which one thread at a time has.
+    waiting: Mutex<()>,
 }
 
 pub(crate) struct State {
@@ -77,26 +76,27 @@ impl Held {
 impl Slot {
     pub(crate) fn new(engine: Engine) -> Self {
         let state = State { engine: Some(engine), held: Held::default() };
-        Slot { state: Mutex::new(state), wanting: AtomicU32::new(0) }
+        Slot { state: Mutex::new(state), waiting: Mutex::new(()) }
     }
 
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, State>, Failure> {
-        if let Ok(state) = self.state.try_lock() {
-            return Ok(state);
-        }
-        self.wanting.fetch_add(1, Ordering::SeqCst);
-        let locked = self.state.lock();
-        self.wanting.fetch_sub(1, Ordering::SeqCst);
-        locked.map_err(|_| {
+        self.state.lock().map_err(|_| {
             let text =
                 "an earlier call with this handle failed by a mistake in Skipstone: release the handle and start anew";
             Failure::new(SkipstoneStatus::Internal, text)
         })
     }
 
-    /// Whether another thread waits for the lock.
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.wanting.load(Ordering::SeqCst) > 0
+    /// The right to wait for events; an error while another thread has it.
+    pub(crate) fn wait_alone(&self) -> Result<MutexGuard<'_, ()>, Failure> {
+        match self.waiting.try_lock() {
+            Ok(right) => Ok(right),
+            Err(TryLockError::Poisoned(right)) => Ok(right.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                let text = "another thread waits for events of this handle: wait in the thread that polls";
+                Err(Failure::new(SkipstoneStatus::WrongThread, text))
+            }
+        }
     }
 }
 

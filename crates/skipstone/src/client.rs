@@ -14,6 +14,7 @@ use crate::server_time::ServerTime;
 use crate::start_error::StartError;
 use crate::statistics::Overview;
 use crate::url::{self, Resolve, Scheme, Target, UrlError};
+use crate::waiter::Waiter;
 use bytes::Bytes;
 use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
@@ -283,6 +284,11 @@ impl Client {
     /// Waits until there is an event, for `span` at most.
     pub fn wait(&mut self, span: Duration) {
         self.handle.wait(span);
+    }
+
+    /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode.
+    pub fn waiter(&self) -> Option<Waiter> {
+        self.handle.shared().map(|shared| Waiter::new([shared]))
     }
 
     /// One round of a stepped client, waiting for its socket for `wait_max` at most.

@@ -346,6 +346,14 @@ impl Handle {
         }
     }
 
+    /// What is shared with the driver's thread; none with a stepped driver.
+    pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
+        match &self.inner {
+            Inner::Stepped(_) => None,
+            Inner::Background(background) => Some(Arc::clone(&background.shared)),
+        }
+    }
+
     /// One round of a stepped driver, waiting for `wait_max` at most; no effect with a background thread, while it runs.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         if let Some(failure) = self.failure() {

@@ -104,6 +104,7 @@ mod start_error;
 mod statistics;
 mod statistics_reader;
 mod url;
+mod waiter;
 mod websocket_rules;
 
 /// The type of a message's bytes in this crate's signatures: a reference-counted slice that strings and vectors turn into.
@@ -137,6 +138,7 @@ pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};
 pub use statistics_reader::StatisticsReader;
 pub use url::{Scheme, Target, UrlError};
+pub use waiter::Waiter;
 pub use websocket_rules::{NewcomerLimits, WebSocketRules};
 
 /// Encryption as the protocol calls it, for an endpoint that is embedded without this crate's sockets.

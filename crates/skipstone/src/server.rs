@@ -22,6 +22,7 @@ use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::statistics_reader::StatisticsReader;
 use crate::url::{Scheme, Target};
+use crate::waiter::Waiter;
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 use skipstone_proto::Congestion;
@@ -347,6 +348,11 @@ impl Server {
     /// Waits until there is an event, for `span` at most.
     pub fn wait(&mut self, span: Duration) {
         self.shards.wait(span);
+    }
+
+    /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode.
+    pub fn waiter(&self) -> Option<Waiter> {
+        self.shards.waiter()
     }
 
     /// One round of a stepped server, waiting for its sockets for `wait_max` at most.

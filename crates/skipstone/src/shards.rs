@@ -21,6 +21,7 @@ use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
 use crate::statistics_reader::StatisticsReader;
+use crate::waiter::Waiter;
 use crate::websocket_rules::{Streams, WebSocketRules};
 use bytes::Bytes;
 use skipstone_proto::Duration;
@@ -227,6 +228,11 @@ impl Shards {
             [only] => only.wait(span),
             handles => self.wakeup.wait(span, || handles.iter().any(Handle::has_events)),
         }
+    }
+
+    /// Waits for events without this; none with a stepped driver.
+    pub(crate) fn waiter(&self) -> Option<Waiter> {
+        self.handles.iter().map(Handle::shared).collect::<Option<Vec<_>>>().map(Waiter::new)
     }
 
     /// One round of a stepped driver; no effect with background threads.

@@ -40,6 +40,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["client", "shards"],
             &["handle"],
             &["start_error"],
+            &["waiter"],
             &["driver", "statistics_reader"],
             &["statistics"],
             &["query"],

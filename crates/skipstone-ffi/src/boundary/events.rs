@@ -9,7 +9,7 @@ use crate::{kept, table};
 use library::Event;
 use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Takes up to `capacity` events, and tells in `count` how many there were.
 ///
@@ -46,36 +46,31 @@ pub unsafe extern "C" fn skipstone_poll(
     })
 }
 
-/// Waits until there is an event, for `timeout_us` at most. A stepped handle is driven meanwhile. Other threads may use the
-/// handle while this one waits.
+/// Waits until there is an event, for `timeout_us` at most. Other threads may use the handle meanwhile, and only one waits: the
+/// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> SkipstoneStatus {
     call(|| {
-        let end = Instant::now().checked_add(Duration::from_micros(timeout_us));
+        let span = Duration::from_micros(timeout_us);
         let slot = table::find(handle)?;
-        loop {
-            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-            let mut state = slot.lock()?;
-            let begun = Instant::now();
-            let slice = left.min(SLICE);
-            match state.engine()? {
-                Engine::Server(server) => server.wait(slice),
-                Engine::Client(connection) => connection.client.wait(slice),
-            }
+        let _right = slot.wait_alone()?;
+        let mut state = slot.lock()?;
+        let waiter = match state.engine()? {
+            Engine::Server(server) => server.waiter(),
+            Engine::Client(connection) => connection.client.waiter(),
+        };
+        if let Some(waiter) = waiter {
             drop(state);
-            // Something came before the time was over.
-            if begun.elapsed() < slice || left <= SLICE {
-                return Ok(());
-            }
-            while slot.is_wanted() {
-                std::thread::yield_now();
-            }
+            waiter.wait(span);
+            return Ok(());
         }
+        match state.engine()? {
+            Engine::Server(server) => server.wait(span),
+            Engine::Client(connection) => connection.client.wait(span),
+        }
+        Ok(())
     })
 }
-
-/// Other threads wait for the handle no longer than this.
-const SLICE: Duration = Duration::from_millis(2);
 
 /// The next event, of which the handle remembers what later calls need.
 fn next(state: &mut State) -> Result<Option<Event>, Failure> {

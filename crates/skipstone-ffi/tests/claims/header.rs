@@ -14,6 +14,6 @@ fn the_header_is_made_from_the_sources() {
         std::fs::write(&path, &made).expect("the header can be written");
     }
     let kept = std::fs::read(&path).expect("the header is there");
-    let remedy = "SKIPSTONE_UPDATE=1 cargo test -p skipstone-ffi --test header";
+    let remedy = "SKIPSTONE_UPDATE=1 cargo test -p skipstone-ffi --test claims";
     assert!(made == kept, "include/skipstone.h is not what the sources make: run `{remedy}`");
 }

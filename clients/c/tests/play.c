@@ -1,0 +1,303 @@
+/* What a game does: channels, groups, receipts, trust, closing with a reason, connecting again, figures, stepping. */
+#include "check.h"
+
+enum { EVENTS = 32, ROUNDS = 20000 };
+
+typedef struct {
+    SkipstoneServer server;
+    SkipstoneClient client;
+    SkipstonePeer peer;
+    uint32_t messages;
+    uint32_t acknowledged;
+    uint32_t given_up;
+    int is_connected;
+    int is_closed;
+    uint64_t close_code;
+    uint16_t closed_by;
+    char reason[600];
+} Game;
+
+static void on_event(Game *game, const SkipstoneEvent *event, int is_server) {
+    switch (event->kind) {
+    case SKIPSTONE_EVENT_KIND_REQUESTED:
+        game->peer = event->peer;
+        CHECK_OK(skipstone_server_accept(game->server, event->peer));
+        break;
+    case SKIPSTONE_EVENT_KIND_CONNECTED:
+        game->is_connected |= is_server ? 1 : 2;
+        break;
+    case SKIPSTONE_EVENT_KIND_MESSAGE:
+        game->messages++;
+        break;
+    case SKIPSTONE_EVENT_KIND_ACKNOWLEDGED:
+        game->acknowledged++;
+        break;
+    case SKIPSTONE_EVENT_KIND_GIVEN_UP:
+        game->given_up++;
+        break;
+    case SKIPSTONE_EVENT_KIND_CLOSED:
+        game->is_closed |= is_server ? 1 : 2;
+        if (!is_server) {
+            CHECK(event->length < sizeof game->reason);
+            memcpy(game->reason, event->data, event->length);
+            game->reason[event->length] = 0;
+            game->close_code = event->code;
+            game->closed_by = event->detail;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void turn(Game *game) {
+    SkipstoneEvent events[EVENTS];
+    uint32_t count;
+    CHECK_OK(skipstone_flush(game->server));
+    CHECK_OK(skipstone_wait(game->server, 500));
+    CHECK_OK(skipstone_poll(game->server, events, EVENTS, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        on_event(game, &events[i], 1);
+    }
+    CHECK_OK(skipstone_wait(game->client, 500));
+    CHECK_OK(skipstone_poll(game->client, events, EVENTS, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        on_event(game, &events[i], 0);
+    }
+}
+
+#define UNTIL(game, condition)                                            \
+    for (int round_ = 0; !(condition); round_++) {                        \
+        CHECK(round_ < ROUNDS && #condition);                             \
+        turn(game);                                                       \
+    }
+
+static void start(Game *game, SkipstoneServerConfig *config) {
+    memset(game, 0, sizeof *game);
+    CHECK_OK(skipstone_server_start(config, &game->server));
+}
+
+static void defaults(SkipstoneServerConfig *config) {
+    CHECK_OK(skipstone_server_config_init(config, sizeof *config));
+    config->listen = "127.0.0.1:0";
+}
+
+static void connect_to(Game *game, const SkipstoneClientConfig *config) {
+    char url[256];
+    CHECK_OK(skipstone_server_url(game->server, url, sizeof url, NULL));
+    CHECK_OK(skipstone_client_connect(url, NULL, 0, config, &game->client));
+    UNTIL(game, game->is_connected == 3);
+}
+
+static void stop(Game *game) {
+    CHECK_OK(skipstone_client_close(game->client, 0, NULL, 0));
+    CHECK_OK(skipstone_server_stop(game->server, 0, NULL, 0));
+}
+
+static void channels_have_rules_and_receipts(void) {
+    SkipstoneServerConfig config;
+    SkipstoneChannel channels[3], learned;
+    Game game;
+    defaults(&config);
+    CHECK_OK(skipstone_channel_init(&channels[0], sizeof channels[0], 0, 0, SKIPSTONE_DELIVERY_RELIABLE_ORDERED));
+    channels[0].receipts = 1;
+    channels[0].priority = 0;
+    channels[0].redundancy = SKIPSTONE_REDUNDANCY_REPEAT;
+    channels[0].redundancy_first = 2;
+    CHECK_OK(skipstone_channel_init(&channels[1], sizeof channels[1], 1, 99, SKIPSTONE_DELIVERY_RELIABLE_SEQUENCED));
+    CHECK_OK(skipstone_channel_init(&channels[2], sizeof channels[2], 100, 100, SKIPSTONE_DELIVERY_UNRELIABLE));
+    config.channels = channels;
+    config.channel_count = 3;
+    start(&game, &config);
+    connect_to(&game, NULL);
+    learned.size = sizeof learned;
+    CHECK_OK(skipstone_client_channel(game.client, 0, &learned));
+    CHECK(memcmp(&learned, &channels[0], sizeof learned) == 0);
+    CHECK_FAILS(skipstone_client_channel(game.client, 101, &learned), SKIPSTONE_STATUS_NO_SUCH_CHANNEL, "101");
+    CHECK_FAILS(skipstone_client_send(game.client, 101, NULL, 0, 0, NULL), SKIPSTONE_STATUS_NO_SUCH_CHANNEL, "101");
+    for (int i = 0; i < 50; i++) {
+        CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"x", 1, 0, NULL));
+    }
+    UNTIL(&game, game.messages == 50 && game.acknowledged == 50);
+    /* Of a sequenced channel the newest wins: the others arrive, or are given up. */
+    for (int i = 0; i < 50; i++) {
+        CHECK_OK(skipstone_server_send(game.server, game.peer, 7, (const uint8_t *)"y", 1, 0, NULL));
+    }
+    UNTIL(&game, game.messages + game.given_up >= 100);
+    stop(&game);
+}
+
+static void groups_and_broadcasts(void) {
+    SkipstoneServerConfig config;
+    Game game;
+    uint32_t peers = 99;
+    uint64_t id = 0;
+    CHECK_OK(skipstone_server_config_init(&config, sizeof config));
+    start(&game, &config);
+    CHECK_OK(skipstone_client_connect_local(game.server, NULL, 0, NULL, &game.client));
+    UNTIL(&game, game.is_connected == 3);
+    CHECK_OK(skipstone_server_broadcast(game.server, 5, 0, (const uint8_t *)"a", 1, &peers, &id));
+    CHECK(peers == 0 && id != 0);
+    CHECK_OK(skipstone_server_join(game.server, game.peer, 5));
+    CHECK_OK(skipstone_server_broadcast(game.server, 5, 0, (const uint8_t *)"b", 1, &peers, NULL));
+    CHECK(peers == 1);
+    CHECK_OK(skipstone_server_leave(game.server, game.peer, 5));
+    CHECK_OK(skipstone_server_broadcast(game.server, 5, 0, (const uint8_t *)"c", 1, &peers, NULL));
+    CHECK(peers == 0);
+    CHECK_OK(skipstone_server_broadcast(game.server, SKIPSTONE_EVERYONE, 0, (const uint8_t *)"d", 1, &peers, NULL));
+    CHECK(peers == 1);
+    UNTIL(&game, game.messages == 2);
+    stop(&game);
+}
+
+static void a_pinned_server_is_trusted_and_another_is_not(void) {
+    SkipstoneServerConfig config;
+    SkipstoneClientConfig client;
+    Game game;
+    char address[64], url[128];
+    defaults(&config);
+    start(&game, &config);
+    CHECK_OK(skipstone_client_config_init(&client, sizeof client));
+    client.trust = SKIPSTONE_TRUST_PINNED;
+    CHECK_OK(skipstone_server_fingerprint(game.server, client.fingerprint));
+    CHECK_OK(skipstone_server_address(game.server, address, sizeof address, NULL));
+    snprintf(url, sizeof url, "skip://%s", address);
+    CHECK_OK(skipstone_client_connect(url, NULL, 0, &client, &game.client));
+    UNTIL(&game, game.is_connected == 3);
+    CHECK_OK(skipstone_client_close(game.client, 0, NULL, 0));
+    client.fingerprint[0] ^= 1;
+    game.is_closed = 0;
+    CHECK_OK(skipstone_client_connect(url, NULL, 0, &client, &game.client));
+    UNTIL(&game, game.is_closed & 2);
+    CHECK(game.close_code == SKIPSTONE_CLOSE_CODE_SECURITY);
+    stop(&game);
+}
+
+static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
+    SkipstoneServerConfig config;
+    Game game;
+    SkipstonePeer first;
+    defaults(&config);
+    start(&game, &config);
+    connect_to(&game, NULL);
+    first = game.peer;
+    CHECK_OK(skipstone_server_close(game.server, game.peer, 42, "the match is over, caf\xc3\xa9", 1000000));
+    UNTIL(&game, game.is_closed == 3);
+    CHECK(game.close_code == 42 && game.closed_by == SKIPSTONE_CLOSED_BY_PEER);
+    CHECK(strcmp(game.reason, "the match is over, caf\xc3\xa9") == 0);
+    game.is_connected = 0;
+    CHECK_OK(skipstone_client_reconnect(game.client));
+    UNTIL(&game, game.is_connected == 3);
+    CHECK(game.peer != first);
+    game.is_closed = 0;
+    CHECK_OK(skipstone_server_kick(game.server, game.peer, NULL));
+    UNTIL(&game, game.is_closed == 3);
+    CHECK(game.close_code == SKIPSTONE_CLOSE_CODE_KICKED);
+    stop(&game);
+}
+
+static void every_line_arrives_once_under_loss(void) {
+    SkipstoneServerConfig config;
+    SkipstoneClientConfig client;
+    Game game;
+    defaults(&config);
+    start(&game, &config);
+    CHECK_OK(skipstone_client_config_init(&client, sizeof client));
+    client.impaired = 1;
+    client.impairment_seed = 4711;
+    client.up.loss = client.down.loss = 0.02;
+    client.up.delay_us = client.down.delay_us = 2000;
+    connect_to(&game, &client);
+    for (int i = 0; i < 1000; i++) {
+        CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"up", 2, 0, NULL));
+        CHECK_OK(skipstone_server_send(game.server, game.peer, 0, (const uint8_t *)"down", 4, 0, NULL));
+    }
+    UNTIL(&game, game.messages == 2000);
+    stop(&game);
+}
+
+static void figures_are_told(void) {
+    SkipstoneServerConfig config;
+    SkipstoneStats stats;
+    SkipstoneOverview overview, overviews[2];
+    SkipstoneDriverStats driver;
+    SkipstoneServerTime estimate;
+    Game game;
+    SkipstonePeer own = 0;
+    uint64_t time = 0;
+    uint32_t count = 0;
+    defaults(&config);
+    start(&game, &config);
+    connect_to(&game, NULL);
+    CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"hello", 5, 0, NULL));
+    UNTIL(&game, game.messages == 1);
+    stats.size = sizeof stats;
+    overview.size = sizeof overview;
+    overviews[0].size = overviews[1].size = sizeof overviews[0];
+    driver.size = sizeof driver;
+    UNTIL(&game, skipstone_server_stats(game.server, &stats) == 0 && stats.received.payload_bytes == 5);
+    UNTIL(&game, skipstone_overview(game.server, game.peer, &overview) == 0 && overview.stats.received.messages == 1);
+    CHECK(overview.peer == game.peer && strcmp((const char *)overview.carrier, "udp") == 0);
+    CHECK_OK(skipstone_server_overviews(game.server, overviews, 2, &count));
+    CHECK(count == 1 && overviews[0].peer == game.peer);
+    CHECK_OK(skipstone_driver_stats(game.server, &driver));
+    CHECK(driver.rounds > 0);
+    CHECK_OK(skipstone_client_peer(game.client, &own));
+    UNTIL(&game, skipstone_overview(game.client, own, &overview) == 0 && overview.rtt_us > 0);
+    UNTIL(&game, skipstone_client_server_time(game.client, &estimate) == 0);
+    CHECK_OK(skipstone_server_time(game.server, &time));
+    CHECK(estimate.at_us <= time + estimate.error_us && estimate.error_us < 10000000);
+    stop(&game);
+}
+
+static void by_websocket_and_tcp(void) {
+    static const char *const schemes[] = {"ws", "tcp", "skip+plain"};
+    for (size_t i = 0; i < 3; i++) {
+        SkipstoneServerConfig config;
+        Game game;
+        uint16_t port = 0;
+        char url[64];
+        defaults(&config);
+        config.security = SKIPSTONE_SECURITY_PLAIN;
+        start(&game, &config);
+        CHECK_OK(skipstone_server_port(game.server, &port));
+        snprintf(url, sizeof url, "%s://127.0.0.1:%u", schemes[i], port);
+        CHECK_OK(skipstone_client_connect(url, NULL, 0, NULL, &game.client));
+        UNTIL(&game, game.is_connected == 3);
+        CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"x", 1, 0, NULL));
+        UNTIL(&game, game.messages == 1);
+        stop(&game);
+    }
+}
+
+static void stepped_in_one_thread(void) {
+    SkipstoneServerConfig config;
+    SkipstoneClientConfig client;
+    Game game;
+    defaults(&config);
+    config.threading = SKIPSTONE_THREADING_STEPPED;
+    start(&game, &config);
+    CHECK_OK(skipstone_client_config_init(&client, sizeof client));
+    client.threading = SKIPSTONE_THREADING_STEPPED;
+    connect_to(&game, &client);
+    CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"x", 1, 0, NULL));
+    for (int i = 0; i < 100 && game.messages == 0; i++) {
+        CHECK_OK(skipstone_drive(game.client, 1000));
+        CHECK_OK(skipstone_drive(game.server, 1000));
+        turn(&game);
+    }
+    CHECK(game.messages == 1);
+    stop(&game);
+}
+
+int main(void) {
+    RUN(channels_have_rules_and_receipts);
+    RUN(groups_and_broadcasts);
+    RUN(a_pinned_server_is_trusted_and_another_is_not);
+    RUN(an_end_has_a_code_and_a_reason_and_a_client_connects_again);
+    RUN(every_line_arrives_once_under_loss);
+    RUN(figures_are_told);
+    RUN(by_websocket_and_tcp);
+    RUN(stepped_in_one_thread);
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* One handle in several threads: calls take turns, events belong to the thread that polled them. */
+#include "check.h"
+#include <pthread.h>
+
+enum { THREADS = 4, EACH = 500 };
+
+static SkipstoneServer server;
+static SkipstoneClient client;
+static SkipstonePeer peer;
+
+static void connect_both(void) {
+    SkipstoneServerConfig config;
+    int connected = 0;
+    CHECK_OK(skipstone_server_config_init(&config, sizeof config));
+    CHECK_OK(skipstone_server_start(&config, &server));
+    CHECK_OK(skipstone_client_connect_local(server, (const uint8_t *)"token", 5, NULL, &client));
+    for (int round = 0; connected < 2; round++) {
+        SkipstoneEvent event;
+        uint32_t count;
+        CHECK(round < 10000);
+        CHECK_OK(skipstone_wait(server, 1000));
+        CHECK_OK(skipstone_poll(server, &event, 1, &count));
+        if (count == 1 && event.kind == SKIPSTONE_EVENT_KIND_REQUESTED) {
+            peer = event.peer;
+            CHECK_OK(skipstone_server_accept(server, peer));
+        }
+        connected += count == 1 && event.kind == SKIPSTONE_EVENT_KIND_CONNECTED;
+        CHECK_OK(skipstone_poll(client, &event, 1, &count));
+        connected += count == 1 && event.kind == SKIPSTONE_EVENT_KIND_CONNECTED;
+    }
+}
+
+static void *send_many(void *unused) {
+    (void)unused;
+    for (int i = 0; i < EACH; i++) {
+        CHECK_OK(skipstone_server_send(server, peer, 0, (const uint8_t *)&i, sizeof i, 0, NULL));
+        CHECK_OK(skipstone_flush(server));
+    }
+    return NULL;
+}
+
+static void several_threads_send(void) {
+    pthread_t threads[THREADS];
+    int received = 0;
+    connect_both();
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, send_many, NULL) == 0);
+    }
+    for (int round = 0; received < THREADS * EACH; round++) {
+        SkipstoneEvent events[64];
+        uint32_t count;
+        CHECK(round < 100000);
+        CHECK_OK(skipstone_wait(client, 10000));
+        CHECK_OK(skipstone_poll(client, events, 64, &count));
+        for (uint32_t i = 0; i < count; i++) {
+            received += events[i].kind == SKIPSTONE_EVENT_KIND_MESSAGE;
+        }
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    CHECK_OK(skipstone_release_all());
+}
+
+static void *poll_elsewhere(void *unused) {
+    SkipstoneEvent event;
+    uint32_t count;
+    (void)unused;
+    CHECK_FAILS(skipstone_poll(client, &event, 1, &count), SKIPSTONE_STATUS_WRONG_THREAD, "another thread polls");
+    return NULL;
+}
+
+static void *poll_afterwards(void *unused) {
+    SkipstoneEvent event;
+    uint32_t count;
+    (void)unused;
+    CHECK_OK(skipstone_poll(client, &event, 1, &count));
+    CHECK_OK(skipstone_poll(client, NULL, 0, &count));
+    return NULL;
+}
+
+static void *stop_all(void *unused) {
+    (void)unused;
+    CHECK_OK(skipstone_client_close(client, 0, NULL, 0));
+    CHECK_OK(skipstone_server_stop(server, 0, NULL, 0));
+    return NULL;
+}
+
+static void in_a_thread(void *(*body)(void *)) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, body, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void events_belong_to_the_thread_that_polled(void) {
+    SkipstoneEvent event;
+    uint32_t count = 0;
+    connect_both();
+    CHECK_OK(skipstone_server_send(server, peer, 0, (const uint8_t *)"still here", 10, 0, NULL));
+    CHECK_OK(skipstone_flush(server));
+    for (int round = 0; count == 0; round++) {
+        CHECK(round < 10000);
+        CHECK_OK(skipstone_wait(client, 1000));
+        CHECK_OK(skipstone_poll(client, &event, 1, &count));
+    }
+    in_a_thread(poll_elsewhere);
+    /* What another thread ended may still be read. */
+    in_a_thread(stop_all);
+    CHECK(event.length == 10 && memcmp(event.data, "still here", 10) == 0);
+    CHECK_FAILS(skipstone_poll(client, &event, 1, &count), SKIPSTONE_STATUS_BAD_HANDLE, "stopped, closed or released");
+}
+
+static void a_thread_hands_polling_over(void) {
+    SkipstoneEvent event;
+    uint32_t count;
+    connect_both();
+    CHECK_OK(skipstone_poll(client, NULL, 0, &count));
+    in_a_thread(poll_afterwards);
+    CHECK_OK(skipstone_poll(client, &event, 1, &count));
+    CHECK_OK(skipstone_release_all());
+}
+
+static void *wait_long(void *unused) {
+    (void)unused;
+    CHECK_OK(skipstone_wait(server, 60000000));
+    return NULL;
+}
+
+static void a_thread_that_waits_holds_nobody_up(void) {
+    pthread_t waiting;
+    connect_both();
+    CHECK(pthread_create(&waiting, NULL, wait_long, NULL) == 0);
+    send_many(NULL);
+    /* The end of the server wakes it. */
+    CHECK_OK(skipstone_server_stop(server, 0, NULL, 0));
+    CHECK(pthread_join(waiting, NULL) == 0);
+    CHECK_OK(skipstone_release_all());
+}
+
+int main(void) {
+    RUN(several_threads_send);
+    RUN(events_belong_to_the_thread_that_polled);
+    RUN(a_thread_hands_polling_over);
+    RUN(a_thread_that_waits_holds_nobody_up);
+    return 0;
+}

@@ -1,0 +1,35 @@
+//! Waits for events beside a handle: for a thread that must not keep the handle to itself meanwhile.
+
+use crate::driver::thread::Shared;
+use skipstone_proto::Duration;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Waits for events of a server or client whose drivers have threads of their own, while another thread may use the handle.
+/// One thread at a time waits, with this or with the handle's own `wait`: of two, only one is woken.
+#[derive(Clone)]
+pub struct Waiter(Arc<[Arc<Shared>]>);
+
+impl Waiter {
+    pub(crate) fn new(drivers: impl IntoIterator<Item = Arc<Shared>>) -> Self {
+        Waiter(drivers.into_iter().collect())
+    }
+
+    /// Waits until there is an event, for `span` at most.
+    pub fn wait(&self, span: Duration) {
+        if let Some(first) = self.0.first() {
+            first.wakeup.wait(span, || self.0.iter().any(|driver| has_news(driver)));
+        }
+    }
+}
+
+fn has_news(driver: &Shared) -> bool {
+    !driver.events.is_empty() || driver.is_over.load(Ordering::SeqCst)
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiter").finish_non_exhaustive()
+    }
+}
