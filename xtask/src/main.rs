@@ -7,6 +7,7 @@ mod arguments;
 mod browsers_bench;
 mod c;
 mod claims;
+mod csharp;
 mod dashboard;
 mod features;
 mod files;
@@ -67,6 +68,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
         "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
@@ -103,6 +105,9 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
   cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
+  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
+  cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
+  cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

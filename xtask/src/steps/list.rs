@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, dashboard, features, files, go, instructions, interop, layering, package, process, purity,
-    python, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, features, files, go, instructions, interop, layering, package, process,
+    purity, python, sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -175,6 +175,13 @@ pub(super) const STEPS: &[Step] = &[
         about: "programs in every language that was built play one game on a lossy path: every line once and in order",
         is_fast: false,
         run: |tree, _| interop::step(tree),
+    },
+    Step {
+        name: "csharp",
+        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
+                from PyPI, the compiler from npm",
+        is_fast: false,
+        run: |tree, _| csharp::step(tree),
     },
 ];
 
