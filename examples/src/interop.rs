@@ -257,7 +257,15 @@ impl Host {
     fn run(&mut self, address: &str, clients: u32, mut end: Instant) -> Result<(), Failure> {
         let mut server = Server::start(ServerConfig::new(address.parse()?))?;
         let (url, port) = (server.url(), server.local_addr().port());
-        println!("{{\"event\":\"listening\",\"url\":{},\"port\":{port}}}", quoted(&url));
+        // Browsers take a certificate of a few days only, so theirs is another.
+        let has_pages = server.webtransport_url().is_some();
+        let pin = server
+            .web_fingerprints()
+            .first()
+            .filter(|_| has_pages)
+            .map(|bytes| bytes.map(|byte| format!("{byte:02x}")).concat());
+        let pages = pin.map(|pin| format!(",\"pages\":\"https://127.0.0.1:{port}#sha256={pin}\"")).unwrap_or_default();
+        println!("{{\"event\":\"listening\",\"url\":{},\"port\":{port}{pages}}}", quoted(&url));
         while !self.is_over || !self.connected.is_empty() {
             if Instant::now() >= end {
                 let open = format!("{} clients, {} done", self.connected.len(), self.done);

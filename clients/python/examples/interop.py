@@ -128,7 +128,9 @@ def serve(listen: str, clients: int, seconds: float) -> bool:
     end = time.monotonic() + seconds
     reason = ""
     with Server(listen) as server:
-        tell(event="listening", url=server.url, port=server.port)
+        fingerprints = server.web_fingerprints() if server.webtransport_url else []
+        pages = [f"https://{server.address}#sha256={fingerprint}" for fingerprint in fingerprints]
+        tell(event="listening", url=server.url, port=server.port, **({"pages": pages[0]} if pages else {}))
         while not reason and not (is_over and not connected):
             if time.monotonic() >= end:
                 reason = "" if is_over else f"it is not over after {seconds:g} s: {len(connected)} clients, {done} done"
