@@ -4,6 +4,7 @@
 
 mod alone;
 mod arguments;
+mod c;
 mod claims;
 mod dashboard;
 mod features;
@@ -70,6 +71,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
         "flood" => flood::flood(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
+        "install-c" => c::install(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
         "sweep" => sweep::sweep(arguments, tree),
@@ -97,6 +99,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
+  cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

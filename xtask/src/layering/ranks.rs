@@ -84,7 +84,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "xtask",
         &[
             &["house", "steps"],
-            &["interop"],
+            &["c", "interop"],
             &[
                 "alone",
                 "claims",
