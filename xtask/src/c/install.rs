@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::one;
-use super::programs::{INCLUDE, count_ok, library_dir};
+use super::programs::{INCLUDE, count_ok, library_dir, one};
 use crate::arguments::Arguments;
 use crate::process;
 use crate::tally::Tally;

@@ -13,6 +13,9 @@ use crate::verdict::Verdict;
 
 pub(crate) use install::install;
 
+/// A part of the step, which counts for itself.
+type Part = fn(&Tree) -> Result<Tally, String>;
+
 /// The step of `cargo xtask test`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     let mut left_out = Vec::new();
@@ -27,7 +30,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     left_out.extend(programs::missing(tree).iter().map(|name| format!("not tried: {name}")));
     left_out.iter().for_each(|why| println!("{why}"));
     let mut tally = Tally { skipped: left_out.len() as u64, ..Tally::default() };
-    let parts: [fn(&Tree) -> Result<Tally, String>; 6] =
+    let parts: [Part; 6] =
         [programs::headers, programs::exports, programs::tests, programs::examples, install::check, windows::check];
     if let Err(why) = build(tree) {
         return Verdict::Failed(why);
@@ -46,15 +49,4 @@ fn build(tree: &Tree) -> Result<(), String> {
     let mut cargo = process::cargo(tree);
     cargo.args(["build", "--package", "skipstone-ffi"]);
     process::run(cargo)
-}
-
-/// Runs a check that counts as one test.
-fn one(outcome: Result<(), String>) -> Tally {
-    match outcome {
-        Ok(()) => Tally::ONE_PASSED,
-        Err(why) => {
-            println!("{why}");
-            Tally::ONE_FAILED
-        }
-    }
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::one;
 use crate::process;
 use crate::tally::Tally;
 use crate::tree::Tree;
@@ -15,7 +14,7 @@ const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wcon
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
 /// The programs that show, which test themselves when they are told to.
-const EXAMPLES: &[&str] = &["echo.c", "bots.c", "echo.cpp"];
+const EXAMPLES: &[&str] = &["echo.c", "bots.c", "bench_server.c", "echo.cpp"];
 /// A program that takes longer hangs.
 const SECONDS_MAX: &str = "120";
 
@@ -111,6 +110,17 @@ pub(super) fn count_ok(program: Command) -> Tally {
         tally.failed += 1;
     }
     tally
+}
+
+/// Runs a check that counts as one test.
+pub(super) fn one(outcome: Result<(), String>) -> Tally {
+    match outcome {
+        Ok(()) => Tally::ONE_PASSED,
+        Err(why) => {
+            println!("{why}");
+            Tally::ONE_FAILED
+        }
+    }
 }
 
 /// Where cargo has put the library.
