@@ -10,6 +10,7 @@ import argparse
 import json
 import pathlib
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -66,15 +67,28 @@ def commands(options):
     known = json.loads((ROOT / "interop/programs.json").read_text())
     there, missing = {}, []
     for language, roles in known.items():
+        needs = roles.pop("needs", [])
         for role, command in roles.items():
             command = [part.replace("{target}", options.target).replace("{python}", options.python) for part in command]
-            # Every part that is a path has to be there: the program, or the script that it runs.
-            paths = [part for part in command if "/" in part and not (ROOT / part).exists()]
-            if paths:
-                missing.append(f"{language} {role}: {paths[0]} is not built")
+            absent = [part for part in [*needs, *command] if not is_there(part)]
+            if not absent and "{python}" in known[language][role]:
+                absent = [] if has_module(options.python) else ["Python's module skipstone"]
+            if absent:
+                missing.append(f"{language} {role}: {absent[0]} is not there")
             else:
                 there[language, role] = command
     return there, missing
+
+
+def is_there(part):
+    """Whether a part of a command is there: a path in the project, or programs of which one is needed. Other words are."""
+    if "/" in part:
+        return (ROOT / part).exists()
+    return "{" not in part and any(shutil.which(name) for name in part.split("|"))
+
+
+def has_module(python):
+    return subprocess.run([python, "-c", "import skipstone"], capture_output=True).returncode == 0
 
 
 def play(server_language, client_languages, there, options):
@@ -97,10 +111,12 @@ def play(server_language, client_languages, there, options):
         relay = start("relay", [*ours, "--loss", str(options.loss), "--seed", str(options.seed)])
         port = relay.event("listening", 10)["port"]
         url = listening["url"].replace(f":{listening['port']}", f":{port}")
+        # Pages have a certificate of their own; a server that cannot name it takes them by WebSocket, which loses nothing.
+        pages = listening.get("pages", f"ws://{host}:{port}").replace(f":{listening['port']}", f":{port}")
         clients = []
         for number, language in enumerate(client_languages):
             more = ["--name", f"{language}-{number}", "--lines", str(options.lines), "--seconds", seconds]
-            clients.append(start(f"client in {language}", [*there[language, "client"], "--server", url, *more]))
+            clients.append(start(f"client in {language}", [*there[language, "client"], "--server", pages if language == "web" else url, *more]))
         for program in [*clients, server]:
             result = program.event("result", options.seconds + 20)
             if result is None:

@@ -163,7 +163,7 @@ struct Player<'a> {
     lines: u32,
     ledger: Ledger,
     sent: u32,
-    /// The time of the next line; `None` before the start.
+    /// The time of the next line; `None` before the server says `go`.
     next: Option<Instant>,
     is_done: bool,
 }
@@ -184,7 +184,7 @@ impl Player<'_> {
                         return Err(format!("closed: {} {}", close.code, close.reason_text()).into());
                     }
                     Event::Message { channel, payload, .. } => {
-                        if self.on_message(channel, &String::from_utf8_lossy(&payload)) {
+                        if self.on_message(&mut client, channel, &String::from_utf8_lossy(&payload))? {
                             client.close(code::NONE, "thank you", LINGER);
                             return Ok(());
                         }
@@ -197,16 +197,18 @@ impl Player<'_> {
     }
 
     /// True if it is over.
-    fn on_message(&mut self, channel: u16, text: &str) -> bool {
+    fn on_message(&mut self, client: &mut Client, channel: u16, text: &str) -> Result<bool, Failure> {
         if channel == STRESS {
             self.ledger.on_line(text);
         } else if let Some(names) = text.strip_prefix("start ") {
             self.ledger = Ledger::new(names, self.lines);
+            client.send(CONTROL, "ready")?;
+        } else if text == "go" {
             self.next = Some(Instant::now());
         } else if let Some(chat) = text.strip_prefix("chat ") {
             self.ledger.on_chat(chat);
         }
-        channel == CONTROL && text == "over"
+        Ok(channel == CONTROL && text == "over")
     }
 
     /// Sends what is due.
@@ -248,8 +250,10 @@ struct Host {
     connected: BTreeSet<PeerId>,
     lines: u32,
     chats: u32,
+    ready: u32,
     done: u32,
     has_started: bool,
+    is_going: bool,
     is_over: bool,
 }
 
@@ -257,7 +261,15 @@ impl Host {
     fn run(&mut self, address: &str, clients: u32, mut end: Instant) -> Result<(), Failure> {
         let mut server = Server::start(ServerConfig::new(address.parse()?))?;
         let (url, port) = (server.url(), server.local_addr().port());
-        println!("{{\"event\":\"listening\",\"url\":{},\"port\":{port}}}", quoted(&url));
+        // Browsers take a certificate of a few days only, so theirs is another.
+        let has_pages = server.webtransport_url().is_some();
+        let pin = server
+            .web_fingerprints()
+            .first()
+            .filter(|_| has_pages)
+            .map(|bytes| bytes.map(|byte| format!("{byte:02x}")).concat());
+        let pages = pin.map(|pin| format!(",\"pages\":\"https://127.0.0.1:{port}#sha256={pin}\"")).unwrap_or_default();
+        println!("{{\"event\":\"listening\",\"url\":{},\"port\":{port}{pages}}}", quoted(&url));
         while !self.is_over || !self.connected.is_empty() {
             if Instant::now() >= end {
                 let open = format!("{} clients, {} done", self.connected.len(), self.done);
@@ -272,6 +284,10 @@ impl Host {
                 self.has_started = true;
                 let names: Vec<&str> = self.connected.iter().map(|peer| self.names[peer].as_str()).collect();
                 server.broadcast(Group::EVERYONE, CONTROL, format!("start {}", names.join(" ")))?;
+            }
+            if !self.is_going && self.ready == clients {
+                self.is_going = true;
+                server.broadcast(Group::EVERYONE, CONTROL, "go")?;
             }
             if !self.is_over && self.done == clients {
                 (self.is_over, end) = (true, Instant::now() + GOODBYE);
@@ -298,6 +314,7 @@ impl Host {
                 self.chats += 1;
                 server.broadcast(Group::EVERYONE, CONTROL, payload)?;
             }
+            Event::Message { channel: CONTROL, payload, .. } if payload == "ready" => self.ready += 1,
             Event::Message { channel: CONTROL, payload, .. } if payload == "done" => self.done += 1,
             Event::Closed { peer, close } => {
                 self.connected.remove(&peer);

@@ -17,6 +17,9 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);
     }
+    if let Err(why) = c_programs(tree) {
+        return Verdict::Failed(why);
+    }
     let mut play = process::command(python, tree);
     play.args(["interop/play.py", "--target"]).arg(process::target_dir(tree).join("debug"));
     if let Some(python) = python::interpreter(tree) {
@@ -24,6 +27,33 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     }
     count(play)
 }
+
+/// Builds the programs in C and C++, whatever the compiler warns of being an error. Without a compiler they are left out.
+fn c_programs(tree: &Tree) -> Result<(), String> {
+    let mut library = process::cargo(tree);
+    library.args(["build", "--package", "skipstone-ffi"]);
+    process::run(library)?;
+    let target = process::target_dir(tree).join("debug");
+    let folder = target.join("interop");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for (compiler, standard, source, name) in C_PROGRAMS {
+        if process::find(compiler).is_none() {
+            println!("no {compiler}: {source} is left out");
+            continue;
+        }
+        let mut compile = process::command(compiler, tree);
+        compile.args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-Icrates/skipstone-ffi/include", source, "-o"]);
+        compile.arg(folder.join(name)).arg(target.join("libskipstone.a")).args(SYSTEM_LIBRARIES);
+        process::run(compile)?;
+    }
+    Ok(())
+}
+
+/// Compiler, standard, source and the program's name.
+const C_PROGRAMS: [(&str, &str, &str, &str); 2] =
+    [("cc", "-std=c11", "interop/c/interop.c", "c"), ("c++", "-std=c++17", "interop/c/interop.cpp", "cpp")];
+/// What Rust's standard library needs of Linux'.
+const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 fn count(play: Command) -> Verdict {
     let mut tally = Tally::default();

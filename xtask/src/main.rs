@@ -23,6 +23,7 @@ mod package;
 mod process;
 mod purity;
 mod python;
+mod snippets;
 mod source;
 mod steps;
 mod swarm;

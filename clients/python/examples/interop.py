@@ -93,8 +93,10 @@ def play(url: str, name: str, lines: int, seconds: float) -> bool:
                     case Message(channel=0, payload=payload) if payload.startswith(b"chat "):
                         ledger.on_chat(payload)
                     case Message(channel=0, payload=payload) if payload.startswith(b"start "):
-                        ledger, has_started = Ledger(payload.decode().split(" ")[1:], lines), True
-                        next_line = now
+                        ledger = Ledger(payload.decode().split(" ")[1:], lines)
+                        client.send(CONTROL, b"ready")
+                    case Message(channel=0, payload=b"go"):
+                        has_started, next_line = True, now
                     case Message(channel=0, payload=b"over"):
                         is_over = True
                     case Closed(close=close):
@@ -123,12 +125,14 @@ def serve(listen: str, clients: int, seconds: float) -> bool:
     """The server."""
     names: dict[PeerId, str] = {}
     connected: set[PeerId] = set()
-    lines = chats = done = 0
-    has_started = is_over = False
+    lines = chats = ready = done = 0
+    has_started = is_going = is_over = False
     end = time.monotonic() + seconds
     reason = ""
     with Server(listen) as server:
-        tell(event="listening", url=server.url, port=server.port)
+        fingerprints = server.web_fingerprints() if server.webtransport_url else []
+        pages = [f"https://{server.address}#sha256={fingerprint}" for fingerprint in fingerprints]
+        tell(event="listening", url=server.url, port=server.port, **({"pages": pages[0]} if pages else {}))
         while not reason and not (is_over and not connected):
             if time.monotonic() >= end:
                 reason = "" if is_over else f"it is not over after {seconds:g} s: {len(connected)} clients, {done} done"
@@ -146,6 +150,8 @@ def serve(listen: str, clients: int, seconds: float) -> bool:
                     case Message(peer, 0, payload) if payload.startswith(b"chat "):
                         chats += 1
                         server.broadcast(CONTROL, payload)
+                    case Message(peer, 0, b"ready"):
+                        ready += 1
                     case Message(peer, 0, b"done"):
                         done += 1
                     case Closed(peer, close):
@@ -155,6 +161,9 @@ def serve(listen: str, clients: int, seconds: float) -> bool:
             if not has_started and len(connected) == clients:
                 has_started = True
                 server.broadcast(CONTROL, " ".join(["start", *(names[peer] for peer in connected)]).encode())
+            if not is_going and ready == clients:
+                is_going = True
+                server.broadcast(CONTROL, b"go")
             if not is_over and done == clients:
                 is_over = True
                 server.broadcast(CONTROL, b"over")

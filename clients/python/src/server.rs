@@ -151,6 +151,13 @@ impl Server {
         self.fingerprint.as_deref()
     }
 
+    /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of
+    /// now, and the one that follows some days later. Empty if the certificate is not one of the server's own making.
+    fn web_fingerprints(&self) -> PyResult<Vec<String>> {
+        let fingerprints = self.handle.with(|driven| driven.server.web_fingerprints())?;
+        Ok(fingerprints.iter().map(|bytes| hex(bytes)).collect())
+    }
+
     /// Whether `shutdown` was called.
     #[getter]
     fn is_closed(&self) -> bool {

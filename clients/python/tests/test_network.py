@@ -40,6 +40,15 @@ def test_every_carrier_reaches_the_server(carrier: str) -> None:
             assert [event.payload for event in messages if isinstance(event, skipstone.Message)] == [b"hello"]
 
 
+def test_pages_have_a_certificate_of_their_own() -> None:
+    with Server("127.0.0.1:0") as server:
+        assert server.webtransport_url == f"https://{server.address}/"
+        [fingerprint, *_] = server.web_fingerprints()
+        assert len(fingerprint) == 64 and fingerprint != server.fingerprint
+    with Server(None) as server:
+        assert server.webtransport_url is None and server.web_fingerprints() == []
+
+
 def test_trust_decides_who_is_talked_to(tmp_path: Path) -> None:
     security = Security.self_signed(tmp_path / "server.pem")
     with Server("127.0.0.1:0", security=security) as server:

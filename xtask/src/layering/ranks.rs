@@ -99,6 +99,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "package",
                 "purity",
                 "python",
+                "snippets",
                 "swarm",
                 "sweep",
                 "vectors",

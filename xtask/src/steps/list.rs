@@ -5,7 +5,7 @@ use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
     alone, c, claims, csharp, dashboard, features, files, go, instructions, interop, layering, package, process,
-    purity, python, sweep, system, vectors, web, windows,
+    purity, python, snippets, sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -60,6 +60,12 @@ pub(super) const STEPS: &[Step] = &[
         about: "no test is left out of its program, and those with a program of their own say why",
         is_fast: true,
         run: |tree, _| report(claims::breaches(&files::files(tree))),
+    },
+    Step {
+        name: "snippets",
+        about: "code on a page that names its file is what that file has",
+        is_fast: true,
+        run: |tree, _| report(snippets::breaches(&files::files(tree))),
     },
     Step { name: "clippy", about: "no lint, in any target", is_fast: true, run: |tree, _| clippy(tree) },
     Step {

@@ -198,7 +198,10 @@ func converse(client *skipstone.Client, name string, lines int, end time.Time) (
 			case strings.HasPrefix(text, "chat "):
 				book.onChat(text)
 			case strings.HasPrefix(text, "start "):
-				book, hasStarted, next = newLedger(strings.Split(text, " ")[1:], lines), true, now
+				book = newLedger(strings.Split(text, " ")[1:], lines)
+				send(control, "ready")
+			case text == "go":
+				hasStarted, next = true, now
 			case text == "over":
 				isOver = true
 			}
@@ -243,7 +246,7 @@ func host(server *skipstone.Server, result *serverResult, end time.Time) error {
 	}
 	tell(map[string]any{"event": "listening", "url": url, "port": port})
 	names, connected := map[skipstone.Peer]string{}, map[skipstone.Peer]bool{}
-	hasStarted, isOver, done := false, false, 0
+	hasStarted, isGoing, isOver, ready, done := false, false, false, 0, 0
 	for !isOver || len(connected) > 0 {
 		if time.Now().After(end) {
 			if isOver {
@@ -271,6 +274,8 @@ func host(server *skipstone.Server, result *serverResult, end time.Time) error {
 				case strings.HasPrefix(text, "chat "):
 					result.Chats++
 					pass(control, event.Payload)
+				case text == "ready":
+					ready++
 				case text == "done":
 					done++
 				}
@@ -288,6 +293,10 @@ func host(server *skipstone.Server, result *serverResult, end time.Time) error {
 				start += " " + names[peer]
 			}
 			pass(control, []byte(start))
+		}
+		if !isGoing && ready == result.Clients {
+			isGoing = true
+			pass(control, []byte("go"))
 		}
 		if !isOver && done == result.Clients {
 			isOver, end = true, time.Now().Add(goodbye)
