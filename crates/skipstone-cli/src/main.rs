@@ -43,6 +43,9 @@ enum ToolCommand {
     /// The load's process of a bench
     #[command(hide = true)]
     BenchLoad { task: String },
+    /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure what that costs
+    #[cfg(feature = "db")]
+    Db(skipstone_db::DbArguments),
     /// Talk with everybody on a server
     Chat(chat::ChatArguments),
 }
@@ -62,6 +65,8 @@ fn main() -> ExitCode {
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
+        #[cfg(feature = "db")]
+        Some(ToolCommand::Db(arguments)) => skipstone_db::run(&arguments),
         Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };

@@ -9,6 +9,9 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Admin {
     asks: mpsc::Sender<Question>,
+    /// That of `serve --db`.
+    #[cfg(feature = "db")]
+    database: Option<skipstone_db::DatabaseUrl>,
 }
 
 /// A line that somebody typed, and where the answer goes.
@@ -33,7 +36,29 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 impl Admin {
     pub(crate) fn new(asks: mpsc::Sender<Question>) -> Self {
-        Admin { asks }
+        Admin {
+            asks,
+            #[cfg(feature = "db")]
+            database: None,
+        }
+    }
+
+    /// The same with a database, for `db`.
+    #[cfg(feature = "db")]
+    pub(crate) fn with_database(self, database: Option<skipstone_db::DatabaseUrl>) -> Self {
+        Admin { database, ..self }
+    }
+
+    /// Runs `db …` in the session's own thread: neither the loop nor what it records waits for it.
+    #[cfg(feature = "db")]
+    fn run_database(&self, line: &str) -> Reply {
+        let Some(url) = &self.database else {
+            return Reply::Error("this server has no database: start it with --db URL".into());
+        };
+        match skipstone_db::run_line(url, line) {
+            Ok(text) => Reply::Text(text),
+            Err(error) => Reply::Error(error),
+        }
     }
 
     /// Asks and waits.
@@ -49,6 +74,10 @@ impl Admin {
 
 impl Handler for Admin {
     fn run(&self, session: SessionId, line: &str) -> Reply {
+        #[cfg(feature = "db")]
+        if let Some(rest) = line.strip_prefix("db").filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
+            return self.run_database(rest);
+        }
         self.ask(Some(session), line)
     }
 }

@@ -1,15 +1,17 @@
-//! Those who watch the server: the console's sessions and the dashboard. Telling them waits for nobody.
+//! Those who watch the server: the console's sessions, the dashboard and the database. Telling them waits for nobody.
 
 use super::dashboard_flags::OpenDashboard;
+use super::database_flags::OpenDatabase;
+use super::game::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
-use skipstone_lab::workload::Guest;
 use std::time::Duration;
 
-/// Console and dashboard, as far as there are any.
+/// Console, dashboard and database, as far as there are any.
 pub(super) struct Audience {
     pub(super) console: Option<Console>,
     pub(super) dashboard: Option<OpenDashboard>,
+    pub(super) database: Option<OpenDatabase>,
 }
 
 impl Audience {
@@ -20,13 +22,15 @@ impl Audience {
     }
 
     /// A client is there.
-    pub(super) fn joined(&self, peer: PeerId, name: &str, guest: &Guest) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.joined(peer, name, guest));
+    pub(super) fn joined(&self, peer: PeerId, visit: &Visit, carrier: &str) {
+        self.dashboard.iter().for_each(|dashboard| dashboard.joined(peer, &visit.name(), &visit.guest));
+        self.database.iter().for_each(|database| database.joined(peer, visit, carrier));
     }
 
-    /// A client is gone.
-    pub(super) fn left(&self, peer: PeerId) {
+    /// A client is gone, by this close code.
+    pub(super) fn left(&self, peer: PeerId, visit: &Visit, code: u64) {
         self.dashboard.iter().for_each(|dashboard| dashboard.left(peer));
+        self.database.iter().for_each(|database| database.left(peer, visit, code));
     }
 
     /// A line of a chat client.

@@ -48,8 +48,8 @@ impl Game {
         let rest = rest.trim();
         match (word, question.session) {
             ("help", _) => Reply::Text(format!("{HELP}{}", ENGINE_HELP.trim_end())),
-            ("stats", Some(_)) => self.stats_text(question, ticks),
-            ("stats", None) => self.stats_json(ticks),
+            ("stats", Some(_)) => self.stats_text(question, ticks, audience),
+            ("stats", None) => self.stats_json(ticks, audience),
             ("reset", None) => {
                 ticks.reset();
                 Reply::Text("{}".into())
@@ -72,7 +72,7 @@ impl Game {
         }
     }
 
-    fn stats_text(&mut self, question: &Question, ticks: &Ticks) -> Reply {
+    fn stats_text(&mut self, question: &Question, ticks: &Ticks, audience: &Audience) -> Reply {
         let stats = self.server.stats();
         let figures = ticks.figures();
         let now = Rates { at: Instant::now(), stats, lines: self.lines, ticks: figures.total };
@@ -100,11 +100,12 @@ impl Game {
         lines.push(drops(&stats));
         lines.extend(shards(&self.server.shards()));
         lines.extend(driver(&self.server.driver_stats()));
+        lines.extend(audience.database.iter().flat_map(|database| database.lines()));
         Reply::Text(lines.join("\n"))
     }
 
     /// For the parent process.
-    fn stats_json(&mut self, ticks: &Ticks) -> Reply {
+    fn stats_json(&mut self, ticks: &Ticks, audience: &Audience) -> Reply {
         let figures = ticks.figures();
         // Asked once: this goes on while costs are measured.
         let (shards, mut stats) = (self.server.shards(), Stats::default());
@@ -117,6 +118,7 @@ impl Game {
             "shards": shards.iter().map(Shard::from).collect::<Vec<_>>(),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
+            "database": audience.database.as_ref().map(|database| database.json()),
         });
         Reply::Text(json.to_string())
     }

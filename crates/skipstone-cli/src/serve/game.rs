@@ -28,7 +28,7 @@ pub(crate) struct Game {
 
 /// A client that is there.
 #[derive(Clone, Debug)]
-pub(super) struct Visit {
+pub(crate) struct Visit {
     pub(super) guest: Guest,
     pub(super) since: Instant,
     pub(super) lines: u64,
@@ -131,6 +131,13 @@ impl Game {
         }
     }
 
+    /// Tells the audience that all clients leave.
+    pub(super) fn part(&mut self, audience: &Audience, code: u64) {
+        for (peer, visit) in std::mem::take(&mut self.guests) {
+            audience.left(peer, &visit, code);
+        }
+    }
+
     /// Ends everything.
     pub(super) fn shutdown(self, code: u64, reason: &str, linger: Duration) {
         self.server.shutdown(code, reason, linger);
@@ -155,7 +162,7 @@ impl Game {
             Event::Closed { peer, close } => {
                 self.arriving.remove(&peer);
                 let visit = self.guests.remove(&peer)?;
-                audience.left(peer);
+                audience.left(peer, &visit, close.code);
                 let by = match close.by {
                     ClosedBy::Local => "closed",
                     ClosedBy::Peer => "left",
@@ -191,7 +198,8 @@ impl Game {
     fn on_connected(&mut self, peer: PeerId, audience: &Audience) -> Option<String> {
         let guest = self.arriving.remove(&peer)?;
         let visit = Visit { guest, since: Instant::now(), lines: 0 };
-        audience.joined(peer, &visit.name(), &visit.guest);
+        let seen = audience.database.as_ref().and_then(|_| self.server.overview(peer));
+        audience.joined(peer, &visit, seen.map_or("unknown", |seen| seen.path.carrier.name));
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
         Some(line)

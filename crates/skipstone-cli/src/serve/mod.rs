@@ -10,6 +10,7 @@ pub(crate) mod admin;
 mod audience;
 mod commands;
 mod dashboard_flags;
+mod database_flags;
 pub(crate) mod game;
 mod piped;
 mod protection;
@@ -57,6 +58,8 @@ pub(crate) struct ServeArguments {
     pub(crate) console_token: Option<String>,
     #[command(flatten)]
     pub(crate) dashboard: dashboard_flags::DashboardFlags,
+    #[command(flatten)]
+    pub(crate) database: database_flags::DatabaseFlags,
     /// How much may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
@@ -131,6 +134,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let signals = if arguments.piped { Signals::watch_as_child()? } else { Signals::watch()? };
     skipstone::net::wait::raise_open_files_limit();
     let security = arguments.protection.security()?;
+    let database = arguments.database.open()?;
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
@@ -146,6 +150,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let server = server.map_err(|error| error.to_string())?;
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
+    #[cfg(feature = "db")]
+    let admin = admin.with_database(database.as_ref().map(|database| database.url()));
     let console = listen_console(arguments, &admin, server.local_addr())?;
     let facts = GameFacts {
         workload: arguments.workload,
@@ -156,7 +162,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     };
     let dashboard = arguments.dashboard.listen(&facts, &admin, &server)?;
     let game = Game::new(server, arguments.workload);
-    Ok(Serving { game, audience: Audience { console, dashboard }, questions, signals, admin })
+    Ok(Serving { game, audience: Audience { console, dashboard, database }, questions, signals, admin })
 }
 
 fn rules(arguments: &ServeArguments) -> WebSocketRules {
@@ -293,7 +299,7 @@ impl Serving {
         }
     }
 
-    fn end(self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
+    fn end(mut self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
         let (text, exit) = match &reason {
             Ok(text) => (*text, Exit::Pass),
             Err(failure) => {
@@ -302,8 +308,14 @@ impl Serving {
             }
         };
         let count = self.game.guests();
+        self.game.part(&self.audience, code::SHUTDOWN);
+        let database = self.audience.database.take();
         self.audience.close(text);
         self.game.shutdown(code::SHUTDOWN, text, LINGER);
+        // Last: no client waits for it.
+        if let Some(database) = database {
+            database.close();
+        }
         if !arguments.piped {
             let told = counted(count as u64, "client");
             output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));

@@ -6,5 +6,5 @@ pub mod ledger;
 pub mod machine;
 pub mod process;
 pub mod sentence;
-pub(crate) mod splitmix;
+pub mod splitmix;
 pub mod stalls;

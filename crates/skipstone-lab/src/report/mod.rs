@@ -6,7 +6,7 @@ pub mod format;
 pub mod output;
 mod page;
 pub mod paint;
-pub(crate) mod replace;
+pub mod replace;
 pub(crate) mod rows;
 #[cfg(test)]
 pub(crate) mod schema;

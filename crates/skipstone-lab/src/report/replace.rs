@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Puts this content into the file of this name, which need not exist: written beside it, and renamed when it is whole. What is
 /// no file, such as a pipe or `/dev/null`, is written to as it is. A link stays one.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let path = &place(path);
     if is_special(path) {
         return OpenOptions::new().write(true).open(path)?.write_all(content);
@@ -19,7 +19,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Whether [`replace`] could write there: to be asked before a run, which may be long.
-pub(crate) fn check(path: &Path) -> io::Result<()> {
+pub fn check(path: &Path) -> io::Result<()> {
     let path = &place(path);
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());

@@ -1,0 +1,77 @@
+//! What a bench found, for programs and as the base of table and page.
+
+use super::plan::Cell;
+use crate::timing::Timing;
+use serde::Serialize;
+use skipstone_lab::report::Verdict;
+
+/// A bench.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DbBench {
+    pub(crate) verdict: Verdict,
+    pub(crate) reasons: Vec<String>,
+    pub(crate) seed: u64,
+    pub(crate) records: i64,
+    pub(crate) seconds_per_cell: f64,
+    /// What writing and flushing 4 KiB takes in the folder where the bench ran: the floor of a durable commit.
+    pub(crate) flush_ms: Option<f64>,
+    pub(crate) original: [OriginalFigure; 4],
+    pub(crate) stages: Vec<StageResult>,
+}
+
+/// A figure of the tool that this one follows: MySQL, 50,000 records.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct OriginalFigure {
+    pub(crate) work: super::plan::Work,
+    pub(crate) milliseconds: f64,
+}
+
+/// One durability of one database.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StageResult {
+    pub(crate) url: String,
+    pub(crate) engine: &'static str,
+    pub(crate) version: String,
+    pub(crate) durability: &'static str,
+    /// Whether a commit that returned outlives a loss of power.
+    pub(crate) is_durable: bool,
+    pub(crate) load_per_second: f64,
+    pub(crate) bytes: u64,
+    /// Rows that were compared in the end, and those of them that were not as they had to be.
+    pub(crate) rows_verified: u64,
+    pub(crate) rows_wrong: u64,
+    pub(crate) cells: Vec<CellResult>,
+}
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CellResult {
+    #[serde(flatten)]
+    pub(crate) cell: Cell,
+    /// Accounts a second, all connections together; rankings a second.
+    pub(crate) per_second: f64,
+    #[serde(flatten)]
+    pub(crate) timing: Timing,
+    pub(crate) wrong_answers: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<String>,
+}
+
+/// What the original measured.
+pub(crate) const ORIGINAL: [OriginalFigure; 4] = {
+    use super::plan::Work;
+    [
+        OriginalFigure { work: Work::Update, milliseconds: 5.86 },
+        OriginalFigure { work: Work::Seek, milliseconds: 0.18 },
+        OriginalFigure { work: Work::RankUnindexed, milliseconds: 27.0 },
+        OriginalFigure { work: Work::RankIndexed, milliseconds: 0.84 },
+    ]
+};
+
+impl StageResult {
+    /// What one prepared statement over one connection takes.
+    pub(crate) fn plain(&self, work: super::plan::Work) -> Option<&CellResult> {
+        let wanted = Cell { work, asking: super::plan::Asking::Prepared, connections: 1 };
+        self.cells.iter().find(|result| result.cell == wanted && result.failure.is_none())
+    }
+}

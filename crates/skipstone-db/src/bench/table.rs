@@ -1,0 +1,87 @@
+//! A bench as people read it: the original's figures beside ours, what durability costs, and every measurement.
+
+use super::plan::Work;
+use super::result::{CellResult, DbBench, StageResult};
+use crate::timing::fine;
+use skipstone_lab::report::format::{bytes, thousands};
+use skipstone_lab::report::{Cell, Page, Style, Tone};
+
+const LABEL: usize = 44;
+const COLUMN: usize = 13;
+
+/// The table; ends with a line feed.
+pub(crate) fn table(bench: &DbBench, style: Style) -> String {
+    let mut page = Page::new(style);
+    let records = thousands(bench.records as u64);
+    page.toned(Tone::Strong, &format!("db bench: {records} accounts, {} s each", bench.seconds_per_cell));
+    if let Some(flush) = bench.flush_ms {
+        page.line(&format!("writing and flushing 4 KiB takes this disk {}: no durable commit is quicker", fine(flush)));
+    }
+    page.blank();
+    costs(&mut page, bench);
+    for stage in &bench.stages {
+        details(&mut page, stage);
+    }
+    page.into_text()
+}
+
+/// What one prepared statement over one connection takes, by durability.
+fn costs(page: &mut Page, bench: &DbBench) {
+    let works = [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed];
+    let mut head = format!("{:<LABEL$}", "p50 of one prepared statement");
+    works.iter().for_each(|work| head += &format!("{:>COLUMN$}", work.name()));
+    page.toned(Tone::Faint, &head);
+    let original = works.map(|work| {
+        let figure = bench.original.iter().find(|figure| figure.work == work);
+        Cell::right(figure.map_or("-".into(), |figure| fine(figure.milliseconds)), COLUMN)
+    });
+    page.row("the original's, MySQL", LABEL, original);
+    for stage in &bench.stages {
+        let cells = works.map(|work| {
+            let Some(ours) = stage.plain(work) else { return Cell::right("-", COLUMN) };
+            let cell = Cell::right(fine(ours.timing.p50_ms), COLUMN);
+            let original = bench.original.iter().find(|figure| figure.work == work);
+            match original {
+                Some(figure) if ours.timing.p50_ms <= figure.milliseconds => cell.toned(Tone::Good),
+                Some(_) => cell.toned(Tone::Bad),
+                None => cell,
+            }
+        });
+        page.row(&name(stage), LABEL, cells);
+    }
+    page.note("* a commit that returned may be lost with the machine's power", 120);
+    page.blank();
+}
+
+fn name(stage: &StageResult) -> String {
+    format!("{}, {}{}", stage.engine, stage.durability, if stage.is_durable { "" } else { " *" })
+}
+
+fn details(page: &mut Page, stage: &StageResult) {
+    page.toned(Tone::Strong, &format!("{} {}, {}", stage.engine, stage.version, stage.durability));
+    let wrong = match stage.rows_wrong {
+        0 => "all as they have to be".to_owned(),
+        wrong => format!("{} WRONG", thousands(wrong)),
+    };
+    page.line(&format!(
+        "{}; filled at {} accounts a second; {} rows compared, {wrong}",
+        bytes(stage.bytes),
+        thousands(stage.load_per_second as u64),
+        thousands(stage.rows_verified)
+    ));
+    let mut head = format!("{:<LABEL$}", "work, asking, connections; times of a call");
+    ["p50", "p90", "p99", "max", "a second"].iter().for_each(|column| head += &format!("{column:>COLUMN$}"));
+    page.toned(Tone::Faint, &head);
+    for result in &stage.cells {
+        let CellResult { cell, timing, .. } = result;
+        let label = format!("{}, {}, {}", cell.work.name(), cell.asking.name(), cell.connections);
+        if result.failure.is_some() {
+            page.row(&label, LABEL, [Cell::right("failed", COLUMN).toned(Tone::Bad)]);
+            continue;
+        }
+        let times = [timing.p50_ms, timing.p90_ms, timing.p99_ms, timing.max_ms].map(fine);
+        let rate = thousands(result.per_second.round() as u64);
+        page.row(&label, LABEL, times.iter().chain([&rate]).map(|text| Cell::right(text, COLUMN)));
+    }
+    page.blank();
+}

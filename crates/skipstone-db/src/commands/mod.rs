@@ -1,0 +1,142 @@
+//! The commands upon accounts: flags, and what each of them does. `records` has those that write, `looks` those that read.
+
+mod looks;
+mod records;
+mod tables;
+
+use crate::database::{Database, Limits};
+use crate::dialect::Dialect;
+use crate::error::{Failure, FailureKind, Outcome};
+use crate::progress::Watcher;
+use crate::session::Session;
+use crate::statements::AccountTable;
+use crate::url::DatabaseUrl;
+use serde_json::Value as Json;
+
+/// What is to be done with a database.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub(crate) enum DbCommand {
+    /// Make the tables, or bring them up to date
+    Create,
+    /// Drop the tables with all that is in them
+    Delete {
+        /// Do it; without this, only what would be dropped is said
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Add N accounts, which follow from the seed
+    Add {
+        /// How many
+        count: u32,
+        /// The accounts follow from it
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Show one account
+    Show {
+        /// Its number
+        id: i64,
+    },
+    /// Count what there is, and its size
+    Stats,
+    /// Read N accounts by their numbers, which follow from the seed
+    Seek {
+        /// How many
+        count: u32,
+        /// The accounts follow from it
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Change N accounts, each by a statement and a commit of its own
+    Update {
+        /// How many
+        count: u32,
+        /// The accounts and their changes follow from it
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// The first N accounts by the number without an index, and by the one with an index
+    Rank {
+        /// How many
+        count: u32,
+    },
+}
+
+/// The answer to a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    /// For people.
+    pub(crate) text: String,
+    /// For programs: under `result` what follows from the seed, whichever the engine is; beside it what does not.
+    pub(crate) json: Json,
+    /// Whether it was stopped before its end.
+    pub(crate) is_partial: bool,
+}
+
+/// Where the accounts are.
+const ACCOUNTS: &str = "skipstone_accounts";
+
+/// Runs a command.
+pub(crate) async fn run(url: &DatabaseUrl, command: &DbCommand, watcher: Watcher<'_>) -> Outcome<Answer> {
+    if url.is_in_memory() {
+        return Err(Failure::other(
+            "sqlite::memory: is forgotten when the command ends, so only `bench` has a use for it",
+        ));
+    }
+    let database = Database::new(url, Limits::default());
+    let outcome = run_in(&database, url, command, watcher).await;
+    database.close().await;
+    outcome
+}
+
+async fn run_in(database: &Database, url: &DatabaseUrl, command: &DbCommand, watcher: Watcher<'_>) -> Outcome<Answer> {
+    if let DbCommand::Create = command {
+        return tables::create(database, url).await;
+    }
+    if let DatabaseUrl::Sqlite { place: crate::url::SqlitePlace::File(path), .. } = url
+        && !path.exists()
+    {
+        let sentence = format!("there is no {}: `skipstone db {url} create` makes it", path.display());
+        return Err(Failure::new(FailureKind::Missing, sentence));
+    }
+    let mut session = database.session().await?;
+    let session = &mut session;
+    let answer = match *command {
+        DbCommand::Create => unreachable!("done above"),
+        DbCommand::Delete { yes } => tables::delete(session, yes).await,
+        DbCommand::Add { count, seed } => records::add(session, count, seed, watcher).await,
+        DbCommand::Update { count, seed } => records::update(session, count, seed, watcher).await,
+        DbCommand::Show { id } => looks::show(session, id).await,
+        DbCommand::Stats => tables::stats(session, url).await,
+        DbCommand::Seek { count, seed } => looks::seek(session, count, seed, watcher).await,
+        DbCommand::Rank { count } => looks::rank(session, count).await,
+    };
+    answer.map_err(|failure| missing_tables(failure, url))
+}
+
+/// The command that makes the tables, whole.
+fn missing_tables(failure: Failure, url: &DatabaseUrl) -> Failure {
+    if failure.kind != FailureKind::Missing {
+        return failure;
+    }
+    Failure::new(FailureKind::Missing, format!("the tables are not there: `skipstone db {url} create` makes them"))
+}
+
+fn table(dialect: Dialect) -> AccountTable {
+    AccountTable::new(dialect, ACCOUNTS)
+}
+
+/// How many accounts there are, the first and the last number, and sums of score, rating and balance.
+async fn sums(session: &mut Session) -> Outcome<[i64; 6]> {
+    let table = table(session.dialect());
+    let numbers = session.numbers(&table.statement(&table.sums()), &[]).await?;
+    numbers.try_into().map_err(|_| Failure::other("the database gave another number of sums"))
+}
+
+/// The greatest number of an account; an error without any.
+async fn last_id(session: &mut Session) -> Outcome<i64> {
+    match sums(session).await?[2] {
+        0 => Err(Failure::other("there are no accounts: `add 50000` makes some")),
+        last => Ok(last),
+    }
+}

@@ -1,0 +1,117 @@
+//! What a running server records: connections, sessions and totals of each day, written by a thread of its own. The server never
+//! waits: what does not fit into the queue is dropped and counted.
+//!
+//! ```text
+//! server ── note ──> queue (bounded in bytes) ──> writer: batch ──> one transaction ──> acknowledged
+//!                                                  ^ the same batch again, behind a back-off, until it is known to be there
+//! ```
+
+mod batch;
+mod counters;
+mod note;
+mod writer;
+
+use crate::tool::block_on;
+use crate::url::DatabaseUrl;
+use counters::Counters;
+use note::Note;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc;
+
+pub use counters::RecorderStats;
+pub use note::{Began, Ended};
+
+/// Records what happens on a server.
+pub struct Recorder {
+    url: DatabaseUrl,
+    notes: Option<mpsc::UnboundedSender<Note>>,
+    counters: Arc<Counters>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Recorder {
+    /// Makes the tables if need be, and begins. At most so many bytes wait for the database.
+    ///
+    /// # Errors
+    /// A sentence with the remedy, if the database cannot be written to now.
+    pub fn start(url: DatabaseUrl, queue_bytes_max: u64) -> Result<Recorder, String> {
+        if url.is_in_memory() {
+            return Err("sqlite::memory: would be forgotten with the server: name a file".into());
+        }
+        let (notes, received) = mpsc::unbounded_channel();
+        let counters = Arc::new(Counters::new(queue_bytes_max));
+        let run = now_ms() * 1_000 + i64::from(std::process::id() % 1_000);
+        let (told, opened) = std::sync::mpsc::sync_channel(1);
+        let (place, count) = (url.clone(), Arc::clone(&counters));
+        let thread = std::thread::Builder::new().name("recorder".into());
+        let thread = thread.spawn(move || {
+            block_on(async {
+                let writer = match writer::Writer::open(place, run, count).await {
+                    Ok(writer) => writer,
+                    Err(failure) => return drop(told.send(Err(failure.sentence))),
+                };
+                let _ = told.send(Ok(()));
+                writer.run(received).await;
+            });
+        });
+        let thread = thread.map_err(|error| format!("no thread for the database: {error}"))?;
+        opened.recv().map_err(|_| "the database's thread ended".to_owned())??;
+        Ok(Recorder { url, notes: Some(notes), counters, thread: Some(thread) })
+    }
+
+    /// Where it writes to.
+    pub fn url(&self) -> &DatabaseUrl {
+        &self.url
+    }
+
+    /// A connection began.
+    pub fn began(&self, began: Began<'_>) {
+        self.note(Note::began(began, now_ms()));
+    }
+
+    /// A connection ended.
+    pub fn ended(&self, ended: Ended<'_>) {
+        self.note(Note::ended(ended, now_ms()));
+    }
+
+    fn note(&self, note: Note) {
+        let bytes = note.bytes();
+        if !self.counters.reserve(bytes) {
+            return;
+        }
+        if self.notes.as_ref().is_none_or(|notes| notes.send(note).is_err()) {
+            self.counters.dropped(1, bytes);
+        }
+    }
+
+    /// What was written, what waits, and what was dropped.
+    pub fn stats(&self) -> RecorderStats {
+        self.counters.stats()
+    }
+
+    /// Writes what waits, for at most so long; what is left then is dropped. Gives what came of everything.
+    pub fn close(mut self, flush_max: Duration) -> RecorderStats {
+        self.end(flush_max);
+        self.stats()
+    }
+
+    fn end(&mut self, flush_max: Duration) {
+        self.counters.close_by(Instant::now() + flush_max);
+        self.notes = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}

@@ -1,0 +1,112 @@
+//! The thread that writes: gathers notes into batches, and tries each until it is known to be there.
+
+use super::batch::Batch;
+use super::counters::Counters;
+use super::note::Note;
+use crate::database::{Database, Limits};
+use crate::error::{Failure, Outcome};
+use crate::session::Session;
+use crate::url::DatabaseUrl;
+use skipstone_lab::measure::splitmix::splitmix;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{sleep, timeout};
+
+/// Notes of a batch, and how long the first of them waits for others.
+const NOTES_MAX: usize = 1_000;
+const GATHER: Duration = Duration::from_millis(100);
+
+/// The wait before a batch is tried again doubles from the first to the last of these.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// A batch that the database refuses for its own sake so many times in a row is dropped.
+const REFUSALS_MAX: u32 = 5;
+
+/// A database that takes longer for a statement is given up, and connected to anew.
+const LIMITS: Limits =
+    Limits { connections_max: 1, connect_max: Duration::from_secs(5), answer_max: Duration::from_secs(10) };
+
+/// The end of the queue.
+pub(super) struct Writer {
+    database: Database,
+    session: Option<Session>,
+    counters: Arc<Counters>,
+    run: i64,
+    batches: i64,
+    jitter: u64,
+}
+
+impl Writer {
+    /// Makes the tables, and this run's row.
+    pub(super) async fn open(url: DatabaseUrl, run: i64, counters: Arc<Counters>) -> Outcome<Writer> {
+        let database = Database::new(&url, LIMITS);
+        database.migrate().await?;
+        let mut session = database.session().await?;
+        let statement = session.dialect().statement("INSERT INTO skipstone_runs (run, batch) VALUES (?, 0)");
+        session.execute(&statement, &[run.into()]).await?;
+        Ok(Writer { database, session: Some(session), counters, run, batches: 0, jitter: run as u64 })
+    }
+
+    /// Writes until the server has ended and nothing is left, or the time for that is over.
+    pub(super) async fn run(mut self, mut notes: UnboundedReceiver<Note>) {
+        while let Some(batch) = self.gather(&mut notes).await {
+            let (count, bytes) = (batch.notes.len() as u64, batch.bytes);
+            match self.write(&batch).await {
+                Ok(()) => self.counters.written(count, bytes),
+                Err(_) => self.counters.dropped(count, bytes),
+            }
+        }
+        self.session = None;
+        self.database.close().await;
+    }
+
+    async fn gather(&mut self, notes: &mut UnboundedReceiver<Note>) -> Option<Batch> {
+        let mut taken = vec![notes.recv().await?];
+        let end = Instant::now() + GATHER;
+        while taken.len() < NOTES_MAX {
+            match timeout(end.saturating_duration_since(Instant::now()), notes.recv()).await {
+                Ok(Some(note)) => taken.push(note),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.batches += 1;
+        let bytes = taken.iter().map(Note::bytes).sum();
+        Some(Batch { run: self.run, number: self.batches, notes: taken, bytes })
+    }
+
+    /// Until it is there. An error is that of the last try: the server has ended, or the database will never take it.
+    async fn write(&mut self, batch: &Batch) -> Outcome<()> {
+        let mut wait = BACK_OFF.0;
+        let mut refusals = 0;
+        loop {
+            let Err(failure) = self.attempt(batch).await else { return Ok(()) };
+            // Whatever state the connection is in, a new one has none.
+            self.session = None;
+            self.counters.failed(&failure.sentence);
+            refusals = if failure.is_passing() { 0 } else { refusals + 1 };
+            if refusals == REFUSALS_MAX || self.is_over() {
+                return Err(failure);
+            }
+            sleep(wait.mul_f64(0.5 + (splitmix(&mut self.jitter) >> 11) as f64 / (1_u64 << 54) as f64)).await;
+            wait = (wait * 2).min(BACK_OFF.1);
+        }
+    }
+
+    async fn attempt(&mut self, batch: &Batch) -> Outcome<()> {
+        let work = async {
+            let session = match &mut self.session {
+                Some(session) => session,
+                empty => empty.insert(self.database.session().await?),
+            };
+            batch.write(session).await
+        };
+        let Some(end) = self.counters.end() else { return work.await };
+        let left = end.saturating_duration_since(Instant::now());
+        timeout(left, work).await.unwrap_or_else(|_| Err(Failure::timed_out("the last batch", left)))
+    }
+
+    fn is_over(&self) -> bool {
+        self.counters.end().is_some_and(|end| Instant::now() >= end)
+    }
+}

@@ -1,0 +1,145 @@
+//! `skipstone db URL COMMAND`, and the same commands as a line of the server's console.
+
+use crate::bench::{self, BenchFlags};
+use crate::commands::{self, DbCommand};
+use crate::error::FailureKind;
+use crate::progress::Watcher;
+use crate::secret::{PASSWORD_VARIABLE, Secret};
+use crate::url::{DatabaseUrl, Passwords, URL_VARIABLE};
+use clap::Parser;
+use skipstone_lab::clean;
+use skipstone_lab::report::{Exit, Sink, Style, output, paint, replace};
+use skipstone_lab::signals::Signals;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+/// Flags of `db`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = include_str!("help.txt"), subcommand_required = true, arg_required_else_help = true)]
+pub struct DbArguments {
+    /// The database: sqlite:FILE, mysql://USER@HOST/DATABASE, mariadb://… or postgres://…; without it, that of
+    /// SKIPSTONE_DB_URL, else sqlite:skipstone.db
+    url: Option<String>,
+    #[command(flatten)]
+    credentials: Credentials,
+    /// Write the answer as JSON to a file; `-` prints it in place of the text
+    #[arg(long, value_name = "FILE", global = true)]
+    json: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A command: one upon the accounts, or the bench.
+#[derive(Debug, Clone, clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Records(DbCommand),
+    /// Measure all of them, for each durability that the engine offers, in a table of their own
+    Bench(Box<BenchFlags>),
+}
+
+/// Where a password comes from: nowhere else than from here and the environment.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Credentials {
+    /// A file whose first line is the database's password; SKIPSTONE_DB_PASSWORD may hold it instead
+    #[arg(long, value_name = "FILE", global = true)]
+    password_file: Option<PathBuf>,
+}
+
+impl Credentials {
+    /// The database of this text, with its password.
+    ///
+    /// # Errors
+    /// A sentence with the remedy.
+    pub fn complete(&self, url: Option<&str>) -> Result<DatabaseUrl, String> {
+        let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
+        let url = match (url, variable(URL_VARIABLE)) {
+            (Some(text), _) => DatabaseUrl::parse(text, Passwords::Refused)?,
+            (None, Some(text)) => {
+                DatabaseUrl::parse(&text, Passwords::Taken).map_err(|error| format!("{URL_VARIABLE}: {error}"))?
+            }
+            (None, None) => DatabaseUrl::parse("sqlite:skipstone.db", Passwords::Refused)?,
+        };
+        let password = match &self.password_file {
+            Some(file) => Some(Secret::from_file(file)?),
+            None => variable(PASSWORD_VARIABLE).map(Secret::new),
+        };
+        Ok(url.with_password(password))
+    }
+}
+
+/// Runs as the flags say.
+pub fn run(arguments: &DbArguments) -> Exit {
+    Exit::of("db", play(arguments))
+}
+
+fn play(arguments: &DbArguments) -> Result<Exit, String> {
+    let url = arguments.credentials.complete(arguments.url.as_deref())?;
+    let sink = Sink::open(arguments.json.as_deref())?;
+    let signals = Signals::watch()?;
+    let watcher = Watcher::terminal(signals.flag());
+    let command = match &arguments.command {
+        Command::Records(command) => command,
+        Command::Bench(flags) => return measure(&url, flags, &sink, watcher),
+    };
+    match block_on(commands::run(&url, command, watcher)) {
+        Ok(answer) => {
+            sink.show(&answer.json, &format!("{}\n", answer.text), &[])?;
+            let is_stopped = signals.is_set();
+            Ok(if is_stopped { Exit::Interrupted } else { Exit::Pass })
+        }
+        Err(failure) => {
+            output::complain(format_args!("skipstone db: {}", clean::line(&failure.sentence)));
+            let is_wrong = matches!(failure.kind, FailureKind::Denied | FailureKind::Missing);
+            Ok(if is_wrong { Exit::BadConfiguration } else { Exit::Fail })
+        }
+    }
+}
+
+fn measure(url: &DatabaseUrl, flags: &BenchFlags, sink: &Sink, watcher: Watcher<'_>) -> Result<Exit, String> {
+    let cannot = |file: &Path, error| format!("cannot write --report {}: {error}", file.display());
+    if let Some(file) = &flags.report {
+        replace::check(file).map_err(|error| cannot(file, error))?;
+    }
+    let bench = block_on(bench::run(url, flags, watcher));
+    sink.show(&bench, &bench::table(&bench, paint::style()), &bench.reasons)?;
+    if let Some(file) = &flags.report {
+        replace::replace(file, bench::page(&bench).as_bytes()).map_err(|error| cannot(file, error))?;
+    }
+    Ok(bench.verdict.into())
+}
+
+/// Waits for work of a database in this thread.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime of one thread needs no more than a descriptor").block_on(work)
+}
+
+/// A line of the console, behind `db`.
+#[derive(Debug, Parser)]
+#[command(name = "db", no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Runs a line of the console in the caller's thread; an error is a sentence.
+///
+/// # Errors
+/// What is wrong with the line, or with the database.
+pub fn run_line(url: &DatabaseUrl, line: &str) -> Result<String, String> {
+    let line = Line::try_parse_from(line.split_whitespace()).map_err(|error| {
+        let text = error.render().to_string();
+        text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
+    })?;
+    let command = match line.command {
+        Command::Records(command) => command,
+        Command::Bench(flags) => {
+            let bench = block_on(bench::run(url, &flags, Watcher::nobody()));
+            let reasons = bench.reasons.iter().map(|reason| format!("\n{}", clean::line(reason)));
+            return Ok(bench::table(&bench, Style::Plain).trim_end().to_owned() + &reasons.collect::<String>());
+        }
+    };
+    let answer = block_on(commands::run(url, &command, Watcher::nobody()));
+    answer.map(|answer| answer.text).map_err(|failure| clean::line(&failure.sentence))
+}
