@@ -177,17 +177,17 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| go::step(tree),
     },
     Step {
-        name: "interop",
-        about: "programs in every language that was built play one game on a lossy path: every line once and in order",
-        is_fast: false,
-        run: |tree, _| interop::step(tree),
-    },
-    Step {
         name: "csharp",
         about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
                 from PyPI, the compiler from npm",
         is_fast: false,
         run: |tree, _| csharp::step(tree),
+    },
+    Step {
+        name: "interop",
+        about: "programs in every language that was built play one game on a lossy path: every line once and in order",
+        is_fast: false,
+        run: |tree, _| interop::step(tree),
     },
 ];
 
