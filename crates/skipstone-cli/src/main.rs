@@ -12,7 +12,7 @@ mod trust;
 
 use clap::{Parser, Subcommand};
 use skipstone_lab::report::Exit;
-use skipstone_lab::{bench, compare, sweep};
+use skipstone_lab::{bench, compare, netem, sweep};
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -43,6 +43,8 @@ enum ToolCommand {
     /// The load's process of a bench
     #[command(hide = true)]
     BenchLoad { task: String },
+    /// Put a bad network between real programs: a relay anywhere, a link between two namespaces on Linux
+    Netem(netem::NetemArguments),
     /// Talk with everybody on a server
     Chat(chat::ChatArguments),
 }
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
+        Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),
         Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };
