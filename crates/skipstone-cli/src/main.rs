@@ -12,7 +12,7 @@ mod trust;
 
 use clap::{Parser, Subcommand};
 use skipstone_lab::report::Exit;
-use skipstone_lab::{bench, compare, sweep};
+use skipstone_lab::{bench, compare, netem, sweep};
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -46,6 +46,8 @@ enum ToolCommand {
     /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure what that costs
     #[cfg(feature = "db")]
     Db(skipstone_db::DbArguments),
+    /// Put a bad network between real programs: a relay anywhere, a link between two namespaces on Linux
+    Netem(netem::NetemArguments),
     /// Talk with everybody on a server
     Chat(chat::ChatArguments),
 }
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
         #[cfg(feature = "db")]
         Some(ToolCommand::Db(arguments)) => skipstone_db::run(&arguments),
+        Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),
         Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };

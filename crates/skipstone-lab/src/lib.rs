@@ -1,7 +1,8 @@
 //! The measurements of Skipstone: `compare` runs one plan with every transport in a simulator, `bench` measures what a
-//! server costs over sockets, and both share with the tool's `stress` how things are measured, judged and shown.
+//! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress` how
+//! things are measured, judged and shown.
 //!
-//! Imports point down: `bench, sweep > compare > report > measure, resilience > child, open_files, peers, signals, units,
+//! Imports point down: `bench, sweep > compare > netem > report > measure, resilience > child, open_files, peers, signals, units,
 //! workload > clean`.
 
 pub mod bench;
@@ -9,6 +10,7 @@ pub mod child;
 pub mod clean;
 pub mod compare;
 pub mod measure;
+pub mod netem;
 pub mod open_files;
 mod peers;
 pub mod report;

@@ -1,10 +1,20 @@
-//! The slowest part of a path: the link serialises datagrams at a rate, the queue holds those that arrive too fast, and
-//! a full queue drops the newest.
+//! The slowest part of a path: the link serialises datagrams at a rate or at recorded opportunities, the queue holds those
+//! that arrive too fast, and a full queue drops the newest.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::config::QueueLimit;
+use crate::opportunities::{Opportunities, Playback};
+
+/// How fast the link serialises.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pace<'a> {
+    /// Bits a second.
+    Rate(u64),
+    /// At these moments, so many bytes each.
+    Opportunities(&'a Opportunities),
+}
 
 /// The queue in front of a rate, in order of arrival at it.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +23,7 @@ pub(crate) struct Bottleneck {
     busy_until: Duration,
     /// Remainder of rounding to nanoseconds, in nanoseconds times the rate, so that a long run does not drift.
     remainder: u128,
+    playback: Playback,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
     bytes_peak: usize,
@@ -26,7 +37,13 @@ struct Waiting {
 
 impl Bottleneck {
     /// Takes in `bytes` (headers included) and returns when they have been serialised; `None` if the queue is full.
-    pub(crate) fn accept(&mut self, now: Duration, bytes: usize, rate: u64, limit: QueueLimit) -> Option<Duration> {
+    pub(crate) fn accept(
+        &mut self,
+        now: Duration,
+        bytes: usize,
+        pace: Pace<'_>,
+        limit: QueueLimit,
+    ) -> Option<Duration> {
         self.start_waiting(now);
         let idle = self.busy_until <= now;
         if idle {
@@ -37,7 +54,10 @@ impl Bottleneck {
         } else {
             self.enqueue(bytes);
         }
-        self.busy_until = self.busy_until.saturating_add(self.serialise(bytes, rate));
+        self.busy_until = match pace {
+            Pace::Rate(rate) => self.busy_until.saturating_add(self.serialise(bytes, rate)),
+            Pace::Opportunities(opportunities) => self.playback.carry(self.busy_until, bytes, opportunities),
+        };
         Some(self.busy_until)
     }
 
@@ -47,8 +67,9 @@ impl Bottleneck {
     }
 
     /// The rate has changed: waiting datagrams keep their times, later ones take the new rate.
-    pub(crate) fn on_rate_change(&mut self) {
+    pub(crate) fn on_pace_change(&mut self) {
         self.remainder = 0;
+        self.playback = Playback::default();
     }
 
     /// The most bytes that ever waited at once.
@@ -99,7 +120,7 @@ mod tests {
         // 8 bits at 3 Gbit/s: two and two thirds of a nanosecond each.
         let mut departs = None;
         for _ in 0..3_000_000 {
-            departs = bottleneck.accept(Duration::ZERO, 1, 3_000_000_000, QueueLimit::Unlimited);
+            departs = bottleneck.accept(Duration::ZERO, 1, Pace::Rate(3_000_000_000), QueueLimit::Unlimited);
         }
         assert_eq!(departs, Some(Duration::from_millis(8)));
     }
@@ -109,7 +130,7 @@ mod tests {
         let mut bottleneck = Bottleneck::default();
         for second in 0..10 {
             let now = Duration::from_secs(second);
-            let departs = bottleneck.accept(now, 1, 3_000_000_000, QueueLimit::Unlimited);
+            let departs = bottleneck.accept(now, 1, Pace::Rate(3_000_000_000), QueueLimit::Unlimited);
             assert_eq!(departs, Some(now + Duration::from_nanos(2)));
         }
     }
@@ -119,12 +140,17 @@ mod tests {
         let mut bottleneck = Bottleneck::default();
         // 125 bytes at 1 Mbit/s: 1 ms each. Sent twice as fast for a while, then as fast as it goes.
         for number in 0..100 {
-            bottleneck.accept(Duration::from_micros(500 * number), 125, 1_000_000, QueueLimit::Bytes(1_000));
+            bottleneck.accept(
+                Duration::from_micros(500 * number),
+                125,
+                Pace::Rate(1_000_000),
+                QueueLimit::Bytes(1_000),
+            );
         }
         for number in 0..10_000 {
             let now = Duration::from_millis(100 + number);
             assert_eq!(
-                bottleneck.accept(now, 125, 1_000_000, QueueLimit::Bytes(1_000)),
+                bottleneck.accept(now, 125, Pace::Rate(1_000_000), QueueLimit::Bytes(1_000)),
                 Some(now + Duration::from_millis(1))
             );
         }

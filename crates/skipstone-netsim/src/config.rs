@@ -2,6 +2,8 @@
 
 use core::{fmt, time::Duration};
 
+use crate::opportunities::Opportunities;
+
 /// Effects of one direction of a path on datagrams. The default is an ideal link: nothing is delayed, lost or changed.
 ///
 /// Probabilities are per datagram, from 0 to 1.
@@ -18,7 +20,10 @@ pub struct LinkConfig {
     pub jitter_reorders: bool,
     /// How fast the link serialises, counting [`header_bytes`](Self::header_bytes). `None`: in no time.
     pub rate_bits_per_second: Option<u64>,
-    /// How much may wait for the rate before the newest is dropped. Matters only with a rate.
+    /// Moments at which the link carries something, in place of a rate: a recorded radio link, played back. They count
+    /// from the caller's epoch.
+    pub opportunities: Option<Opportunities>,
+    /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of them.
     pub queue: QueueLimit,
     /// How datagrams get lost on the way.
     pub loss: Loss,
@@ -51,6 +56,7 @@ impl Default for LinkConfig {
             jitter: Duration::ZERO,
             jitter_reorders: false,
             rate_bits_per_second: None,
+            opportunities: None,
             queue: QueueLimit::Unlimited,
             loss: Loss::None,
             reorder: 0.0,
@@ -76,6 +82,9 @@ impl LinkConfig {
         probability("corrupt", self.corrupt)?;
         if self.rate_bits_per_second == Some(0) {
             return Err(ConfigError::RateZero);
+        }
+        if self.rate_bits_per_second.is_some() && self.opportunities.is_some() {
+            return Err(ConfigError::RateAndOpportunities);
         }
         Ok(())
     }
@@ -183,6 +192,8 @@ pub enum ConfigError {
     },
     /// A rate of zero would carry nothing, ever; an [`Outage`] says that better.
     RateZero,
+    /// A rate and recorded opportunities: one of them says how fast the link is.
+    RateAndOpportunities,
     /// A mean burst length below 1, or not finite.
     BurstLength(f64),
     /// So much loss needs longer bursts: the gaps between bursts would have to be shorter than one datagram.
@@ -208,6 +219,9 @@ impl fmt::Display for ConfigError {
                 write!(f, "{field} is {value}, not a probability from 0 to 1")
             }
             Self::RateZero => write!(f, "a rate of 0 bits per second carries nothing; use an outage"),
+            Self::RateAndOpportunities => {
+                write!(f, "a rate and a recorded trace both say how fast the link is; choose one")
+            }
             Self::BurstLength(length) => write!(f, "a mean burst length of {length} is not a number of 1 or more"),
             Self::BurstTooDense { rate, mean_length } => {
                 write!(f, "a loss rate of {rate} cannot be made of bursts as short as {mean_length}")

@@ -21,6 +21,7 @@ pub(crate) struct Flights {
     heap: BinaryHeap<Numbered>,
     next_number: u64,
     spare: Vec<Vec<u8>>,
+    bytes: usize,
 }
 
 /// A place in the order of sending.
@@ -46,6 +47,7 @@ impl Flights {
     pub(crate) fn push(&mut self, flight: Flight) {
         let number = SendNumber(self.next_number);
         self.next_number += 1;
+        self.bytes += flight.bytes.len();
         self.heap.push(Numbered { number, flight });
     }
 
@@ -54,7 +56,9 @@ impl Flights {
         if self.next_arrival()? > now {
             return None;
         }
-        self.heap.pop().map(|next| (next.number, next.flight))
+        let next = self.heap.pop()?;
+        self.bytes -= next.flight.bytes.len();
+        Some((next.number, next.flight))
     }
 
     pub(crate) fn next_arrival(&self) -> Option<Duration> {
@@ -63,6 +67,10 @@ impl Flights {
 
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

@@ -1,7 +1,7 @@
 //! A seeded **model network**: the path of datagrams between a sender and a receiver, in a few hundred lines and
 //! without a single dependency.
 //!
-//! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate behind a drop-tail queue,
+//! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate or as recorded behind a drop-tail queue,
 //! loses (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes down for a while.
 //! The link knows no protocol: bytes go in with an opaque tag, bytes come out.
 //!
@@ -84,6 +84,7 @@ mod fate;
 mod flight;
 mod link;
 mod loss;
+mod opportunities;
 mod rng;
 mod stats;
 mod streams;
@@ -93,5 +94,6 @@ pub use config::{ConfigError, LinkConfig, Loss, Outage, QueueLimit};
 pub use duplex::Duplex;
 pub use fate::{Fate, LossCause};
 pub use link::{Arrival, Link};
+pub use opportunities::{Opportunities, TraceError};
 pub use stats::LinkStats;
 pub use trace::{TraceEvent, TraceLine};

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::{
-    bottleneck::Bottleneck,
+    bottleneck::{Bottleneck, Pace},
     config::{ConfigError, LinkConfig},
     corrupt::flip_bits,
     fate::{Fate, LossCause},
@@ -124,6 +124,16 @@ impl Link {
         self.flights.len()
     }
 
+    /// The bytes of those, headers apart: what the link holds in memory.
+    pub fn in_flight_bytes(&self) -> usize {
+        self.flights.bytes()
+    }
+
+    /// How long a datagram that was sent now would wait for the rate, or for its opportunity.
+    pub fn queue_delay(&self, now: Duration) -> Duration {
+        self.bottleneck.wait(now)
+    }
+
     /// Counters of the link so far.
     pub fn stats(&self) -> LinkStats {
         LinkStats { queue_bytes_peak: self.bottleneck.bytes_peak(), ..self.stats }
@@ -141,8 +151,9 @@ impl Link {
     /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid; then the link is unchanged.
     pub fn set_config(&mut self, config: LinkConfig) -> Result<(), ConfigError> {
         config.validate()?;
-        if config.rate_bits_per_second != self.config.rate_bits_per_second {
-            self.bottleneck.on_rate_change();
+        let pace = |config: &LinkConfig| (config.rate_bits_per_second, config.opportunities.clone());
+        if pace(&config) != pace(&self.config) {
+            self.bottleneck.on_pace_change();
         }
         self.config = config;
         Ok(())
@@ -166,12 +177,14 @@ impl Link {
         if self.config.is_down(now) {
             return Err(LossCause::Outage);
         }
-        let Some(rate) = self.config.rate_bits_per_second else {
-            return Ok(Serialised { waited: Duration::ZERO, departs: now });
+        let pace = match (&self.config.opportunities, self.config.rate_bits_per_second) {
+            (Some(opportunities), _) => Pace::Opportunities(opportunities),
+            (None, Some(rate)) => Pace::Rate(rate),
+            (None, None) => return Ok(Serialised { waited: Duration::ZERO, departs: now }),
         };
         let bytes = datagram_bytes.saturating_add(self.config.header_bytes);
         let waited = self.bottleneck.wait(now);
-        let departs = self.bottleneck.accept(now, bytes, rate, self.config.queue).ok_or(LossCause::Queue)?;
+        let departs = self.bottleneck.accept(now, bytes, pace, self.config.queue).ok_or(LossCause::Queue)?;
         Ok(Serialised { waited, departs })
     }
 

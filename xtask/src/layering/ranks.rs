@@ -31,6 +31,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["link"],
             &["bottleneck", "corrupt", "cubic", "flight", "loss", "stats", "streams", "trace"],
             &["config", "fate", "rng"],
+            &["opportunities"],
         ],
     ),
     (
@@ -54,6 +55,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["tests"],
             &["bench", "sweep"],
             &["compare"],
+            &["netem"],
             &["report"],
             &["measure", "resilience"],
             &["child", "open_files", "peers", "signals", "units", "workload"],

@@ -8,6 +8,7 @@ mod common;
 
 mod a_full_queue_drops_the_newest;
 mod a_path_has_two_directions;
+mod a_recorded_link_is_played_back;
 mod an_outage_loses_what_is_sent_in_it;
 mod burst_loss_has_the_given_rate_and_length;
 mod configurations_can_change_and_are_checked;

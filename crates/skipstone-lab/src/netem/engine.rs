@@ -1,0 +1,140 @@
+//! The loop of a link in real time: what comes in goes on the path, what has arrived goes out, and in between the thread
+//! waits as precisely as it can. One thread, nothing locked on the way of a packet.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Token};
+
+use super::clock_thread::{Before, Waiter, make_punctual};
+use super::live_path::{Direction, LivePath};
+use super::path_settings::{PathConfig, Scope};
+use super::snapshot::Snapshot;
+
+/// Where packets come from and go to.
+pub(crate) trait Ports {
+    /// The system says that something may be read from it, or written.
+    fn on_ready(&mut self, token: Token, readable: bool, writable: bool);
+
+    /// Puts some of what can be read on the path. True if there may be more.
+    fn receive(&mut self, path: &mut LivePath) -> io::Result<bool>;
+
+    /// Takes off the path what has arrived.
+    fn transmit(&mut self, path: &mut LivePath) -> io::Result<()>;
+
+    /// When something is to be done besides the path's arrivals, in the path's time.
+    fn next_time(&mut self, path: &LivePath) -> Option<Duration>;
+
+    /// The path's settings have changed.
+    fn configure(&mut self, config: &PathConfig);
+
+    /// A direction of the path has been taken down.
+    fn take_down(&mut self, direction: Direction, length: Duration);
+
+    /// Adds what only it knows.
+    fn describe(&self, snapshot: &mut Snapshot);
+}
+
+/// What a running link is told.
+#[derive(Debug, Clone)]
+pub(crate) enum Order {
+    Configure(Box<PathConfig>),
+    TakeDown(Scope, Duration),
+}
+
+/// The loop.
+pub(crate) struct Engine<P> {
+    pub(crate) poll: Poll,
+    pub(crate) ports: P,
+    pub(crate) path: LivePath,
+    pub(crate) orders: Receiver<Order>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What other threads see of a running link.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) stop: AtomicBool,
+    pub(crate) snapshot: Mutex<Snapshot>,
+}
+
+const EVENTS_MAX: usize = 256;
+/// The longest sleep, after which signals are looked at.
+const SLEEP_MAX: Duration = Duration::from_millis(50);
+const PUBLISH_EVERY: Duration = Duration::from_millis(500);
+
+impl<P: Ports> Engine<P> {
+    /// Runs until it is told to stop.
+    pub(crate) fn run(mut self) -> Result<Snapshot, String> {
+        let imprecise = make_punctual(Before::All);
+        let outcome = self.carry(imprecise.as_deref());
+        let mut last = Snapshot::of(&self.path, imprecise);
+        self.ports.describe(&mut last);
+        self.publish(&last);
+        outcome.map(|()| last).map_err(|error| format!("the link broke: {error}"))
+    }
+
+    fn carry(&mut self, imprecise: Option<&str>) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        let mut waiter = Waiter::new();
+        let mut published = Instant::now();
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            self.obey();
+            self.ports.transmit(&mut self.path)?;
+            let has_more = self.ports.receive(&mut self.path)?;
+            if published.elapsed() >= PUBLISH_EVERY {
+                published = Instant::now();
+                let mut snapshot = Snapshot::of(&self.path, imprecise.map(str::to_owned));
+                self.ports.describe(&mut snapshot);
+                self.publish(&snapshot);
+            }
+            let left = if has_more { Duration::ZERO } else { self.left() };
+            waiter.wait(&mut self.poll, &mut events, left)?;
+            for event in &events {
+                let readable = event.is_readable() || event.is_read_closed() || event.is_error();
+                self.ports.on_ready(event.token(), readable, event.is_writable());
+            }
+        }
+        Ok(())
+    }
+
+    /// Until the next arrival.
+    fn left(&mut self) -> Duration {
+        let other = self.ports.next_time(&self.path);
+        let next = [self.path.next_arrival(), other].into_iter().flatten().min();
+        next.map_or(SLEEP_MAX, |next| next.saturating_sub(self.path.now()).min(SLEEP_MAX))
+    }
+
+    fn obey(&mut self) {
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Configure(config) => {
+                    self.path.configure(&config);
+                    self.ports.configure(&config);
+                }
+                Order::TakeDown(scope, length) => {
+                    for direction in Direction::BOTH.into_iter().filter(|direction| scope.has(*direction)) {
+                        self.path.take_down(direction, length);
+                        self.ports.take_down(direction, length);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Never waits for a reader: the next one will come.
+    fn publish(&self, snapshot: &Snapshot) {
+        if let Ok(mut shared) = self.shared.snapshot.try_lock() {
+            shared.clone_from(snapshot);
+        }
+    }
+}
+
+impl Scope {
+    fn has(self, direction: Direction) -> bool {
+        self == Scope::Both || (self == Scope::Up) == (direction == Direction::Up)
+    }
+}

@@ -1,0 +1,162 @@
+//! Two network namespaces, and what is left of those of runs that were killed. Each has a name with the number of the
+//! process that made it, so that leftovers are told from what others use. All of it through `ip`, of iproute2.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sched::{CloneFlags, setns};
+use nix::unistd::geteuid;
+
+/// The namespaces of a run. Dropped, they are removed.
+#[derive(Debug)]
+pub(crate) struct Namespaces {
+    names: [String; 2],
+    /// Of this process's links.
+    number: u32,
+}
+
+/// Before the number of the process.
+const PREFIX: &str = "skipstone-netem-";
+/// Where `ip netns` keeps names.
+const NAMES: &str = "/run/netns";
+/// Before the name of a program whose number the system has given to another one.
+const OWN_COMMAND: &str = "skipstone";
+
+impl Namespaces {
+    /// Makes two, once those that are left of dead runs have been removed; `say` hears of each.
+    pub(crate) fn create(mut say: impl FnMut(String)) -> Result<Namespaces, String> {
+        check_rights()?;
+        for name in leftovers() {
+            match ip(&["netns", "delete", &name]) {
+                Ok(()) => say(format!("removed the namespace {name}, left of a run that was killed")),
+                Err(error) => say(format!("the namespace {name} is left of a run that was killed: {error}")),
+            }
+        }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let name = |end| format!("{PREFIX}{}-{number}{end}", std::process::id());
+        // Whatever fails from here on removes what was made.
+        let namespaces = Namespaces { names: [name('a'), name('b')], number };
+        for name in &namespaces.names {
+            ip(&["netns", "add", name])?;
+            ip(&["-n", name, "link", "set", "lo", "up"])?;
+            within(name, without_ipv6)??;
+        }
+        Ok(namespaces)
+    }
+
+    /// The client's, as a rule; and the server's.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [&self.names[0], &self.names[1]]
+    }
+
+    /// No other link of this process has it.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+/// Several links of one process.
+static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for name in &self.names {
+            if Path::new(NAMES).join(name).exists()
+                && let Err(error) = ip(&["netns", "delete", name])
+            {
+                crate::report::output::complain(format_args!("the namespace {name} is left: {error}"));
+            }
+        }
+    }
+}
+
+/// Whether a link can be made here; the error says what is missing, and what to do without it.
+pub(crate) fn check_rights() -> Result<(), String> {
+    if !geteuid().is_root() {
+        return Err(
+            "a link between two namespaces needs root; run it with sudo, or use `netem relay`, which needs no rights"
+                .into(),
+        );
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err("there is no /dev/net/tun: `modprobe tun` loads it; in a container give it the device \
+                    (--device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN), or use `netem relay`"
+            .into());
+    }
+    ip(&["-V"])
+}
+
+/// Takes the calling thread into a namespace.
+pub(crate) fn enter(name: &str) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| format!("the namespace {name} cannot be entered: {error}");
+    let namespace = File::open(Path::new(NAMES).join(name)).map_err(|error| text(&error))?;
+    setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| text(&error))
+}
+
+/// Runs something in a namespace, in a thread of its own: a thread that has entered one stays there.
+pub(crate) fn within<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let inside = scope.spawn(|| enter(name).map(|()| work()));
+        inside.join().map_err(|_| format!("a thread in the namespace {name} panicked"))?
+    })
+}
+
+/// Nothing but what is measured shall be on the link, and IPv6 speaks unasked: each of its packets would take a chance of
+/// being lost from another one.
+fn without_ipv6() -> Result<(), String> {
+    for which in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
+        if Path::new(&path).exists() {
+            fs::write(&path, "1").map_err(|error| format!("IPv6 cannot be switched off by {path}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Namespaces with our prefix whose process is no more.
+fn leftovers() -> Vec<String> {
+    let names = fs::read_dir(NAMES).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| owner(name).is_some_and(|id| !is_alive(id))).collect()
+}
+
+/// The process that made a namespace of ours.
+fn owner(name: &str) -> Option<u32> {
+    let (id, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    id.parse().ok()
+}
+
+fn is_alive(id: u32) -> bool {
+    // Its own tests have another name than the tool, and are this process.
+    if id == std::process::id() {
+        return true;
+    }
+    let command = fs::read_to_string(format!("/proc/{id}/comm"));
+    command.is_ok_and(|command| command.starts_with(OWN_COMMAND))
+}
+
+pub(crate) fn ip(arguments: &[&str]) -> Result<(), String> {
+    let run = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
+    let run = run.map_err(|error| format!("cannot run `ip`, of the package iproute2: {error}"))?;
+    if run.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&run.stderr);
+    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_of_a_namespace_stands_in_its_name() {
+        assert_eq!(owner("skipstone-netem-4711-0a"), Some(4711));
+        assert_eq!(owner("skipstone-netem-4711"), None);
+        assert_eq!(owner("somebody-elses-4711-a"), None);
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(1), "the first process is no run of ours");
+    }
+}

@@ -1,0 +1,158 @@
+//! A link that runs in a thread of its own, and the terminal beside it.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mio::Poll;
+
+use super::capture::Capture;
+use super::console::Console;
+use super::engine::{Engine, Order, Ports, Shared};
+use super::live_path::LivePath;
+use super::path_settings::PathSettings;
+use super::relay::{Relay, Relayed};
+use super::settings::Framing;
+use super::snapshot::Snapshot;
+use crate::report::{Exit, Sink, output};
+use crate::signals::Signals;
+
+/// A running link. Dropped, it ends, and with it what it made.
+pub(crate) struct Running {
+    shared: Arc<Shared>,
+    orders: Sender<Order>,
+    thread: Option<JoinHandle<Result<Snapshot, String>>>,
+    framing: Framing,
+    local: Option<SocketAddr>,
+    namespaces: Vec<String>,
+}
+
+/// Where the counters go.
+pub(super) struct Shown {
+    pub(super) sink: Sink,
+    pub(super) is_quiet: bool,
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LINE_EVERY: Duration = Duration::from_secs(1);
+
+impl Running {
+    /// A relay that listens.
+    pub(crate) fn relay(
+        relayed: Relayed,
+        listen: &str,
+        to: &str,
+        path: &PathSettings,
+        capture: Option<Capture>,
+    ) -> Result<Running, String> {
+        let poll = poll()?;
+        let relay = Relay::open(relayed, listen, to, path, &poll, capture)?;
+        let local = relay.local();
+        let mut running = Running::begin(poll, relay, path, Framing::Udp)?;
+        running.local = Some(local);
+        Ok(running)
+    }
+
+    /// A link between two namespaces. `say` hears what was left of other runs.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn link(
+        path: &PathSettings,
+        capture: Option<Capture>,
+        say: impl FnMut(String),
+    ) -> Result<Running, String> {
+        // A mistake in the settings leaves nothing behind.
+        path.config(Framing::Ip)?;
+        let poll = poll()?;
+        let link = super::link::TunLink::make(path.up.mtu().max(path.down.mtu()), &poll, capture, say)?;
+        let namespaces = link.namespaces().map(str::to_owned).to_vec();
+        let mut running = Running::begin(poll, link, path, Framing::Ip)?;
+        running.namespaces = namespaces;
+        Ok(running)
+    }
+
+    fn begin<P: Ports + Send + 'static>(
+        poll: Poll,
+        ports: P,
+        path: &PathSettings,
+        framing: Framing,
+    ) -> Result<Running, String> {
+        let (orders, obeyed): (Sender<Order>, Receiver<Order>) = channel();
+        let shared = Arc::<Shared>::default();
+        let live = LivePath::new(&path.config(framing)?, path.seed, Instant::now());
+        let engine = Engine { poll, ports, path: live, orders: obeyed, shared: Arc::clone(&shared) };
+        let thread = std::thread::Builder::new().name("netem".into()).spawn(move || engine.run());
+        let thread = thread.map_err(|error| format!("no thread for the link: {error}"))?;
+        Ok(Running { shared, orders, thread: Some(thread), framing, local: None, namespaces: Vec::new() })
+    }
+
+    /// The relay's address.
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        self.local
+    }
+
+    /// The client's namespace and the server's.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn namespaces(&self) -> [&str; 2] {
+        [&self.namespaces[0], &self.namespaces[1]]
+    }
+
+    /// The counters of half a second ago or less.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.shared.snapshot.lock().map_or_else(|_| Snapshot::default(), |snapshot| snapshot.clone())
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Ends it, and gives its last counters.
+    pub(crate) fn stop(mut self) -> Result<Snapshot, String> {
+        self.end().unwrap_or_else(|| Err("the link has been stopped before".into()))
+    }
+
+    fn end(&mut self) -> Option<Result<Snapshot, String>> {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let ended = self.thread.take()?.join();
+        Some(ended.unwrap_or_else(|_| Err("the link's thread panicked".into())))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn poll() -> Result<Poll, String> {
+    Poll::new().map_err(|error| format!("sockets cannot be waited for: {error}"))
+}
+
+/// Shows the counters and hands on the console's orders, until it is told to stop.
+pub(super) fn attend(running: Running, path: PathSettings, signals: &Signals, shown: &Shown) -> Result<Exit, String> {
+    output::print(path.lines().map(|line| line + "\n").concat());
+    let (shared, orders) = (Arc::clone(&running.shared), running.orders.clone());
+    Console { path, framing: running.framing, orders, shared }.listen();
+    watch(&running, signals.flag(), !shown.is_quiet && std::io::stderr().is_terminal());
+    let last = running.stop()?;
+    shown.sink.show(&last, &last.table(), &[])?;
+    Ok(Exit::Pass)
+}
+
+fn watch(running: &Running, stop: &AtomicBool, is_shown: bool) {
+    let mut due = Instant::now() + LINE_EVERY;
+    while !stop.load(Ordering::Relaxed) && !running.has_ended() {
+        std::thread::sleep(LOOK_EVERY);
+        if is_shown && Instant::now() >= due {
+            due += LINE_EVERY;
+            eprint!("\r\x1b[K{}", running.snapshot().line());
+        }
+    }
+    if is_shown {
+        eprint!("\r\x1b[K");
+    }
+}

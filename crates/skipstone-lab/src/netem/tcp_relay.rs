@@ -1,0 +1,305 @@
+//! A relay of TCP. The kernel ends the connections of both sides here, so no byte can be lost, and no retransmission be
+//! seen: delay, jitter, rate and outages are all that a relay can do to a stream. Whoever wants TCP to suffer loss takes
+//! a link between two namespaces.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::time::Duration;
+
+use mio::net::{TcpListener, TcpStream};
+use mio::{Interest, Registry, Token};
+
+use super::live_path::{Direction, LivePath};
+use super::path_settings::PathConfig;
+use super::snapshot::StreamCounts;
+
+/// The relay's streams, and the links that they share.
+pub(crate) struct TcpRelay {
+    registry: Registry,
+    listener: TcpListener,
+    local: SocketAddr,
+    server: SocketAddr,
+    links: LivePath,
+    pairs: BTreeMap<u64, Pair>,
+    counts: StreamCounts,
+    may_accept: bool,
+    buffer: Vec<u8>,
+}
+
+/// A client's stream and the server's.
+struct Pair {
+    /// By the direction that begins there.
+    ends: [StreamEnd; 2],
+}
+
+struct StreamEnd {
+    stream: TcpStream,
+    may_read: bool,
+    may_write: bool,
+    /// All was read that will ever come.
+    has_ended: bool,
+    /// What was read here and has not arrived at the other end, in bytes.
+    on_the_way: usize,
+    /// What has arrived for this end and was not written yet.
+    unwritten: VecDeque<u8>,
+    /// Nothing more arrives for this end.
+    is_complete: bool,
+    is_shut: bool,
+}
+
+/// Tokens of streams begin here: the listener, then two for each pair.
+pub(crate) const FIRST_TOKEN: usize = 1 << 40;
+const PAIRS_MAX: usize = 5_000;
+/// What a stream may have on the way or unwritten before it is read no further.
+const PENDING_MAX: usize = 4 << 20;
+/// What a stream with a rate has in its queue before it is read no further.
+const QUEUE_MAX: Duration = Duration::from_millis(100);
+/// A segment, so that jitter and rate have something to work on.
+const SEGMENT_BYTES: usize = 1_448;
+/// Segments that are read from a stream before the others have their turn.
+const BATCH: usize = 16;
+
+impl TcpRelay {
+    pub(crate) fn open(
+        listen: SocketAddr,
+        server: SocketAddr,
+        registry: &Registry,
+        links: LivePath,
+    ) -> Result<TcpRelay, String> {
+        let text = |error: io::Error| format!("cannot listen on {listen} over TCP: {error}");
+        let mut listener = TcpListener::bind(listen).map_err(text)?;
+        registry.register(&mut listener, Token(FIRST_TOKEN), Interest::READABLE).map_err(text)?;
+        Ok(TcpRelay {
+            registry: registry.try_clone().map_err(text)?,
+            local: listener.local_addr().map_err(text)?,
+            listener,
+            server,
+            links,
+            pairs: BTreeMap::new(),
+            counts: StreamCounts::default(),
+            may_accept: false,
+            buffer: vec![0; SEGMENT_BYTES],
+        })
+    }
+
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    pub(crate) fn on_ready(&mut self, token: usize, readable: bool, writable: bool) {
+        let Some(at) = (token - FIRST_TOKEN).checked_sub(1) else {
+            self.may_accept = true;
+            return;
+        };
+        if let Some(pair) = self.pairs.get_mut(&(at as u64 / 2)) {
+            pair.ends[at % 2].may_read |= readable;
+            pair.ends[at % 2].may_write |= writable;
+        }
+    }
+
+    /// Reads and accepts. True if there may be more right now.
+    pub(crate) fn receive(&mut self) -> bool {
+        self.accept();
+        let mut has_more = false;
+        let mut broken = Vec::new();
+        for (number, pair) in &mut self.pairs {
+            for direction in Direction::BOTH {
+                match pair.read(*number, direction, &mut self.links, &mut self.buffer) {
+                    Ok(more) => has_more |= more,
+                    Err(_) => broken.push(*number),
+                }
+            }
+        }
+        self.remove_broken(&broken);
+        has_more
+    }
+
+    /// Writes what has arrived.
+    pub(crate) fn transmit(&mut self) {
+        for direction in Direction::BOTH {
+            while let Some(arrived) = self.links.receive(direction) {
+                let Some(pair) = self.pairs.get_mut(&arrived.tag) else { continue };
+                pair.take(direction, arrived.bytes);
+                match direction {
+                    Direction::Up => self.counts.bytes_up += arrived.bytes.len() as u64,
+                    Direction::Down => self.counts.bytes_down += arrived.bytes.len() as u64,
+                }
+            }
+        }
+        let mut broken = Vec::new();
+        let mut done = Vec::new();
+        for (number, pair) in &mut self.pairs {
+            if pair.ends.iter_mut().any(|end| end.write().is_err()) {
+                broken.push(*number);
+            } else if pair.ends.iter().all(|end| end.is_shut) {
+                done.push(*number);
+            }
+        }
+        self.remove_broken(&broken);
+        done.iter().for_each(|number| self.remove(*number));
+    }
+
+    /// The next arrival, or the moment at which a stream may be read again.
+    pub(crate) fn next_time(&self) -> Option<Duration> {
+        let waits = |direction: Direction| {
+            let is_waiting = |pair: &Pair| pair.ends[direction as usize].wants_to_be_read();
+            let until = held_until(&self.links, direction)?;
+            self.pairs.values().any(is_waiting).then_some(until)
+        };
+        let arrival = self.links.next_arrival();
+        Direction::BOTH.into_iter().map(waits).chain([arrival]).flatten().min()
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.links.now()
+    }
+
+    pub(crate) fn configure(&mut self, config: &PathConfig) {
+        self.links.configure(&config.of_streams());
+    }
+
+    pub(crate) fn take_down(&mut self, direction: Direction, length: Duration) {
+        self.links.take_down(direction, length);
+    }
+
+    pub(crate) fn counts(&self) -> StreamCounts {
+        StreamCounts { open: self.pairs.len() as u64, ..self.counts }
+    }
+
+    fn accept(&mut self) {
+        while self.may_accept {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.may_accept = false;
+                    return;
+                }
+                // A client that has gone again; or no file is left, which the next event shows.
+                Err(error) => {
+                    self.may_accept = error.kind() == ErrorKind::ConnectionAborted;
+                    continue;
+                }
+            };
+            if self.pairs.len() < PAIRS_MAX {
+                self.counts.opened += 1;
+                self.counts.broken += u64::from(self.join(stream).is_err());
+            }
+        }
+    }
+
+    fn join(&mut self, client: TcpStream) -> io::Result<()> {
+        let number = self.counts.opened;
+        let server = TcpStream::connect(self.server)?;
+        let mut streams = [client, server];
+        for (side, stream) in streams.iter_mut().enumerate() {
+            let _ = stream.set_nodelay(true);
+            let token = Token(FIRST_TOKEN + 1 + 2 * number as usize + side);
+            self.registry.register(stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        }
+        self.pairs.insert(number, Pair { ends: streams.map(StreamEnd::new) });
+        Ok(())
+    }
+
+    fn remove_broken(&mut self, numbers: &[u64]) {
+        for number in numbers {
+            self.counts.broken += u64::from(self.pairs.contains_key(number));
+            self.remove(*number);
+        }
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(mut pair) = self.pairs.remove(&number) else { return };
+        for end in &mut pair.ends {
+            let _ = self.registry.deregister(&mut end.stream);
+        }
+    }
+}
+
+/// Until when nothing more is read: the direction is down, or its queue is long.
+fn held_until(links: &LivePath, direction: Direction) -> Option<Duration> {
+    let queue = links.queue_delay(direction);
+    let full = queue.checked_sub(QUEUE_MAX).filter(|rest| !rest.is_zero()).map(|rest| links.now() + rest);
+    links.down_until(direction).max(full)
+}
+
+impl Pair {
+    /// Reads some of what goes this way. True if there may be more right now.
+    fn read(&mut self, number: u64, direction: Direction, links: &mut LivePath, buffer: &mut [u8]) -> io::Result<bool> {
+        let [one, other] = &mut self.ends;
+        let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
+        for _ in 0..BATCH {
+            let pending = from.on_the_way + to.unwritten.len();
+            let has_room = pending < PENDING_MAX && links.has_room(direction, buffer.len());
+            if !from.wants_to_be_read() || !has_room || held_until(links, direction).is_some() {
+                return Ok(false);
+            }
+            match from.stream.read(buffer) {
+                // Nothing is what a stream ends with, on the way too.
+                Ok(0) => {
+                    from.has_ended = true;
+                    links.send(direction, &[], number);
+                    return Ok(false);
+                }
+                Ok(bytes) => {
+                    from.on_the_way += bytes;
+                    links.send(direction, &buffer[..bytes], number);
+                }
+                Err(error) if waits(&error) => {
+                    from.may_read = false;
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, direction: Direction, bytes: &[u8]) {
+        let [one, other] = &mut self.ends;
+        let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
+        from.on_the_way -= bytes.len();
+        to.unwritten.extend(bytes);
+        to.is_complete |= bytes.is_empty();
+    }
+}
+
+impl StreamEnd {
+    fn new(stream: TcpStream) -> StreamEnd {
+        StreamEnd {
+            stream,
+            may_read: false,
+            may_write: false,
+            has_ended: false,
+            on_the_way: 0,
+            unwritten: VecDeque::new(),
+            is_complete: false,
+            is_shut: false,
+        }
+    }
+
+    fn wants_to_be_read(&self) -> bool {
+        self.may_read && !self.has_ended
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        while self.may_write && !self.unwritten.is_empty() {
+            match self.stream.write(self.unwritten.as_slices().0) {
+                Ok(bytes) => drop(self.unwritten.drain(..bytes)),
+                Err(error) if waits(&error) => self.may_write = false,
+                Err(error) => return Err(error),
+            }
+        }
+        if self.is_complete && self.may_write && self.unwritten.is_empty() && !self.is_shut {
+            self.is_shut = true;
+            // The peer may have gone already, which its other direction tells.
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
+        Ok(())
+    }
+}
+
+/// The system has no more for now; a stream that is not connected yet says so too.
+fn waits(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
+}

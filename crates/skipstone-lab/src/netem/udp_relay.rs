@@ -1,0 +1,235 @@
+//! A relay of UDP: one socket for all clients, one more towards the server for each of them, so that the server tells
+//! them apart.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use mio::net::UdpSocket;
+use mio::{Interest, Registry, Token};
+
+use super::capture::{Capture, End};
+use super::live_path::{Direction, LivePath};
+use super::snapshot::SessionCounts;
+
+/// The relay's sockets.
+pub(crate) struct UdpRelay {
+    registry: Registry,
+    listener: UdpSocket,
+    local: SocketAddr,
+    server: SocketAddr,
+    by_address: HashMap<SocketAddr, u64>,
+    sessions: HashMap<u64, Session>,
+    opened: u64,
+    /// Sockets that may have something to read: the listener has number 0.
+    ready: Vec<u64>,
+    swept: Instant,
+    refused: u64,
+    capture: Option<Capture>,
+    buffer: Vec<u8>,
+}
+
+/// A client, by its number.
+struct Session {
+    client: SocketAddr,
+    socket: UdpSocket,
+    /// Its address as the server sees it.
+    local: SocketAddr,
+    heard: Instant,
+}
+
+/// As many clients as an ordinary limit of open files lets in twice.
+const SESSIONS_MAX: usize = 10_000;
+const IDLE_MAX: Duration = Duration::from_secs(300);
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+/// Datagrams that are read from a socket before the others, and deliveries, have their turn.
+const BATCH: usize = 16;
+const DATAGRAM_MAX: usize = 65_535;
+const SOCKET_BYTES: usize = 4 << 20;
+/// The listener's number.
+const LISTENER: u64 = 0;
+
+impl UdpRelay {
+    pub(crate) fn open(
+        listen: SocketAddr,
+        server: SocketAddr,
+        registry: &Registry,
+        capture: Option<Capture>,
+    ) -> Result<UdpRelay, String> {
+        let text = |error: io::Error| format!("cannot listen on {listen} over UDP: {error}");
+        let mut listener = UdpSocket::bind(listen).map_err(text)?;
+        enlarge(&listener);
+        registry.register(&mut listener, Token(LISTENER as usize), Interest::READABLE).map_err(text)?;
+        Ok(UdpRelay {
+            registry: registry.try_clone().map_err(text)?,
+            local: listener.local_addr().map_err(text)?,
+            listener,
+            server,
+            by_address: HashMap::new(),
+            sessions: HashMap::new(),
+            opened: 0,
+            ready: Vec::new(),
+            swept: Instant::now(),
+            refused: 0,
+            capture,
+            buffer: vec![0; DATAGRAM_MAX],
+        })
+    }
+
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// A token below the streams' is a number.
+    pub(crate) fn on_ready(&mut self, number: u64) {
+        if !self.ready.contains(&number) {
+            self.ready.push(number);
+        }
+    }
+
+    /// True if there may be more.
+    pub(crate) fn receive(&mut self, path: &mut LivePath) -> bool {
+        let mut still = Vec::new();
+        for number in std::mem::take(&mut self.ready) {
+            let has_more =
+                if number == LISTENER { self.receive_clients(path) } else { self.receive_server(number, path) };
+            if has_more {
+                still.push(number);
+            }
+        }
+        self.ready.append(&mut still);
+        self.sweep();
+        !self.ready.is_empty()
+    }
+
+    fn receive_clients(&mut self, path: &mut LivePath) -> bool {
+        for _ in 0..BATCH {
+            let (bytes, client) = match self.listener.recv_from(&mut self.buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                // An ICMP message about a client that has gone.
+                Err(_) => continue,
+            };
+            let Some(number) = self.session(client) else {
+                self.refused += 1;
+                continue;
+            };
+            if let Some(capture) = &mut self.capture {
+                capture.udp(End::A, client, self.local, &self.buffer[..bytes]);
+            }
+            path.send(Direction::Up, &self.buffer[..bytes], number);
+        }
+        true
+    }
+
+    fn receive_server(&mut self, number: u64, path: &mut LivePath) -> bool {
+        let Some(session) = self.sessions.get_mut(&number) else { return false };
+        for _ in 0..BATCH {
+            let bytes = match session.socket.recv(&mut self.buffer) {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                // Nobody listens at the server's port.
+                Err(_) => continue,
+            };
+            session.heard = Instant::now();
+            if let Some(capture) = &mut self.capture {
+                capture.udp(End::B, self.server, session.local, &self.buffer[..bytes]);
+            }
+            path.send(Direction::Down, &self.buffer[..bytes], number);
+        }
+        true
+    }
+
+    /// The session of a client, which begins with its first datagram. `None` if there is no room for another.
+    fn session(&mut self, client: SocketAddr) -> Option<u64> {
+        let now = Instant::now();
+        if let Some(number) = self.by_address.get(&client) {
+            self.sessions.get_mut(number)?.heard = now;
+            return Some(*number);
+        }
+        if self.sessions.len() >= SESSIONS_MAX {
+            return None;
+        }
+        let number = self.opened + 1;
+        let (socket, local) = self.connect(number).ok()?;
+        self.opened = number;
+        self.by_address.insert(client, number);
+        self.sessions.insert(number, Session { client, socket, local, heard: now });
+        Some(number)
+    }
+
+    fn connect(&self, number: u64) -> io::Result<(UdpSocket, SocketAddr)> {
+        let any: SocketAddr = match self.server {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let mut socket = UdpSocket::bind(any)?;
+        socket.connect(self.server)?;
+        enlarge(&socket);
+        self.registry.register(&mut socket, Token(number as usize), Interest::READABLE)?;
+        let local = socket.local_addr()?;
+        Ok((socket, local))
+    }
+
+    pub(crate) fn transmit(&mut self, path: &mut LivePath) {
+        while let Some(arrived) = path.receive(Direction::Up) {
+            let Some(session) = self.sessions.get(&arrived.tag) else {
+                self.refused += 1;
+                continue;
+            };
+            if let Some(capture) = &mut self.capture {
+                capture.udp(End::B, session.local, self.server, arrived.bytes);
+            }
+            self.refused += u64::from(session.socket.send(arrived.bytes).is_err());
+        }
+        while let Some(arrived) = path.receive(Direction::Down) {
+            let Some(session) = self.sessions.get(&arrived.tag) else {
+                self.refused += 1;
+                continue;
+            };
+            if let Some(capture) = &mut self.capture {
+                capture.udp(End::A, self.local, session.client, arrived.bytes);
+            }
+            self.refused += u64::from(self.listener.send_to(arrived.bytes, session.client).is_err());
+        }
+    }
+
+    /// Forgets clients that have been silent for long.
+    fn sweep(&mut self) {
+        if self.swept.elapsed() < SWEEP_EVERY {
+            return;
+        }
+        self.swept = Instant::now();
+        let registry = &self.registry;
+        let by_address = &mut self.by_address;
+        self.sessions.retain(|_, session| {
+            let stays = session.heard.elapsed() < IDLE_MAX;
+            if !stays {
+                by_address.remove(&session.client);
+                let _ = registry.deregister(&mut session.socket);
+            }
+            stays
+        });
+    }
+
+    pub(crate) fn counts(&self) -> SessionCounts {
+        SessionCounts { opened: self.opened, open: self.sessions.len() as u64 }
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+/// As far as the system allows: a burst must not be lost before the link has seen it.
+fn enlarge(socket: &UdpSocket) {
+    #[cfg(unix)]
+    {
+        let socket = socket2::SockRef::from(socket);
+        let _ = socket.set_recv_buffer_size(SOCKET_BYTES);
+        let _ = socket.set_send_buffer_size(SOCKET_BYTES);
+    }
+    #[cfg(not(unix))]
+    let _ = (socket, SOCKET_BYTES);
+}
