@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::client::{SOURCES, client, sources};
 use super::toolchain::{Assembly, Runtime, Toolchain};
-use super::{client, sources};
 use crate::process;
 use crate::tally::Tally;
 use crate::tree::Tree;
@@ -48,8 +48,8 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     let file = |name: &str| folder.join(name);
     std::fs::write(file("Hello.cs"), program).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut library = process::command("mcs", tree);
-    library.args(["-unsafe", "-target:library", &output(&file("Skipstone.dll"))]);
-    library.arg(format!("-recurse:{}/*.cs", super::SOURCES));
+    library.args(["-langversion:latest", "-unsafe", "-target:library", &output(&file("Skipstone.dll"))]);
+    library.arg(format!("-recurse:{}/*.cs", SOURCES));
     process::run(library)?;
     let mut hello = process::command("mcs", tree);
     hello.arg(format!("-r:{}", file("Skipstone.dll").display())).arg(output(&file("Hello.exe"))).arg(file("Hello.cs"));
