@@ -66,6 +66,14 @@ pub(crate) fn program(name: &'static str, debian_package: &'static str, without:
     }
 }
 
+/// Adds a package that has no program. Gives why it is not there, if it is not there then.
+pub(crate) fn package(debian_package: &'static str, without: &str, tree: &Tree) -> Option<String> {
+    match install(&[&Program { name: debian_package, debian_package }], without, tree) {
+        Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
+        Verdict::Passed | Verdict::Tests(_) => None,
+    }
+}
+
 /// Adds Wine and a compiler for Windows if they are missing. Gives why there are none, if there are none then.
 pub(crate) fn wine(tree: &Tree) -> Option<String> {
     let without = "nothing can be tried on Windows";

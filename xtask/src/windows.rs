@@ -1,14 +1,15 @@
 //! The library on Windows: built and linked with mingw-w64, its tests over loopback run under Wine.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::process;
 use crate::system;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 
-const TARGET: &str = "x86_64-pc-windows-gnu";
-const COMPILER: &str = "x86_64-w64-mingw32-gcc";
+pub(crate) const TARGET: &str = "x86_64-pc-windows-gnu";
+pub(crate) const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 /// Everything that works on Windows: DTLS' RustCrypto is left out for the time that it takes to build.
 const FEATURES: &str = "ring,websocket,self-signed,native-roots,simulate";
 /// What touches sockets, clocks and threads of the system, and so may differ on another.
@@ -35,12 +36,17 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     cargo.args(["test", "--no-fail-fast", "--package", "skipstone", "--lib", "--test", "claims", "--target", TARGET]);
     cargo.args(["--no-default-features", "--features", FEATURES, "--"]).args(TESTS);
     cargo.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", "wine");
-    cargo.env("WINEPREFIX", folder.join("prefix")).env("WINEPATH", &folder).env("WINEDEBUG", "-all");
+    environment(&mut cargo, &folder);
     Verdict::of_tests(cargo)
 }
 
+/// Where Wine keeps its files, and where it finds the library that it lacks.
+pub(crate) fn environment(command: &mut Command, folder: &Path) {
+    command.env("WINEPREFIX", folder.join("prefix")).env("WINEPATH", folder).env("WINEDEBUG", "-all");
+}
+
 /// Builds the library that Wine lacks.
-fn stand_in(folder: &Path, tree: &Tree) -> Result<(), String> {
+pub(crate) fn stand_in(folder: &Path, tree: &Tree) -> Result<(), String> {
     std::fs::create_dir_all(folder.join("prefix")).map_err(|error| format!("{}: {error}", folder.display()))?;
     let source: PathBuf = tree.root().join("xtask/windows/bcryptprimitives.c");
     let mut compiler = process::command(COMPILER, tree);

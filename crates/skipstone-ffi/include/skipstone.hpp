@@ -113,8 +113,8 @@ private:
 
 // A rule of a server's channel table.
 struct Channel : SkipstoneChannel {
-    Channel(std::uint16_t first, std::uint16_t last, SkipstoneDelivery mode) : SkipstoneChannel() {
-        check(skipstone_channel_init(this, sizeof(SkipstoneChannel), first, last, static_cast<std::uint32_t>(mode)));
+    Channel(std::uint16_t from, std::uint16_t to, SkipstoneDelivery mode) : SkipstoneChannel() {
+        check(skipstone_channel_init(this, sizeof(SkipstoneChannel), from, to, static_cast<std::uint32_t>(mode)));
     }
 };
 static_assert(sizeof(Channel) == sizeof(SkipstoneChannel), "an array of channels is an array of the C structure");

@@ -73,6 +73,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "xtask",
         &[
             &["house", "steps"],
+            &["c"],
             &[
                 "alone",
                 "claims",

@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, claims, csharp, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
-    vectors, web, windows,
+    alone, c, claims, csharp, dashboard, features, files, instructions, layering, package, process, purity, sweep,
+    system, vectors, web, windows,
 };
 
 /// One step.
@@ -93,6 +93,13 @@ pub(super) const STEPS: &[Step] = &[
                 apt-get",
         is_fast: false,
         run: |tree, _| windows::step(tree),
+    },
+    Step {
+        name: "c",
+        about: "programs in C and C++ use the library by gcc and clang, under sanitizers, under valgrind, by CMake and on Windows; \
+                clang, valgrind and cmake are there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| c::step(tree),
     },
     Step {
         name: "package",

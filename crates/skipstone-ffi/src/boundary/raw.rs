@@ -101,6 +101,10 @@ pub(crate) unsafe fn items<'a, T>(name: &str, pointer: *const T, count: usize) -
 /// # Safety
 /// As [`bytes`].
 pub(crate) unsafe fn payload(pointer: *const u8, length: usize) -> Result<library::Bytes, Failure> {
+    if u32::try_from(length).is_err() {
+        let text = format!("the message has {length} bytes, and none is longer than 4 GiB: is the length right?");
+        return Err(Failure::new(SkipstoneStatus::TooLong, text));
+    }
     // SAFETY: the caller's promise.
     let bytes = unsafe { bytes("data", pointer, length) }?;
     let mut copy = Vec::new();

@@ -1,0 +1,1142 @@
+/* Skipstone: a transport for multiplayer games. SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The header of version 1.0 of the interface, kept as it was: do not change it.
+ *
+ * - Every call that can fail returns a SkipstoneStatus: 0 is success. skipstone_last_error has the text, of this thread.
+ * - Handles are numbers. One that has ended, or never was, is an error of the call.
+ * - Every function may be called from any thread; calls with one handle take turns. One thread polls a handle.
+ * - Texts are UTF-8 with a NUL behind them. Times are in microseconds.
+ * - A structure that begins with `size` is set up by its init function, or by setting `size` to sizeof.
+ */
+
+#ifndef SKIPSTONE_VERSION_1_H
+#define SKIPSTONE_VERSION_1_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The version of this interface: the major number in the upper 16 bits, the minor in the lower.
+#define SKIPSTONE_ABI_VERSION (1 << 16)
+
+// A value of `merging_us`: messages are sent when they are queued, none waits for another.
+#define SKIPSTONE_MERGE_NOT 0
+
+// A value of `merging_us`: messages are sent at each `skipstone_flush`.
+#define SKIPSTONE_MERGE_UNTIL_FLUSH UINT64_MAX
+
+// A value of `merging_us` in a client's configuration: as the server's settings say.
+#define SKIPSTONE_MERGE_AS_SERVER (UINT64_MAX - 1)
+
+// Bytes of a certificate's fingerprint (SHA-256).
+#define SKIPSTONE_FINGERPRINT_BYTES 32
+
+// How a call ended. Every call but those that cannot fail gives one; skipstone_last_error has the text.
+enum SkipstoneStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Done.
+  SKIPSTONE_STATUS_OK = 0,
+  // A pointer is NULL that must not be, or is not aligned for what it points to.
+  SKIPSTONE_STATUS_BAD_POINTER = -1,
+  // A text is not UTF-8.
+  SKIPSTONE_STATUS_NOT_UTF8 = -2,
+  // The leading `size` of a structure is not one that this library knows: the header is of another version, or the
+  // structure was not initialised.
+  SKIPSTONE_STATUS_BAD_SIZE = -3,
+  // A number or a text is out of its range; the text names it.
+  SKIPSTONE_STATUS_BAD_VALUE = -4,
+  // No server or client has this handle: it is 0, has ended, or never was one.
+  SKIPSTONE_STATUS_BAD_HANDLE = -5,
+  // The handle is of a client where a server's is wanted, or the reverse.
+  SKIPSTONE_STATUS_WRONG_KIND = -6,
+  // Another thread has polled events of this handle and may still read them.
+  SKIPSTONE_STATUS_WRONG_THREAD = -7,
+  // The caller's buffer is too small; the length that is needed is told.
+  SKIPSTONE_STATUS_BUFFER_TOO_SMALL = -8,
+  // There is not enough memory.
+  SKIPSTONE_STATUS_OUT_OF_MEMORY = -9,
+  // The library is older than the header, or of another major version.
+  SKIPSTONE_STATUS_WRONG_ABI = -10,
+  // The library was built without what this needs; the text names the feature.
+  SKIPSTONE_STATUS_NOT_BUILT = -11,
+  // The system refused something: a socket, a thread, a file.
+  SKIPSTONE_STATUS_SYSTEM = -12,
+  // The URL cannot be read.
+  SKIPSTONE_STATUS_BAD_URL = -13,
+  // The certificate or its key cannot be used.
+  SKIPSTONE_STATUS_BAD_IDENTITY = -14,
+  // Nobody can be trusted as asked.
+  SKIPSTONE_STATUS_BAD_TRUST = -15,
+  // The handle has no peer of this number.
+  SKIPSTONE_STATUS_UNKNOWN_PEER = -16,
+  // The connection is not established, is closing, or has ended.
+  SKIPSTONE_STATUS_NOT_CONNECTED = -17,
+  // No rule of the server's channel table covers this channel.
+  SKIPSTONE_STATUS_NO_SUCH_CHANNEL = -18,
+  // An inbound rule reserves this channel for the clients.
+  SKIPSTONE_STATUS_WRONG_DIRECTION = -19,
+  // The message, or the token, is longer than is allowed.
+  SKIPSTONE_STATUS_TOO_LONG = -20,
+  // The channel's queue to this peer is full.
+  SKIPSTONE_STATUS_QUEUE_FULL = -21,
+  // The queue to the driver's thread is full: try again at the next tick.
+  SKIPSTONE_STATUS_DRIVER_BUSY = -22,
+  // The driver's thread has ended; skipstone_failure says why.
+  SKIPSTONE_STATUS_DRIVER_GONE = -23,
+  // The client does not wait for a decision: it was accepted or refused before.
+  SKIPSTONE_STATUS_NOT_WAITING = -24,
+  // There is no such figure, at least not yet.
+  SKIPSTONE_STATUS_NOT_AVAILABLE = -25,
+  // The connection has not ended: close it first, or wait for its SKIPSTONE_EVENT_KIND_CLOSED.
+  SKIPSTONE_STATUS_STILL_OPEN = -26,
+  // A mistake in the library itself. The handle cannot be used any more; release it.
+  SKIPSTONE_STATUS_INTERNAL = -99,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneStatus SkipstoneStatus;
+#else
+typedef int32_t SkipstoneStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Close codes of the protocol. Those below 1,000 are the application's own.
+enum SkipstoneCloseCode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The application closed without a code of its own.
+  SKIPSTONE_CLOSE_CODE_NONE = 0,
+  // The server shuts down.
+  SKIPSTONE_CLOSE_CODE_SHUTDOWN = 1000,
+  // The application refused the client.
+  SKIPSTONE_CLOSE_CODE_REFUSED = 1001,
+  // The application removed the peer.
+  SKIPSTONE_CLOSE_CODE_KICKED = 1002,
+  // A channel's queue was full, and its rule is to disconnect.
+  SKIPSTONE_CLOSE_CODE_QUEUE_OVERFLOW = 1003,
+  // The peer broke the protocol.
+  SKIPSTONE_CLOSE_CODE_PROTOCOL = 1004,
+  // The server has as many connections as it may.
+  SKIPSTONE_CLOSE_CODE_FULL = 1005,
+  // The handshake did not end in time.
+  SKIPSTONE_CLOSE_CODE_HANDSHAKE_TIMEOUT = 1006,
+  // Nothing was heard for the idle timeout.
+  SKIPSTONE_CLOSE_CODE_IDLE_TIMEOUT = 1007,
+  // The stream that carried the connection broke.
+  SKIPSTONE_CLOSE_CODE_CARRIER_LOST = 1008,
+  // Client and server have no protocol version in common.
+  SKIPSTONE_CLOSE_CODE_NO_COMMON_VERSION = 1009,
+  // The encrypted handshake failed: the server is not the one that the client trusts.
+  SKIPSTONE_CLOSE_CODE_SECURITY = 1010,
+  // One side wants encryption and the other does not have it.
+  SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE = 1011,
+  // The server's name has no address, or none of its addresses can be reached.
+  SKIPSTONE_CLOSE_CODE_UNREACHABLE = 1012,
+  // The peer held more of the other side's memory than it may have.
+  SKIPSTONE_CLOSE_CODE_MEMORY = 1016,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneCloseCode SkipstoneCloseCode;
+#else
+typedef uint32_t SkipstoneCloseCode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The side that ended a connection.
+enum SkipstoneClosedBy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // This side's application, or this side's rules.
+  SKIPSTONE_CLOSED_BY_LOCAL = 1,
+  // The peer.
+  SKIPSTONE_CLOSED_BY_PEER = 2,
+  // Neither: the peer stopped answering, or what carried the connection broke.
+  SKIPSTONE_CLOSED_BY_NOBODY = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneClosedBy SkipstoneClosedBy;
+#else
+typedef uint32_t SkipstoneClosedBy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The congestion controller.
+enum SkipstoneCongestion
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Keeps queues short, and holds its own beside TCP.
+  SKIPSTONE_CONGESTION_DELAY_AWARE = 0,
+  // The same for an owner of the link.
+  SKIPSTONE_CONGESTION_AGGRESSIVE = 1,
+  // None.
+  SKIPSTONE_CONGESTION_OFF = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneCongestion SkipstoneCongestion;
+#else
+typedef uint32_t SkipstoneCongestion;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How the messages of a channel are delivered.
+enum SkipstoneDelivery
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Sent once, delivered as it comes.
+  SKIPSTONE_DELIVERY_UNRELIABLE = 0,
+  // Sent once, delivered only if newer than the newest delivered.
+  SKIPSTONE_DELIVERY_UNRELIABLE_SEQUENCED = 1,
+  // Each once, in order.
+  SKIPSTONE_DELIVERY_RELIABLE_ORDERED = 2,
+  // Each once, as it comes.
+  SKIPSTONE_DELIVERY_RELIABLE_UNORDERED = 3,
+  // The newest is sent until it arrives; older ones are given up.
+  SKIPSTONE_DELIVERY_RELIABLE_SEQUENCED = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneDelivery SkipstoneDelivery;
+#else
+typedef uint32_t SkipstoneDelivery;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The sides that may send on a channel.
+enum SkipstoneDirection
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The server and its clients.
+  SKIPSTONE_DIRECTION_BOTH = 0,
+  // The server only.
+  SKIPSTONE_DIRECTION_SERVER_TO_CLIENT = 1,
+  // Clients only.
+  SKIPSTONE_DIRECTION_CLIENT_TO_SERVER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneDirection SkipstoneDirection;
+#else
+typedef uint32_t SkipstoneDirection;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What happened.
+enum SkipstoneEventKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // A client requests a connection. `data` is its token, `address` where it comes from. Answer with
+  // skipstone_server_accept or skipstone_server_refuse.
+  SKIPSTONE_EVENT_KIND_REQUESTED = 1,
+  // The connection is established: messages can be sent.
+  SKIPSTONE_EVENT_KIND_CONNECTED = 2,
+  // A message arrived. `data` is the message, `channel` its channel, `age_us` how late it is.
+  SKIPSTONE_EVENT_KIND_MESSAGE = 3,
+  // The peer has the message `id`. Only on channels with receipts.
+  SKIPSTONE_EVENT_KIND_ACKNOWLEDGED = 4,
+  // The message `id` will not be sent (again); `detail` is a SkipstoneGivenUp.
+  SKIPSTONE_EVENT_KIND_GIVEN_UP = 5,
+  // A client's address changed to `address`. The connection continues.
+  SKIPSTONE_EVENT_KIND_PATH_CHANGED = 6,
+  // The connection ended: the last of its events. `code` is a SkipstoneCloseCode or the application's own, `data` the
+  // reason as text (UTF-8 as a rule, without a NUL behind it), `detail` a SkipstoneClosedBy.
+  SKIPSTONE_EVENT_KIND_CLOSED = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneEventKind SkipstoneEventKind;
+#else
+typedef uint32_t SkipstoneEventKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Why a message will not be sent (again).
+enum SkipstoneGivenUp
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // A reason that this version has no number for.
+  SKIPSTONE_GIVEN_UP_OTHER = 0,
+  // The queue was full, and the channel refuses then.
+  SKIPSTONE_GIVEN_UP_QUEUE_FULL = 1,
+  // The queue was full, and the channel drops its oldest message then.
+  SKIPSTONE_GIVEN_UP_DROPPED = 2,
+  // A newer message of a sequenced channel took its place.
+  SKIPSTONE_GIVEN_UP_SUPERSEDED = 3,
+  // The packet that held it was lost, and the channel does not retransmit.
+  SKIPSTONE_GIVEN_UP_LOST = 4,
+  // The client takes no messages of this length.
+  SKIPSTONE_GIVEN_UP_TOO_LONG = 5,
+  // The connection ended first.
+  SKIPSTONE_GIVEN_UP_CLOSED = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneGivenUp SkipstoneGivenUp;
+#else
+typedef uint32_t SkipstoneGivenUp;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How much a line of the log matters.
+enum SkipstoneLogLevel
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // For the records.
+  SKIPSTONE_LOG_LEVEL_INFO = 1,
+  // Something should be done about it.
+  SKIPSTONE_LOG_LEVEL_WARNING = 2,
+  // Something failed.
+  SKIPSTONE_LOG_LEVEL_ERROR = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneLogLevel SkipstoneLogLevel;
+#else
+typedef uint32_t SkipstoneLogLevel;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The reaction to a message for which a channel's queue has no room.
+enum SkipstoneOverflow
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The message is refused.
+  SKIPSTONE_OVERFLOW_REFUSE = 0,
+  // The oldest in the queue makes room.
+  SKIPSTONE_OVERFLOW_DROP_OLDEST = 1,
+  // The connection ends.
+  SKIPSTONE_OVERFLOW_DISCONNECT = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneOverflow SkipstoneOverflow;
+#else
+typedef uint32_t SkipstoneOverflow;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Protection against loss besides retransmission.
+enum SkipstoneRedundancy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Lost content is retransmitted once, and nothing else.
+  SKIPSTONE_REDUNDANCY_OFF = 0,
+  // Lost content is retransmitted in several copies.
+  SKIPSTONE_REDUNDANCY_LEAN = 1,
+  // Repair packets as the path's losses ask for, and copies.
+  SKIPSTONE_REDUNDANCY_ADAPTIVE = 2,
+  // A block code: after `redundancy_first` packets, `redundancy_second` repair packets.
+  SKIPSTONE_REDUNDANCY_FIXED = 3,
+  // Each packet repeats the messages of the last `redundancy_first` packets, 1 to 8.
+  SKIPSTONE_REDUNDANCY_REPEAT = 4,
+  // Of a channel: as the settings of the server say for all.
+  SKIPSTONE_REDUNDANCY_AS_SETTINGS = 255,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneRedundancy SkipstoneRedundancy;
+#else
+typedef uint32_t SkipstoneRedundancy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How a server protects its clients.
+enum SkipstoneSecurity
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Encrypted, with a certificate that is made at the start; skipstone_server_url has its fingerprint.
+  SKIPSTONE_SECURITY_SELF_SIGNED = 0,
+  // Encrypted, with a certificate that is made at the first start and kept in the file `certificate`.
+  SKIPSTONE_SECURITY_SELF_SIGNED_KEPT = 1,
+  // Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without `key`
+  // both are in the file `certificate`.
+  SKIPSTONE_SECURITY_FILES = 2,
+  // Encrypted, with PEM texts in `certificate` and `key`, which may be the same.
+  SKIPSTONE_SECURITY_PEM = 3,
+  // In clear: on a trusted network, or in a tunnel that protects by itself.
+  SKIPSTONE_SECURITY_PLAIN = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneSecurity SkipstoneSecurity;
+#else
+typedef uint32_t SkipstoneSecurity;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The structures whose size skipstone_struct_size tells.
+enum SkipstoneStruct
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // SkipstoneEvent.
+  SKIPSTONE_STRUCT_EVENT = 1,
+  // SkipstoneChannel.
+  SKIPSTONE_STRUCT_CHANNEL = 2,
+  // SkipstoneInboundRule.
+  SKIPSTONE_STRUCT_INBOUND_RULE = 3,
+  // SkipstoneLink.
+  SKIPSTONE_STRUCT_LINK = 4,
+  // SkipstoneServerConfig.
+  SKIPSTONE_STRUCT_SERVER_CONFIG = 5,
+  // SkipstoneClientConfig.
+  SKIPSTONE_STRUCT_CLIENT_CONFIG = 6,
+  // SkipstoneStats.
+  SKIPSTONE_STRUCT_STATS = 7,
+  // SkipstoneOverview.
+  SKIPSTONE_STRUCT_OVERVIEW = 8,
+  // SkipstoneDriverStats.
+  SKIPSTONE_STRUCT_DRIVER_STATS = 9,
+  // SkipstoneServerTime.
+  SKIPSTONE_STRUCT_SERVER_TIME = 10,
+  // SkipstoneFlow.
+  SKIPSTONE_STRUCT_FLOW = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneStruct SkipstoneStruct;
+#else
+typedef uint32_t SkipstoneStruct;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Who runs the driver.
+enum SkipstoneThreading
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Threads of the library.
+  SKIPSTONE_THREADING_BACKGROUND = 0,
+  // The application, by skipstone_drive.
+  SKIPSTONE_THREADING_STEPPED = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneThreading SkipstoneThreading;
+#else
+typedef uint32_t SkipstoneThreading;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Which servers a client trusts.
+enum SkipstoneTrust
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Those whose certificate was signed by an authority that the system trusts. A fingerprint in the URL goes before.
+  SKIPSTONE_TRUST_SYSTEM = 0,
+  // Those whose certificate was signed by one of the authorities of the PEM text `authorities`.
+  SKIPSTONE_TRUST_AUTHORITIES = 1,
+  // The one whose certificate has the fingerprint `fingerprint`.
+  SKIPSTONE_TRUST_PINNED = 2,
+  // Any server, and any attacker between: for tests on one's own machine.
+  SKIPSTONE_TRUST_DANGEROUSLY_ANYTHING = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneTrust SkipstoneTrust;
+#else
+typedef uint32_t SkipstoneTrust;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The reaction when a client breaks an inbound rule.
+enum SkipstoneViolation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The connection ends.
+  SKIPSTONE_VIOLATION_CLOSE = 0,
+  // The message is dropped; only on unreliable channels.
+  SKIPSTONE_VIOLATION_DROP = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SkipstoneViolation SkipstoneViolation;
+#else
+typedef uint32_t SkipstoneViolation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// A server or a client.
+typedef uint64_t SkipstoneHandle;
+
+// A connection, as its handle knows it. Never used for another one.
+typedef uint64_t SkipstonePeer;
+
+// Counters of one direction.
+typedef struct SkipstoneFlow {
+  // Datagrams.
+  uint64_t datagrams;
+  // Messages of the application.
+  uint64_t messages;
+  // Bytes of those messages.
+  uint64_t payload_bytes;
+  // Bytes of the datagrams.
+  uint64_t datagram_bytes;
+  // Bytes of the datagrams with IP and carrier headers.
+  uint64_t ip_bytes;
+} SkipstoneFlow;
+
+// Counters of a connection, or of all. They only grow.
+typedef struct SkipstoneStats {
+  // Bytes of this structure; set it before the call.
+  uint32_t size;
+  // Always 0.
+  uint32_t reserved;
+  // What was sent.
+  struct SkipstoneFlow sent;
+  // What was received and authenticated.
+  struct SkipstoneFlow received;
+  // Packets declared lost.
+  uint64_t packets_lost;
+  // Packets declared lost whose acknowledgement came later.
+  uint64_t packets_spurious;
+  // Messages and fragments retransmitted.
+  uint64_t resent;
+  // Packets whose acknowledgement was overdue.
+  uint64_t probes;
+  // Repair packets sent.
+  uint64_t repairs_sent;
+  // Copies of retransmissions, and packets that repeat messages.
+  uint64_t copies_sent;
+  // Bytes of these.
+  uint64_t redundancy_bytes_sent;
+  // Packets of the peer that were lost and recovered here.
+  uint64_t packets_recovered;
+  // Packets sent here that were lost and that the peer recovered.
+  uint64_t packets_recovered_by_peer;
+  // Times that the connection moved to a new address.
+  uint64_t paths_changed;
+  // Messages refused or dropped by a full queue.
+  uint64_t queue_overflows;
+  // Datagrams, packets and messages that were dropped on arrival, for any reason.
+  uint64_t drops;
+} SkipstoneStats;
+
+// A connection at one moment.
+typedef struct SkipstoneOverview {
+  // Bytes of this structure; set it before the call.
+  uint32_t size;
+  // Bytes of a datagram at present: what the path is known to carry.
+  uint32_t datagram_bytes;
+  // The connection.
+  uint64_t peer;
+  // Smoothed round-trip time.
+  uint64_t rtt_us;
+  // Its variation.
+  uint64_t rtt_variation_us;
+  // The least that was measured; 0 before the first.
+  uint64_t rtt_min_us;
+  // Messages that wait or are in flight.
+  uint64_t queued_messages;
+  // Their bytes.
+  uint64_t queued_bytes;
+  // Bytes of messages that arrived and wait for earlier ones.
+  uint64_t held_bytes;
+  // Bytes in flight.
+  uint64_t bytes_in_flight;
+  // Bytes that may be in flight.
+  uint64_t congestion_window;
+  // Messages per second to the peer, over about a second.
+  double sent_messages_per_second;
+  // Bytes per second to the peer, headers included.
+  double sent_bytes_per_second;
+  // Share of packets to the peer that the path lost, 0 to 1.
+  double sent_loss;
+  // Messages per second from the peer.
+  double received_messages_per_second;
+  // Bytes per second from the peer, headers included.
+  double received_bytes_per_second;
+  // Share of packets from the peer that the path lost, 0 to 1.
+  double received_loss;
+  // What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
+  uint8_t carrier[8];
+  // The connection's counters. Its `size` is set by the library.
+  struct SkipstoneStats stats;
+} SkipstoneOverview;
+
+// Counters of the drivers and their sockets.
+typedef struct SkipstoneDriverStats {
+  // Bytes of this structure; set it before the call.
+  uint32_t size;
+  // 1: the system granted smaller socket buffers than asked for.
+  uint32_t are_buffers_short;
+  // Rounds of the drivers' loops.
+  uint64_t rounds;
+  // System calls that sent datagrams.
+  uint64_t send_calls;
+  // Datagrams that the system refused to send.
+  uint64_t send_errors;
+  // Datagrams that the system dropped because a receive buffer was full.
+  uint64_t receive_drops;
+  // WebSockets in clear, open now.
+  uint64_t websockets;
+  // WebSockets over TLS, open now.
+  uint64_t secure_websockets;
+  // TCP connections without WebSocket, open now.
+  uint64_t raw_streams;
+  // Clients of this process, open now.
+  uint64_t locals;
+  // DTLS sessions, open now.
+  uint64_t dtls_sessions;
+  // QUIC connections of WebTransport, open now.
+  uint64_t webtransport_sessions;
+} SkipstoneDriverStats;
+
+// A simulated link, for tests: it delays and loses datagrams around a real socket. All zero is a perfect link.
+typedef struct SkipstoneLink {
+  // Time on the way.
+  uint64_t delay_us;
+  // Up to so much more, at random.
+  uint64_t jitter_us;
+  // Bits per second; 0 for any number.
+  uint64_t rate_bits_per_second;
+  // Share of datagrams that is lost, 0 to 1.
+  double loss;
+  // Mean number of datagrams lost in a row; 0 for independent losses.
+  double loss_burst;
+  // Share of datagrams that is held back, so that later ones overtake it.
+  double reorder;
+  // Share of datagrams that arrives twice.
+  double duplicate;
+} SkipstoneLink;
+
+// Configuration of a client. skipstone_client_config_init sets the defaults. The strings are read by
+// skipstone_client_connect, and may be freed after it.
+typedef struct SkipstoneClientConfig {
+  // Bytes of this structure, as skipstone_client_config_init set them.
+  uint32_t size;
+  // A SkipstoneThreading.
+  uint32_t threading;
+  // A SkipstoneTrust. A fingerprint in the URL goes before.
+  uint32_t trust;
+  // A SkipstoneCongestion.
+  uint32_t congestion;
+  // PEM text, of SKIPSTONE_TRUST_AUTHORITIES.
+  const char *authorities;
+  // SHA-256 of the server's certificate, of SKIPSTONE_TRUST_PINNED.
+  uint8_t fingerprint[32];
+  // The version of DTLS that skip+dtls:// means: 12 or 13; 0 for the default.
+  uint32_t dtls_version;
+  // 1: asks for the server's time now and then. Default 1.
+  uint32_t follows_server_time;
+  // When this client sends queued messages: SKIPSTONE_MERGE_AS_SERVER (default), SKIPSTONE_MERGE_NOT,
+  // SKIPSTONE_MERGE_UNTIL_FLUSH, or so many µs after the first that waits.
+  uint64_t merging_us;
+  // Time limit of the handshake.
+  uint64_t handshake_timeout_us;
+  // Bytes that may wait in each of the two queues between the application and the driver.
+  uint64_t queue_bytes_max;
+  // Bytes per second that this client sends, at most; 0 for no limit.
+  uint64_t bandwidth_max;
+  // Bytes of a message that this client takes, at most.
+  uint32_t message_bytes_max;
+  // Bytes of reliable messages that this client holds.
+  uint32_t window_bytes;
+  // Bytes of a datagram that this client takes, at most.
+  uint32_t datagram_bytes_max;
+  // Messages of so many bytes and more have their progress published; 0 for none.
+  uint32_t transfer_bytes_min;
+  // 1: `up` and `down` simulate a network around the UDP socket.
+  uint32_t impaired;
+  // Always 0.
+  uint32_t reserved;
+  // The seed of what is simulated.
+  uint64_t impairment_seed;
+  // The simulated link towards the server.
+  struct SkipstoneLink up;
+  // The simulated link towards this client.
+  struct SkipstoneLink down;
+} SkipstoneClientConfig;
+
+// A client: one connection to one server. 0 is none.
+typedef uint64_t SkipstoneClient;
+
+// A server. 0 is none. The numbers of servers and clients that have ended are not used again.
+typedef uint64_t SkipstoneServer;
+
+// A rule of a server's channel table, for the channels from `first` to `last`. skipstone_channel_init sets the defaults of
+// a delivery mode.
+typedef struct SkipstoneChannel {
+  // Bytes of this structure, as skipstone_channel_init set them.
+  uint32_t size;
+  // The first channel of the rule.
+  uint16_t first;
+  // The last channel of the rule.
+  uint16_t last;
+  // A SkipstoneDelivery.
+  uint32_t delivery;
+  // A SkipstoneOverflow.
+  uint32_t overflow;
+  // A SkipstoneRedundancy.
+  uint32_t redundancy;
+  // 0 is the most urgent.
+  uint8_t priority;
+  // The share among channels of one priority, at least 1.
+  uint8_t weight;
+  // 1: the sender learns of each message that arrived.
+  uint8_t receipts;
+  // Of SKIPSTONE_REDUNDANCY_FIXED: source packets. Of SKIPSTONE_REDUNDANCY_REPEAT: packets that are repeated.
+  uint8_t redundancy_first;
+  // Of SKIPSTONE_REDUNDANCY_FIXED: repair packets.
+  uint8_t redundancy_second;
+  // Always 0.
+  uint8_t reserved[3];
+  // Messages that wait in each channel's queue, at most.
+  uint32_t queue_messages_max;
+  // Bytes that wait in each channel's queue, at most.
+  uint32_t queue_bytes_max;
+} SkipstoneChannel;
+
+// A client's estimate of the server's clock.
+typedef struct SkipstoneServerTime {
+  // How long the server has been running: what skipstone_server_time says there.
+  uint64_t at_us;
+  // The greatest difference between the two, in both directions.
+  uint64_t error_us;
+} SkipstoneServerTime;
+
+// Something that happened to a connection. What `data` and `address` point to belongs to the library, and stays until the
+// next skipstone_poll with the same handle.
+typedef struct SkipstoneEvent {
+  // A SkipstoneEventKind. Ignore those that you do not know.
+  uint32_t kind;
+  // The channel of a message.
+  uint16_t channel;
+  // More about a message that was given up, or about an end.
+  uint16_t detail;
+  // The connection.
+  uint64_t peer;
+  // A message's bytes, a token, or the reason of an end.
+  const uint8_t *data;
+  // Bytes of `data`.
+  uint32_t length;
+  // How much later than planned a message arrived, because it was lost before; usually 0. Who answers it passes this on
+  // as the answer's age.
+  uint32_t age_us;
+  // The message that was acknowledged or given up, as skipstone_server_send told it.
+  uint64_t id;
+  // Why a connection ended.
+  uint64_t code;
+  // The address of a client as text, with a NUL behind it; NULL in events that have none.
+  const char *address;
+  // Always 0.
+  uint64_t reserved;
+} SkipstoneEvent;
+
+// Limits on what clients may send on the channels from `first` to `last`. skipstone_inbound_rule_init sets the defaults.
+typedef struct SkipstoneInboundRule {
+  // Bytes of this structure, as skipstone_inbound_rule_init set them.
+  uint32_t size;
+  // The first channel of the rule.
+  uint16_t first;
+  // The last channel of the rule.
+  uint16_t last;
+  // A SkipstoneDirection.
+  uint32_t direction;
+  // A SkipstoneViolation.
+  uint32_t violation;
+  // Bytes of a message from a client, at most; 0 for the limit of the settings.
+  uint32_t message_bytes_max;
+  // Messages per second of each client on each channel; 0 for any number.
+  uint32_t messages_per_second;
+  // Messages that may come at once after a pause; at least 1 where there is a rate.
+  uint32_t burst;
+} SkipstoneInboundRule;
+
+// Configuration of a server. skipstone_server_config_init sets the defaults; change what you need. The strings and arrays
+// are read by skipstone_server_start, and may be freed after it.
+typedef struct SkipstoneServerConfig {
+  // Bytes of this structure, as skipstone_server_config_init set them.
+  uint32_t size;
+  // A SkipstoneThreading.
+  uint32_t threading;
+  // The address of UDP and TCP, "0.0.0.0:7777" or "[::]:7777", which serves IPv4 too; port 0 lets the system choose. NULL
+  // for a server without sockets, which only skipstone_client_connect_local reaches.
+  const char *listen;
+  // A SkipstoneSecurity.
+  uint32_t security;
+  // 1: clients that ask for no encryption are let in too.
+  uint8_t allows_plain;
+  // 1: WebSocket and tcp:// clients are served on the TCP port of the same number. Default 1.
+  uint8_t websocket;
+  // 1: browsers are served by WebTransport, if the server encrypts. Default 1.
+  uint8_t webtransport;
+  // 1: refuses what comes in clear over TCP.
+  uint8_t requires_tls;
+  // The name of a PEM file, or a PEM text, as `security` says.
+  const char *certificate;
+  // The name of a PEM file, or a PEM text, as `security` says.
+  const char *key;
+  // The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered.
+  const struct SkipstoneChannel *channels;
+  // Limits on what clients may send.
+  const struct SkipstoneInboundRule *inbound;
+  // Rules of `channels`.
+  uint32_t channel_count;
+  // Rules of `inbound`.
+  uint32_t inbound_count;
+  // A peer from which nothing came for this long is gone.
+  uint64_t idle_timeout_us;
+  // A client that received nothing for this long asks whether the server is there.
+  uint64_t keepalive_us;
+  // How long an acknowledgement may be held back while losses are feared.
+  uint64_t ack_delay_us;
+  // How long an acknowledgement may be held back at all.
+  uint64_t ack_delay_max_us;
+  // Bytes of a message, at most.
+  uint32_t message_bytes_max;
+  // Bytes of reliable messages that a receiver holds.
+  uint32_t window_bytes;
+  // Bytes of a datagram, at most.
+  uint32_t datagram_bytes_max;
+  // A SkipstoneRedundancy for channels that have none of their own.
+  uint32_t redundancy;
+  // As in SkipstoneChannel.
+  uint8_t redundancy_first;
+  // As in SkipstoneChannel.
+  uint8_t redundancy_second;
+  // Bytes of repairs and copies in percent of what they protect, at most.
+  uint16_t redundancy_budget_percent;
+  // Number of drivers, each with a thread: as many as there are cores to run them.
+  uint32_t shards;
+  // When the server sends queued messages: SKIPSTONE_MERGE_NOT, SKIPSTONE_MERGE_UNTIL_FLUSH (default), or so many µs after
+  // the first that waits.
+  uint64_t merging_us;
+  // The same for its clients, unless they choose. Default SKIPSTONE_MERGE_NOT.
+  uint64_t client_merging_us;
+  // Time limit of a handshake, the application's decision included.
+  uint64_t handshake_timeout_us;
+  // Players at once.
+  uint32_t connections_max;
+  // A SkipstoneCongestion.
+  uint32_t congestion;
+  // Bytes that may wait in each of the two queues between the application and a driver.
+  uint64_t queue_bytes_max;
+  // Bytes per second to each client, at most; 0 for no limit.
+  uint64_t bandwidth_max_per_peer;
+  // Bytes per second to all clients together, at most; 0 for no limit.
+  uint64_t bandwidth_max;
+  // Bytes of memory that one connection may use.
+  uint64_t memory_per_connection;
+  // Bytes of memory that the connections of one network may use.
+  uint64_t memory_per_network;
+  // Bytes of memory that all connections may use.
+  uint64_t memory_max;
+  // Origins of the pages from which browsers may connect, as `https://game.example`; none allows all.
+  const char *const *origins;
+  // Names under which the server may be asked for over HTTP; none allows all.
+  const char *const *hosts;
+  // Proxies, by address or network, that may say whose connections they pass on.
+  const char *const *trusted_proxies;
+  // Number of `origins`.
+  uint32_t origin_count;
+  // Number of `hosts`.
+  uint32_t host_count;
+  // Number of `trusted_proxies`.
+  uint32_t trusted_proxy_count;
+  // Messages of so many bytes and more have their progress published; 0 for none.
+  uint32_t transfer_bytes_min;
+  // Answer to server browsers, up to 1,181 bytes; NULL for none.
+  const uint8_t *query_answer;
+  // Bytes of `query_answer`.
+  uint32_t query_answer_length;
+  // 1: `up` and `down` simulate a network around the UDP socket; `websocket` must be 0.
+  uint32_t impaired;
+  // The seed of what is simulated.
+  uint64_t impairment_seed;
+  // The simulated links towards the server.
+  struct SkipstoneLink up;
+  // The simulated links towards the clients.
+  struct SkipstoneLink down;
+} SkipstoneServerConfig;
+
+// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
+typedef uint32_t SkipstoneGroup;
+
+// The group of all connected peers, which the library keeps.
+#define SKIPSTONE_EVERYONE 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// One round of a stepped server or client: receives, handles timers and sends, waiting for the sockets for `wait_max_us` at
+// most. No effect with background threads.
+SkipstoneStatus skipstone_drive(SkipstoneHandle handle,
+                                uint64_t wait_max_us);
+
+// Sends all messages that were queued since the last flush. A server needs it at the end of each tick, unless its
+// configuration says otherwise.
+SkipstoneStatus skipstone_flush(SkipstoneHandle handle);
+
+// Why the handle's driver has ended; SKIPSTONE_STATUS_NOT_AVAILABLE while it runs.
+SkipstoneStatus skipstone_failure(SkipstoneHandle handle, char *buffer, size_t capacity, size_t *length);
+
+// State and counters of one connection, up to 50 ms ago. Set `overview->size` before the call.
+// SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such connection, or none yet.
+SkipstoneStatus skipstone_overview(SkipstoneHandle handle, SkipstonePeer peer, struct SkipstoneOverview *overview);
+
+// Counters of the drivers and their sockets, up to 50 ms ago. Set `stats->size` before the call.
+SkipstoneStatus skipstone_driver_stats(SkipstoneHandle handle, struct SkipstoneDriverStats *stats);
+
+// Ends a server or a client at once, without telling its peers, and the handle with it. Nobody may read events of it any more.
+SkipstoneStatus skipstone_release(SkipstoneHandle handle);
+
+// Sets the defaults: a client that trusts whom the system trusts. `size` is sizeof(SkipstoneClientConfig).
+SkipstoneStatus skipstone_client_config_init(struct SkipstoneClientConfig *config, uint32_t size);
+
+// Begins to connect; SKIPSTONE_EVENT_KIND_CONNECTED or SKIPSTONE_EVENT_KIND_CLOSED follows. The URL is
+// `skip://host:port#sha256=...` (encrypted), `skip+plain://`, `skip+dtls://`, `ws://`, `wss://` or `tcp://`. The server decides
+// by the token, of up to 1,024 bytes, whether to accept. `config` may be NULL for the defaults. `client` gets the handle, which
+// skipstone_client_close or skipstone_release ends.
+SkipstoneStatus skipstone_client_connect(const char *url,
+                                         const uint8_t *token,
+                                         size_t token_length,
+                                         const struct SkipstoneClientConfig *config,
+                                         SkipstoneClient *client);
+
+// Connects to a server of this process: a single player, or the host of a listen server. Same events and channels as over a
+// network, without sockets and encryption. `config` may be NULL for the defaults.
+SkipstoneStatus skipstone_client_connect_local(SkipstoneServer server,
+                                               const uint8_t *token,
+                                               size_t token_length,
+                                               const struct SkipstoneClientConfig *config,
+                                               SkipstoneClient *client);
+
+// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Wait before
+// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have another
+// `peer`.
+SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
+
+// Ends the connection, and the handle with it. Queued reliable messages have `linger_us` to arrive first; the call returns when
+// the server knows, or soon after `linger_us`. `reason` may be NULL.
+SkipstoneStatus skipstone_client_close(SkipstoneClient client,
+                                       uint64_t code,
+                                       const char *reason,
+                                       uint64_t linger_us);
+
+// Sends a message of `length` bytes to the server. As skipstone_server_send.
+SkipstoneStatus skipstone_client_send(SkipstoneClient client,
+                                      uint16_t channel,
+                                      const uint8_t *data,
+                                      size_t length,
+                                      uint64_t age_us,
+                                      uint64_t *id);
+
+// The connection's number in its events.
+SkipstoneStatus skipstone_client_peer(SkipstoneClient client, SkipstonePeer *peer);
+
+// The server's address as text; SKIPSTONE_STATUS_NOT_AVAILABLE while none of the addresses of its name has answered.
+SkipstoneStatus skipstone_client_server_address(SkipstoneClient client, char *buffer, size_t capacity, size_t *length);
+
+// The rule of a channel, as the server's settings have it; SKIPSTONE_STATUS_NOT_AVAILABLE before
+// SKIPSTONE_EVENT_KIND_CONNECTED. Set `rule->size` before the call.
+SkipstoneStatus skipstone_client_channel(SkipstoneClient client, uint16_t channel, struct SkipstoneChannel *rule);
+
+// Migrates the connection to a new socket: for when the system reports a change of network. `has_moved`, which may be NULL,
+// gets 0 if the connection is not established, or is a stream, which cannot migrate.
+SkipstoneStatus skipstone_client_rebind(SkipstoneClient client,
+                                        uint32_t *has_moved);
+
+// An estimate of the server's clock now; SKIPSTONE_STATUS_NOT_AVAILABLE until it has answered.
+SkipstoneStatus skipstone_client_server_time(SkipstoneClient client, struct SkipstoneServerTime *time);
+
+// Takes up to `capacity` events, and tells in `count` how many there were.
+//
+// What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
+// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back.
+SkipstoneStatus skipstone_poll(SkipstoneHandle handle,
+                               struct SkipstoneEvent *events,
+                               uint32_t capacity,
+                               uint32_t *count);
+
+// Waits until there is an event, for `timeout_us` at most. Other threads may use the handle meanwhile, and only one waits: the
+// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
+SkipstoneStatus skipstone_wait(SkipstoneHandle handle,
+                               uint64_t timeout_us);
+
+// The library's version as text, "0.1.0".
+const char *skipstone_version(void);
+
+// The version of the interface of the library that is loaded, as SKIPSTONE_ABI_VERSION has that of the header.
+uint32_t skipstone_abi_version(void);
+
+// Whether the library can serve a program that was built with a header of this version: of the same major number, and no
+// later. Call it first, with SKIPSTONE_ABI_VERSION.
+SkipstoneStatus skipstone_check_abi(uint32_t header_version);
+
+// Bytes of a structure in this library, by its SkipstoneStruct; 0 for an unknown one.
+uint32_t skipstone_struct_size(uint32_t which);
+
+// Writes the text of this thread's last error and a NUL, as much as fits into `capacity` bytes. Returns the length of the whole
+// text without the NUL; 0 if there was no error yet. The text says what is wrong and what to do.
+size_t skipstone_last_error(char *buffer,
+                            size_t capacity);
+
+// The name of a status, "SKIPSTONE_STATUS_BAD_HANDLE".
+const char *skipstone_status_name(int32_t status);
+
+// Takes the oldest line of the library's log, which has what no call can return: renewed certificates, sockets with small
+// buffers, mistakes in the library. SKIPSTONE_STATUS_NOT_AVAILABLE if there is none. A line that does not fit stays.
+//
+// `level` gets a SkipstoneLogLevel, `length` the length without the NUL; both may be NULL. Up to 256 lines wait, of all handles
+// together; nothing is ever called back.
+SkipstoneStatus skipstone_next_log_line(char *buffer,
+                                        size_t capacity,
+                                        size_t *length,
+                                        uint32_t *level);
+
+// Ends every server and client of this process at once, without telling their peers. For a host that unloads the code which
+// knew their handles and keeps the library: a game engine's editor. Nobody may read events any more.
+SkipstoneStatus skipstone_release_all(void);
+
+// Sets the defaults: a server that encrypts with a certificate of its own, takes every carrier and merges messages until
+// skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
+SkipstoneStatus skipstone_server_config_init(struct SkipstoneServerConfig *config,
+                                             uint32_t size);
+
+// Sets the defaults of a SkipstoneDelivery for the channels from `first` to `last`. `size` is sizeof(SkipstoneChannel).
+SkipstoneStatus skipstone_channel_init(struct SkipstoneChannel *channel,
+                                       uint32_t size,
+                                       uint16_t first,
+                                       uint16_t last,
+                                       uint32_t delivery);
+
+// Sets a rule for the channels from `first` to `last` that limits nothing yet. `size` is sizeof(SkipstoneInboundRule).
+SkipstoneStatus skipstone_inbound_rule_init(struct SkipstoneInboundRule *rule,
+                                            uint32_t size,
+                                            uint16_t first,
+                                            uint16_t last);
+
+// Opens the sockets and begins to serve. `server` gets the handle, which skipstone_server_stop or skipstone_release ends.
+SkipstoneStatus skipstone_server_start(const struct SkipstoneServerConfig *config,
+                                       SkipstoneServer *server);
+
+// Ends every connection and the server, and the handle with it. Queued reliable messages have `linger_us` to arrive; the call
+// takes little longer. `reason` may be NULL.
+SkipstoneStatus skipstone_server_stop(SkipstoneServer server,
+                                      uint64_t code,
+                                      const char *reason,
+                                      uint64_t linger_us);
+
+// Accepts a client that asked to connect. SKIPSTONE_EVENT_KIND_CONNECTED follows.
+SkipstoneStatus skipstone_server_accept(SkipstoneServer server, SkipstonePeer peer);
+
+// Refuses a client that asked to connect. It receives the code and up to 512 bytes of the reason, which may be NULL.
+SkipstoneStatus skipstone_server_refuse(SkipstoneServer server, SkipstonePeer peer, uint64_t code, const char *reason);
+
+// Ends a connection. Queued reliable messages have `linger_us` to arrive first; SKIPSTONE_EVENT_KIND_CLOSED follows. The peer
+// receives the code (below 1,000 the application's own) and up to 512 bytes of the reason, which may be NULL.
+SkipstoneStatus skipstone_server_close(SkipstoneServer server,
+                                       SkipstonePeer peer,
+                                       uint64_t code,
+                                       const char *reason,
+                                       uint64_t linger_us);
+
+// Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without a linger.
+SkipstoneStatus skipstone_server_kick(SkipstoneServer server, SkipstonePeer peer, const char *reason);
+
+// Sends a message of `length` bytes to one peer. The bytes are copied, once. `id`, which may be NULL, gets the message's
+// number in the events about it.
+//
+// A message on a reliable channel that is accepted is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
+// ends. `age_us` is 0, or the age of the message that this one answers or passes on.
+SkipstoneStatus skipstone_server_send(SkipstoneServer server,
+                                      SkipstonePeer peer,
+                                      uint16_t channel,
+                                      const uint8_t *data,
+                                      size_t length,
+                                      uint64_t age_us,
+                                      uint64_t *id);
+
+// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
+// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
+SkipstoneStatus skipstone_server_broadcast(SkipstoneServer server,
+                                           SkipstoneGroup group,
+                                           uint16_t channel,
+                                           const uint8_t *data,
+                                           size_t length,
+                                           uint32_t *peers,
+                                           uint64_t *id);
+
+// Adds a peer to a group.
+SkipstoneStatus skipstone_server_join(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
+
+// Takes a peer out of a group.
+SkipstoneStatus skipstone_server_leave(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
+
+// Sets when messages to one peer are sent: as `merging_us` of the configuration.
+SkipstoneStatus skipstone_server_set_merging(SkipstoneServer server, SkipstonePeer peer, uint64_t merging_us);
+
+// Sets the answer to server browsers that ask without a connection, up to 1,181 bytes; NULL for none.
+SkipstoneStatus skipstone_server_set_query_answer(SkipstoneServer server, const uint8_t *answer, size_t length);
+
+// The URL by which clients on this machine reach the server, its fingerprint included.
+SkipstoneStatus skipstone_server_url(SkipstoneServer server, char *buffer, size_t capacity, size_t *length);
+
+// The URL by which pages on this machine reach the server by WebTransport; SKIPSTONE_STATUS_NOT_AVAILABLE if it has none.
+SkipstoneStatus skipstone_server_webtransport_url(SkipstoneServer server,
+                                                  char *buffer,
+                                                  size_t capacity,
+                                                  size_t *length);
+
+// The address on which the server listens, "0.0.0.0:7777".
+SkipstoneStatus skipstone_server_address(SkipstoneServer server, char *buffer, size_t capacity, size_t *length);
+
+// The port on which the server listens.
+SkipstoneStatus skipstone_server_port(SkipstoneServer server, uint16_t *port);
+
+// SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if it serves in clear.
+SkipstoneStatus skipstone_server_fingerprint(SkipstoneServer server,
+                                             uint8_t *fingerprint);
+
+// How long the server has been running.
+SkipstoneStatus skipstone_server_time(SkipstoneServer server, uint64_t *time_us);
+
+// Counters of all connections, past and present, up to 50 ms ago. Set `stats->size` before the call.
+SkipstoneStatus skipstone_server_stats(SkipstoneServer server, struct SkipstoneStats *stats);
+
+// State and counters of every connection, up to `capacity` of them. `count` gets the number that there are. Set the `size` of
+// each before the call. For display: the cost grows with the number of connections.
+SkipstoneStatus skipstone_server_overviews(SkipstoneServer server,
+                                           struct SkipstoneOverview *overviews,
+                                           uint32_t capacity,
+                                           uint32_t *count);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SKIPSTONE_VERSION_1_H */

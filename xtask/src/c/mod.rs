@@ -1,0 +1,52 @@
+//! The C library: its header with every compiler, its tests plain, under sanitizers and under valgrind, its packages, its
+//! examples, and the same on Windows by Wine.
+
+mod install;
+mod programs;
+mod windows;
+
+use crate::process;
+use crate::system;
+use crate::tally::Tally;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+
+pub(crate) use install::install;
+
+/// A part of the step, which counts for itself.
+type Part = fn(&Tree) -> Result<Tally, String>;
+
+/// The step of `cargo xtask test`.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    let mut left_out = Vec::new();
+    for (program, package) in [("cmake", "cmake"), ("pkg-config", "pkg-config"), ("valgrind", "valgrind")] {
+        left_out.extend(system::program(program, package, "the C library is tested without it", tree));
+    }
+    left_out.extend(system::program("clang", "clang", "the C library is tested with gcc alone", tree));
+    // The sanitizers of clang are a package of their own, which no program gives away.
+    if programs::missing(tree).contains(&"clang-sanitized") {
+        left_out.extend(system::package("libclang-rt-14-dev", "clang's sanitizers are left out", tree));
+    }
+    left_out.extend(programs::missing(tree).iter().map(|name| format!("not tried: {name}")));
+    left_out.iter().for_each(|why| println!("{why}"));
+    let mut tally = Tally { skipped: left_out.len() as u64, ..Tally::default() };
+    let parts: [Part; 6] =
+        [programs::headers, programs::exports, programs::tests, programs::examples, install::check, windows::check];
+    if let Err(why) = build(tree) {
+        return Verdict::Failed(why);
+    }
+    for part in parts {
+        tally += part(tree).unwrap_or_else(|why| {
+            println!("{why}");
+            Tally::ONE_FAILED
+        });
+    }
+    Verdict::Tests(tally)
+}
+
+/// Builds the library as it is shipped: with its own features, and not with those of the whole workspace.
+fn build(tree: &Tree) -> Result<(), String> {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["build", "--package", "skipstone-ffi"]);
+    process::run(cargo)
+}
