@@ -1,6 +1,7 @@
 //! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested on Mono, which
 //! is of the family that Unity has, and on .NET 8.
 
+mod client;
 mod examples;
 mod nuget;
 mod toolchain;
@@ -8,6 +9,7 @@ mod unity;
 
 use std::path::{Path, PathBuf};
 
+use self::client::{SOURCES, client, sources};
 use self::toolchain::{Assembly, Framework, Runtime, Toolchain};
 use crate::arguments::Arguments;
 use crate::process;
@@ -15,8 +17,6 @@ use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 
-/// Where the client's sources are, for Unity and for everybody else.
-const SOURCES: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
 /// What the client calls.
 const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
 const TESTS: &str = "clients/csharp/tests";
@@ -131,25 +131,14 @@ fn build(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
     toolchain.compile(&tests, tree)
 }
 
-/// The client itself, with its documentation beside it.
-fn client(toolchain: &Toolchain, folder: &str, tree: &Tree) -> Result<PathBuf, String> {
-    let documentation = toolchain.folder().join(folder).join("Skipstone.xml");
-    let client = Assembly {
-        folder: folder.into(),
-        file_name: "Skipstone.dll",
-        sources: sources(tree, SOURCES)?,
-        options: vec![format!("-doc:{}", documentation.display())],
-        ..Assembly::default()
-    };
-    toolchain.compile(&client, tree)
-}
-
 /// One assembly on both; the tests whose names hold one of `names`, or all.
 fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, names: &[String], tree: &Tree) -> Tally {
     let mut all = Tally::default();
     for runtime in [Runtime::Mono, Runtime::DotNet] {
         let mut tally = Tally::default();
         let mut command = toolchain.run(runtime, tests, tree);
+        // So small that little garbage starts a collection, which is all that Mono tells of it.
+        command.env("MONO_GC_PARAMS", "nursery-size=256k");
         command.args(names).env("LD_LIBRARY_PATH", native).env("SKIPSTONE_HEADER", tree.root().join(HEADER));
         let outcome = process::run_reading(command, |line| {
             tally += Tally::from_result_line(line).unwrap_or_default();
@@ -161,25 +150,4 @@ fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, names: &[String
         all += tally;
     }
     all
-}
-
-/// A C# file, or those of a folder and of its folders.
-fn sources(tree: &Tree, folder: &str) -> Result<Vec<PathBuf>, String> {
-    let mut pending = vec![tree.root().join(folder)];
-    let mut found = Vec::new();
-    if pending[0].is_file() {
-        return Ok(pending);
-    }
-    while let Some(folder) = pending.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.is_dir() {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "cs") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    if found.is_empty() { Err(format!("{folder} has no C# source")) } else { Ok(found) }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::client::{SOURCES, client, sources};
 use super::toolchain::{Assembly, Runtime, Toolchain};
-use super::{client, sources};
 use crate::process;
 use crate::tally::Tally;
 use crate::tree::Tree;
@@ -35,6 +35,8 @@ pub(super) fn check(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result
     }
     check_guide(toolchain, native, tree)?;
     tally += Tally::ONE_PASSED;
+    check_wrong_libraries(toolchain, tree)?;
+    tally += Tally::ONE_PASSED;
     Ok(tally)
 }
 
@@ -48,8 +50,8 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     let file = |name: &str| folder.join(name);
     std::fs::write(file("Hello.cs"), program).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut library = process::command("mcs", tree);
-    library.args(["-unsafe", "-target:library", &output(&file("Skipstone.dll"))]);
-    library.arg(format!("-recurse:{}/*.cs", super::SOURCES));
+    library.args(["-langversion:latest", "-unsafe", "-target:library", &output(&file("Skipstone.dll"))]);
+    library.arg(format!("-recurse:{}/*.cs", SOURCES));
     process::run(library)?;
     let mut hello = process::command("mcs", tree);
     hello.arg(format!("-r:{}", file("Skipstone.dll").display())).arg(output(&file("Hello.exe"))).arg(file("Hello.cs"));
@@ -57,6 +59,34 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     let mut run = toolchain.run(Runtime::Mono, &file("Hello.exe"), tree);
     run.env("LD_LIBRARY_PATH", native);
     process::run(run)
+}
+
+/// A library of another ABI version, and none at all: both runtimes end with a text that says what to do, and not with a crash.
+fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), String> {
+    let folder = toolchain.folder().join("wrong");
+    std::fs::create_dir_all(folder.join("none")).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let source = folder.join("other.c");
+    let text = "unsigned skipstone_abi_version(void) { return 2u << 16; }\n\
+                unsigned skipstone_struct_size(unsigned which) { return which; }\n";
+    std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
+    let mut compiler = process::command("cc", tree);
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.join("libskipstone.so")).arg(source);
+    process::run(compiler)?;
+    let echo = toolchain.folder().join("examples/Echo.exe");
+    for (library, remedy) in
+        [(&folder, "library and client of the same release"), (&folder.join("none"), "was not found")]
+    {
+        for runtime in [Runtime::Mono, Runtime::DotNet] {
+            let mut run = toolchain.run(runtime, &echo, tree);
+            run.arg("check").env("LD_LIBRARY_PATH", library);
+            let ran = run.output().map_err(|error| format!("{runtime:?}: {error}"))?;
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            if ran.status.success() || !said.contains("SkipstoneException") || !said.contains(remedy) {
+                return Err(format!("{runtime:?} with the library in {} said: {said}", library.display()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn output(path: &Path) -> String {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::client::client;
 use super::toolchain::Toolchain;
 use crate::process;
 use crate::system;
@@ -24,7 +25,7 @@ pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &T
     let layout = out.join("layout");
     // What an earlier run laid out must not get into this package.
     let _ = std::fs::remove_dir_all(&layout);
-    let client = super::client(toolchain, "nuget/assembly", tree)?;
+    let client = client(toolchain, "nuget/assembly", tree)?;
     copy(&client, &layout.join("lib/net48/Skipstone.dll"))?;
     copy(&client.with_extension("xml"), &layout.join("lib/net48/Skipstone.xml"))?;
     copy(&client, &layout.join("lib/netstandard2.0/Skipstone.dll"))?;

@@ -3,8 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SOURCES;
-use super::sources;
+use super::client::{SOURCES, sources};
 use super::toolchain::{Assembly, Toolchain};
 use crate::process;
 use crate::system;
