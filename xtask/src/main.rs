@@ -6,6 +6,7 @@ mod alone;
 mod arguments;
 mod c;
 mod claims;
+mod csharp;
 mod dashboard;
 mod features;
 mod files;
@@ -67,6 +68,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
         "flood" => flood::flood(arguments, tree),
@@ -99,6 +101,9 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
+  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
+  cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
+  cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
   cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed

@@ -55,6 +55,14 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
+/// As [`run`], for a command line that is too long to be shown: `what` is said instead.
+pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String> {
+    println!("$ {what}");
+    let _ = std::io::stdout().flush();
+    let status = command.status().map_err(|error| not_started(&command, &error))?;
+    if status.success() { Ok(()) } else { Err(format!("{what}: ended with {status}")) }
+}
+
 /// As [`run`], but what it prints goes to `on_line` alone.
 pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);

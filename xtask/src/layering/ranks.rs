@@ -88,6 +88,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &[
                 "alone",
                 "claims",
+                "csharp",
                 "dashboard",
                 "features",
                 "flood",

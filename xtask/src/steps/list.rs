@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, dashboard, features, files, go, instructions, interop, layering, package, process, purity,
-    python, snippets, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, features, files, go, instructions, interop, layering, package, process,
+    purity, python, snippets, sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -163,6 +163,13 @@ pub(super) const STEPS: &[Step] = &[
         about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are added with apt-get",
         is_fast: false,
         run: |tree, _| web::browsers(tree),
+    },
+    Step {
+        name: "csharp",
+        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
+                from PyPI, the compiler from npm",
+        is_fast: false,
+        run: |tree, _| csharp::step(tree),
     },
     Step {
         name: "python",

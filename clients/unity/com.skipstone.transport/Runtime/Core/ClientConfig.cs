@@ -1,0 +1,71 @@
+using System;
+
+namespace Skipstone
+{
+    /// <summary>Which servers a client trusts, if the URL has no fingerprint.</summary>
+    public sealed class Trust
+    {
+        internal readonly uint Kind;
+        internal readonly string Pem;
+        internal readonly byte[] Fingerprint;
+
+        private Trust(uint kind, string pem = null, byte[] fingerprint = null)
+        {
+            Kind = kind;
+            Pem = pem;
+            Fingerprint = fingerprint;
+        }
+
+        /// <summary>Those whose certificate was signed by an authority that the system trusts.</summary>
+        public static readonly Trust System = new Trust(0);
+
+        /// <summary>Any server, and any attacker between: for tests on one's own machine.</summary>
+        public static readonly Trust DangerouslyAnything = new Trust(3);
+
+        /// <summary>Those whose certificate was signed by one of these authorities.</summary>
+        public static Trust Authorities(string pem) => new Trust(1, pem ?? throw new ArgumentNullException(nameof(pem)));
+
+        /// <summary>The one whose certificate has this SHA-256.</summary>
+        public static Trust Pinned(byte[] fingerprint)
+        {
+            if (fingerprint == null) throw new ArgumentNullException(nameof(fingerprint));
+            if (fingerprint.Length != 32)
+                throw new ArgumentException("a fingerprint has 32 bytes (SHA-256), this one " + fingerprint.Length, nameof(fingerprint));
+            return new Trust(2, null, (byte[])fingerprint.Clone());
+        }
+    }
+
+    /// <summary>Configuration of a client. What is <c>null</c> has the library's default; timeouts, limits and channels are the
+    /// server's.</summary>
+    public sealed class ClientConfig
+    {
+        /// <summary>Who runs the socket and the protocol.</summary>
+        public Threading Threading { get; set; }
+        /// <summary>Which servers to trust, if the URL has no fingerprint.</summary>
+        public Trust Trust { get; set; } = Trust.System;
+        /// <summary>The congestion controller.</summary>
+        public Congestion? Congestion { get; set; }
+        /// <summary>The version of DTLS that <c>skip+dtls://</c> means: 12 or 13.</summary>
+        public uint? DtlsVersion { get; set; }
+        /// <summary>Whether to ask for the server's time now and then, for <see cref="Client.TryReadServerTime"/>.</summary>
+        public bool? FollowsServerTime { get; set; }
+        /// <summary>When queued messages are sent. Default <see cref="Merging.AsServer"/>.</summary>
+        public Merging? Merging { get; set; }
+        /// <summary>Time limit of the handshake.</summary>
+        public TimeSpan? HandshakeTimeout { get; set; }
+        /// <summary>Bytes that may wait in each of the two queues between the application and the driver.</summary>
+        public ulong? QueueBytesMax { get; set; }
+        /// <summary>Bytes per second that this client sends, at most.</summary>
+        public ulong? BandwidthMax { get; set; }
+        /// <summary>Bytes of a message that this client takes, at most.</summary>
+        public uint? MessageBytesMax { get; set; }
+        /// <summary>Bytes of reliable messages that this client holds.</summary>
+        public uint? WindowBytes { get; set; }
+        /// <summary>Bytes of a datagram that this client takes, at most.</summary>
+        public uint? DatagramBytesMax { get; set; }
+        /// <summary>A simulated network around the UDP socket.</summary>
+        public Impairment Impairment { get; set; }
+        /// <summary>Events that one <see cref="Client.Poll"/> gives, at most; 1 to 65,536.</summary>
+        public int EventsPerPoll { get; set; } = 256;
+    }
+}

@@ -1,0 +1,136 @@
+using System;
+using Skipstone.Native;
+
+namespace Skipstone
+{
+    /// <summary>What happened to a connection.</summary>
+    public enum EventKind : uint
+    {
+        /// <summary>A client asks to be let in: <see cref="Event.Payload"/> is its token, <see cref="Event.Address"/> where it comes
+        /// from. Answer with <see cref="Server.Accept"/> or <see cref="Server.Refuse"/>.</summary>
+        Requested = 1,
+        /// <summary>The connection is established: messages can be sent.</summary>
+        Connected = 2,
+        /// <summary>A message arrived: <see cref="Event.Payload"/>, on <see cref="Event.Channel"/>.</summary>
+        Message = 3,
+        /// <summary>The peer has the message <see cref="Event.Id"/>. Only on channels with receipts.</summary>
+        Acknowledged = 4,
+        /// <summary>The message <see cref="Event.Id"/> will not be sent (again); <see cref="Event.GivenUp"/> says why.</summary>
+        GivenUp = 5,
+        /// <summary>A client's address changed to <see cref="Event.Address"/>. The connection continues.</summary>
+        PathChanged = 6,
+        /// <summary>The connection ended, the last of its events: <see cref="Event.Code"/>, <see cref="Event.Reason"/>,
+        /// <see cref="Event.ClosedBy"/>.</summary>
+        Closed = 7,
+    }
+
+    /// <summary>The side that ended a connection.</summary>
+    public enum ClosedBy : uint
+    {
+        /// <summary>This side's application, or this side's rules.</summary>
+        Local = 1,
+        /// <summary>The peer.</summary>
+        Peer = 2,
+        /// <summary>Neither: the peer stopped answering, or what carried the connection broke.</summary>
+        Nobody = 3,
+    }
+
+    /// <summary>Why a message will not be sent (again).</summary>
+    public enum GivenUp : uint
+    {
+        /// <summary>A reason that this version has no number for.</summary>
+        Other = 0,
+        /// <summary>The queue was full, and the channel refuses then.</summary>
+        QueueFull = 1,
+        /// <summary>The queue was full, and the channel drops its oldest message then.</summary>
+        Dropped = 2,
+        /// <summary>A newer message of a sequenced channel took its place.</summary>
+        Superseded = 3,
+        /// <summary>The packet that held it was lost, and the channel does not retransmit.</summary>
+        Lost = 4,
+        /// <summary>The client takes no messages of this length.</summary>
+        TooLong = 5,
+        /// <summary>The connection ended first.</summary>
+        Closed = 6,
+    }
+
+    /// <summary>Close codes of the protocol. Those below 1,000 are the application's own.</summary>
+    public static class CloseCode
+    {
+        /// <summary>The application closed without a code of its own.</summary>
+        public const ulong None = 0;
+        /// <summary>The server shuts down.</summary>
+        public const ulong Shutdown = 1000;
+        /// <summary>The application refused the client.</summary>
+        public const ulong Refused = 1001;
+        /// <summary>The application removed the peer.</summary>
+        public const ulong Kicked = 1002;
+        /// <summary>A channel's queue was full, and its rule is to disconnect.</summary>
+        public const ulong QueueOverflow = 1003;
+        /// <summary>The peer broke the protocol.</summary>
+        public const ulong Protocol = 1004;
+        /// <summary>The server has as many connections as it may.</summary>
+        public const ulong Full = 1005;
+        /// <summary>The handshake did not end in time.</summary>
+        public const ulong HandshakeTimeout = 1006;
+        /// <summary>Nothing was heard for the idle timeout.</summary>
+        public const ulong IdleTimeout = 1007;
+        /// <summary>The stream that carried the connection broke.</summary>
+        public const ulong CarrierLost = 1008;
+        /// <summary>Client and server have no protocol version in common.</summary>
+        public const ulong NoCommonVersion = 1009;
+        /// <summary>The encrypted handshake failed: the server is not the one that the client trusts.</summary>
+        public const ulong Security = 1010;
+        /// <summary>One side wants encryption and the other does not have it.</summary>
+        public const ulong NoCommonSuite = 1011;
+        /// <summary>The server's name has no address, or none of its addresses can be reached.</summary>
+        public const ulong Unreachable = 1012;
+        /// <summary>The peer held more of the other side's memory than it may have.</summary>
+        public const ulong Memory = 1016;
+    }
+
+    /// <summary>Something that happened to a connection. It is read in place, and stays until the next <c>Poll</c> of the same server
+    /// or client: afterwards its members throw <see cref="InvalidOperationException"/>.</summary>
+    public readonly struct Event
+    {
+        private readonly EventBuffer buffer;
+        private readonly int index;
+        private readonly int round;
+
+        internal Event(EventBuffer buffer, int index, int round)
+        {
+            this.buffer = buffer;
+            this.index = index;
+            this.round = round;
+        }
+
+        private ref NativeEvent Native => ref buffer.At(index, round);
+
+        /// <summary>What happened. Ignore kinds that you do not know: a newer library may have more.</summary>
+        public EventKind Kind => (EventKind)Native.Kind;
+        /// <summary>The connection.</summary>
+        public PeerId Peer => new PeerId(Native.Peer);
+        /// <summary>The channel of a message.</summary>
+        public ushort Channel => Native.Channel;
+        /// <summary>The bytes of a message or of a token; empty in other events.</summary>
+        public Payload Payload => new Payload(buffer, index, round);
+        /// <summary>How much later than planned a message arrived, because it was lost before; usually zero. Whoever answers it passes
+        /// this on as the answer's age.</summary>
+        public TimeSpan Age => Time.FromMicroseconds(Native.AgeMicroseconds);
+        /// <summary>The message that was acknowledged or given up.</summary>
+        public MessageId Id => new MessageId(Native.Id);
+        /// <summary>Why a message was given up.</summary>
+        public GivenUp GivenUp => (GivenUp)Native.Detail;
+        /// <summary>Why a connection ended: a <see cref="CloseCode"/>, or a number below 1,000 of the application's own.</summary>
+        public ulong Code => Native.Code;
+        /// <summary>The side that ended a connection.</summary>
+        public ClosedBy ClosedBy => (ClosedBy)Native.Detail;
+        /// <summary>The reason of an end, for people. Makes a string.</summary>
+        public string Reason => Payload.ToText();
+        /// <summary>Where a client comes from, as text; <c>null</c> in events that have none. Makes a string.</summary>
+        public string Address => Utf8.Read(Native.Address);
+
+        /// <summary>Kind, peer and length, for a log. Makes a string.</summary>
+        public override string ToString() => Kind + " of " + Peer + ", " + Payload.Length + " bytes";
+    }
+}

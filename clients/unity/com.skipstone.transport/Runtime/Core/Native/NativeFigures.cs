@@ -1,0 +1,84 @@
+// The statistics of skipstone.h, field by field.
+using System.Runtime.InteropServices;
+
+namespace Skipstone.Native
+{
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeFlow
+    {
+        public ulong Datagrams;
+        public ulong Messages;
+        public ulong PayloadBytes;
+        public ulong DatagramBytes;
+        public ulong IpBytes;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeStats
+    {
+        public uint Size;
+        public uint Reserved;
+        public NativeFlow Sent;
+        public NativeFlow Received;
+        public ulong PacketsLost;
+        public ulong PacketsSpurious;
+        public ulong Resent;
+        public ulong Probes;
+        public ulong RepairsSent;
+        public ulong CopiesSent;
+        public ulong RedundancyBytesSent;
+        public ulong PacketsRecovered;
+        public ulong PacketsRecoveredByPeer;
+        public ulong PathsChanged;
+        public ulong QueueOverflows;
+        public ulong Drops;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct NativeOverview
+    {
+        public uint Size;
+        public uint DatagramBytes;
+        public ulong Peer;
+        public ulong RttMicroseconds;
+        public ulong RttVariationMicroseconds;
+        public ulong RttMinMicroseconds;
+        public ulong QueuedMessages;
+        public ulong QueuedBytes;
+        public ulong HeldBytes;
+        public ulong BytesInFlight;
+        public ulong CongestionWindow;
+        public double SentMessagesPerSecond;
+        public double SentBytesPerSecond;
+        public double SentLoss;
+        public double ReceivedMessagesPerSecond;
+        public double ReceivedBytesPerSecond;
+        public double ReceivedLoss;
+        public fixed byte Carrier[8];
+        public NativeStats Stats;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeDriverStats
+    {
+        public uint Size;
+        public uint AreBuffersShort;
+        public ulong Rounds;
+        public ulong SendCalls;
+        public ulong SendErrors;
+        public ulong ReceiveDrops;
+        public ulong WebSockets;
+        public ulong SecureWebSockets;
+        public ulong RawStreams;
+        public ulong Locals;
+        public ulong DtlsSessions;
+        public ulong WebTransportSessions;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeServerTime
+    {
+        public ulong AtMicroseconds;
+        public ulong ErrorMicroseconds;
+    }
+}

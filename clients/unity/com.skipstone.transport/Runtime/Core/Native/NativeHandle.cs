@@ -1,0 +1,35 @@
+using System;
+using System.Runtime.InteropServices;
+
+namespace Skipstone.Native
+{
+    // The owner of a server or client of the library. The library checks every handle that it is given, so that calls pass the bare
+    // number, which costs nothing; this object only sees to it that the handle is released once.
+    internal sealed class NativeHandle : SafeHandle
+    {
+        private readonly ulong number;
+        private readonly string what;
+
+        internal NativeHandle(ulong number, string what) : base(IntPtr.Zero, true)
+        {
+            this.number = number;
+            this.what = what;
+            SetHandle(new IntPtr(1));
+        }
+
+        public override bool IsInvalid => handle == IntPtr.Zero;
+
+        // For a call. An object that was disposed is said to be so, before the library is asked.
+        internal ulong Number => IsClosed ? throw new ObjectDisposedException(what) : number;
+
+        // The library has ended it by itself.
+        internal void Ended() => SetHandleAsInvalid();
+
+        protected override bool ReleaseHandle()
+        {
+            // The editor of Unity may have ended all of them already.
+            NativeMethods.skipstone_release(number);
+            return true;
+        }
+    }
+}

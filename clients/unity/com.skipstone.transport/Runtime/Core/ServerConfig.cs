@@ -1,0 +1,149 @@
+using System;
+using System.Collections.Generic;
+
+namespace Skipstone
+{
+    /// <summary>Who runs the sockets and the protocol.</summary>
+    public enum Threading : uint
+    {
+        /// <summary>Threads of the library.</summary>
+        Background = 0,
+        /// <summary>The application, by <c>Drive</c>.</summary>
+        Stepped = 1,
+    }
+
+    /// <summary>The congestion controller.</summary>
+    public enum Congestion : uint
+    {
+        /// <summary>Keeps queues short, and holds its own beside TCP.</summary>
+        DelayAware = 0,
+        /// <summary>The same for an owner of the link.</summary>
+        Aggressive = 1,
+        /// <summary>None.</summary>
+        Off = 2,
+    }
+
+    /// <summary>When queued messages are sent, and so which share a datagram.</summary>
+    public readonly struct Merging
+    {
+        internal const ulong UntilFlushMicroseconds = ulong.MaxValue;
+        internal const ulong AsServerMicroseconds = ulong.MaxValue - 1;
+
+        internal readonly ulong Microseconds;
+
+        private Merging(ulong microseconds) => Microseconds = microseconds;
+
+        /// <summary>Each message at once; none waits for another.</summary>
+        public static readonly Merging Not = new Merging(0);
+        /// <summary>All that were queued, at each <c>Flush</c>.</summary>
+        public static readonly Merging UntilFlush = new Merging(UntilFlushMicroseconds);
+        /// <summary>Of a client: as the server's settings say.</summary>
+        public static readonly Merging AsServer = new Merging(AsServerMicroseconds);
+
+        /// <summary>So long after the first that waits, up to 24 hours.</summary>
+        public static Merging After(TimeSpan span) => new Merging(Native.Time.ToMicroseconds(span, nameof(span)));
+    }
+
+    /// <summary>How a server protects its clients.</summary>
+    public sealed class Security
+    {
+        internal readonly uint Kind;
+        internal readonly string Certificate;
+        internal readonly string Key;
+
+        private Security(uint kind, string certificate = null, string key = null)
+        {
+            Kind = kind;
+            Certificate = certificate;
+            Key = key;
+        }
+
+        /// <summary>Encrypted, with a certificate that is made at the start; <see cref="Server.Url"/> has its fingerprint.</summary>
+        public static readonly Security SelfSigned = new Security(0);
+
+        /// <summary>In clear: on a trusted network, or in a tunnel that protects by itself.</summary>
+        public static readonly Security Plain = new Security(4);
+
+        /// <summary>Encrypted, with a certificate that is made at the first start and kept in this file.</summary>
+        public static Security SelfSignedKept(string file) => new Security(1, file);
+
+        /// <summary>Encrypted, with PEM files, which are read again when they change; without <paramref name="key"/> both are in the
+        /// first.</summary>
+        public static Security Files(string certificate, string key = null) => new Security(2, certificate, key);
+
+        /// <summary>Encrypted, with PEM texts.</summary>
+        public static Security Pem(string certificate, string key) => new Security(3, certificate, key);
+    }
+
+    /// <summary>Configuration of a server. What is <c>null</c> has the library's default.</summary>
+    public sealed class ServerConfig
+    {
+        /// <summary>The address of UDP and TCP: <c>0.0.0.0:7777</c>, or <c>[::]:7777</c>, which serves IPv4 too; port 0 lets the system
+        /// choose. <c>null</c> for a server without sockets, which only <see cref="Server.ConnectLocal"/> reaches.</summary>
+        public string Listen { get; set; } = "[::]:7777";
+        /// <summary>Who runs the sockets and the protocol.</summary>
+        public Threading Threading { get; set; }
+        /// <summary>How clients are protected.</summary>
+        public Security Security { get; set; } = Security.SelfSigned;
+        /// <summary>Whether clients that ask for no encryption are let in too.</summary>
+        public bool? AllowsPlain { get; set; }
+        /// <summary>Whether WebSocket and <c>tcp://</c> clients are served on the TCP port of the same number.</summary>
+        public bool? WebSocket { get; set; }
+        /// <summary>Whether browsers are served by WebTransport, if the server encrypts.</summary>
+        public bool? WebTransport { get; set; }
+        /// <summary>Whether what comes in clear over TCP is refused.</summary>
+        public bool? RequiresTls { get; set; }
+        /// <summary>The channel table; the first rule that holds a channel rules it. None: every channel reliable and ordered.</summary>
+        public IReadOnlyList<ChannelRule> Channels { get; set; }
+        /// <summary>Limits on what clients may send.</summary>
+        public IReadOnlyList<InboundRule> Inbound { get; set; }
+        /// <summary>A peer from which nothing came for this long is gone.</summary>
+        public TimeSpan? IdleTimeout { get; set; }
+        /// <summary>A client that received nothing for this long asks whether the server is there.</summary>
+        public TimeSpan? Keepalive { get; set; }
+        /// <summary>Bytes of a message, at most.</summary>
+        public uint? MessageBytesMax { get; set; }
+        /// <summary>Bytes of reliable messages that a receiver holds.</summary>
+        public uint? WindowBytes { get; set; }
+        /// <summary>Bytes of a datagram, at most.</summary>
+        public uint? DatagramBytesMax { get; set; }
+        /// <summary>Protection against loss, for channels that have none of their own.</summary>
+        public Redundancy? Redundancy { get; set; }
+        /// <summary>Bytes of repairs and copies in percent of what they protect, at most.</summary>
+        public ushort? RedundancyBudgetPercent { get; set; }
+        /// <summary>Number of drivers, each with a thread: as many as there are cores to run them.</summary>
+        public uint? Shards { get; set; }
+        /// <summary>When the server sends queued messages. Default <see cref="Merging.UntilFlush"/>.</summary>
+        public Merging? Merging { get; set; }
+        /// <summary>The same for its clients, unless they choose. Default <see cref="Merging.Not"/>.</summary>
+        public Merging? ClientMerging { get; set; }
+        /// <summary>Time limit of a handshake, the application's decision included.</summary>
+        public TimeSpan? HandshakeTimeout { get; set; }
+        /// <summary>Players at once.</summary>
+        public uint? ConnectionsMax { get; set; }
+        /// <summary>The congestion controller.</summary>
+        public Congestion? Congestion { get; set; }
+        /// <summary>Bytes that may wait in each of the two queues between the application and a driver.</summary>
+        public ulong? QueueBytesMax { get; set; }
+        /// <summary>Bytes per second to each client, at most.</summary>
+        public ulong? BandwidthMaxPerPeer { get; set; }
+        /// <summary>Bytes per second to all clients together, at most.</summary>
+        public ulong? BandwidthMax { get; set; }
+        /// <summary>Origins of the pages from which browsers may connect, as <c>https://game.example</c>; none allows all.</summary>
+        public IReadOnlyList<string> Origins { get; set; }
+        /// <summary>Names under which the server may be asked for over HTTP; none allows all.</summary>
+        public IReadOnlyList<string> Hosts { get; set; }
+        /// <summary>Proxies, by address or network, that may say whose connections they pass on.</summary>
+        public IReadOnlyList<string> TrustedProxies { get; set; }
+        /// <summary>Answer to server browsers, up to 1,181 bytes.</summary>
+        public byte[] QueryAnswer { get; set; }
+        /// <summary>A simulated network around the UDP socket; <see cref="WebSocket"/> must be off.</summary>
+        public Impairment Impairment { get; set; }
+        /// <summary>Events that one <see cref="Server.Poll"/> gives, at most; 1 to 65,536.</summary>
+        public int EventsPerPoll { get; set; } = 256;
+
+        /// <summary>A server without sockets, for a single player or a test: only <see cref="Server.ConnectLocal"/> reaches it.</summary>
+        public static ServerConfig Offline() =>
+            new ServerConfig { Listen = null, WebSocket = false, WebTransport = false, Security = Security.Plain };
+    }
+}

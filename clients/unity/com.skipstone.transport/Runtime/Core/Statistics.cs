@@ -1,0 +1,163 @@
+// Snapshots that the drivers publish, up to 50 ms old. Reading one waits for nothing.
+using System;
+using Skipstone.Native;
+
+namespace Skipstone
+{
+    /// <summary>Counters of one direction.</summary>
+    public readonly struct Flow
+    {
+        private readonly NativeFlow native;
+
+        internal Flow(NativeFlow native) => this.native = native;
+
+        /// <summary>Datagrams.</summary>
+        public ulong Datagrams => native.Datagrams;
+        /// <summary>Messages of the application.</summary>
+        public ulong Messages => native.Messages;
+        /// <summary>Bytes of those messages.</summary>
+        public ulong PayloadBytes => native.PayloadBytes;
+        /// <summary>Bytes of the datagrams.</summary>
+        public ulong DatagramBytes => native.DatagramBytes;
+        /// <summary>Bytes of the datagrams with IP and carrier headers.</summary>
+        public ulong IpBytes => native.IpBytes;
+    }
+
+    /// <summary>Counters of a connection, or of all. They only grow.</summary>
+    public readonly struct Stats
+    {
+        private readonly NativeStats native;
+
+        internal Stats(in NativeStats native) => this.native = native;
+
+        /// <summary>What was sent.</summary>
+        public Flow Sent => new Flow(native.Sent);
+        /// <summary>What was received and authenticated.</summary>
+        public Flow Received => new Flow(native.Received);
+        /// <summary>Packets declared lost.</summary>
+        public ulong PacketsLost => native.PacketsLost;
+        /// <summary>Packets declared lost whose acknowledgement came later.</summary>
+        public ulong PacketsSpurious => native.PacketsSpurious;
+        /// <summary>Messages and fragments retransmitted.</summary>
+        public ulong Resent => native.Resent;
+        /// <summary>Packets whose acknowledgement was overdue.</summary>
+        public ulong Probes => native.Probes;
+        /// <summary>Repair packets sent.</summary>
+        public ulong RepairsSent => native.RepairsSent;
+        /// <summary>Copies of retransmissions, and packets that repeat messages.</summary>
+        public ulong CopiesSent => native.CopiesSent;
+        /// <summary>Bytes of repairs and copies.</summary>
+        public ulong RedundancyBytesSent => native.RedundancyBytesSent;
+        /// <summary>Packets of the peer that were lost and recovered here.</summary>
+        public ulong PacketsRecovered => native.PacketsRecovered;
+        /// <summary>Packets sent here that were lost and that the peer recovered.</summary>
+        public ulong PacketsRecoveredByPeer => native.PacketsRecoveredByPeer;
+        /// <summary>Times that the connection moved to a new address.</summary>
+        public ulong PathsChanged => native.PathsChanged;
+        /// <summary>Messages refused or dropped by a full queue.</summary>
+        public ulong QueueOverflows => native.QueueOverflows;
+        /// <summary>Datagrams, packets and messages that were dropped on arrival, for any reason.</summary>
+        public ulong Drops => native.Drops;
+    }
+
+    /// <summary>A connection at one moment.</summary>
+    public readonly struct Overview
+    {
+        private readonly NativeOverview native;
+
+        internal Overview(in NativeOverview native) => this.native = native;
+
+        /// <summary>The connection.</summary>
+        public PeerId Peer => new PeerId(native.Peer);
+        /// <summary>Bytes of a datagram at present: what the path is known to carry.</summary>
+        public int DatagramBytes => (int)native.DatagramBytes;
+        /// <summary>Smoothed round-trip time.</summary>
+        public TimeSpan Rtt => Time.FromMicroseconds(native.RttMicroseconds);
+        /// <summary>Its variation.</summary>
+        public TimeSpan RttVariation => Time.FromMicroseconds(native.RttVariationMicroseconds);
+        /// <summary>The least that was measured; zero before the first.</summary>
+        public TimeSpan RttMin => Time.FromMicroseconds(native.RttMinMicroseconds);
+        /// <summary>Messages that wait or are in flight.</summary>
+        public ulong QueuedMessages => native.QueuedMessages;
+        /// <summary>Their bytes.</summary>
+        public ulong QueuedBytes => native.QueuedBytes;
+        /// <summary>Bytes of messages that arrived and wait for earlier ones.</summary>
+        public ulong HeldBytes => native.HeldBytes;
+        /// <summary>Bytes in flight.</summary>
+        public ulong BytesInFlight => native.BytesInFlight;
+        /// <summary>Bytes that may be in flight.</summary>
+        public ulong CongestionWindow => native.CongestionWindow;
+        /// <summary>Messages per second to the peer, over about a second.</summary>
+        public double SentMessagesPerSecond => native.SentMessagesPerSecond;
+        /// <summary>Bytes per second to the peer, headers included.</summary>
+        public double SentBytesPerSecond => native.SentBytesPerSecond;
+        /// <summary>Share of packets to the peer that the path lost, 0 to 1.</summary>
+        public double SentLoss => native.SentLoss;
+        /// <summary>Messages per second from the peer.</summary>
+        public double ReceivedMessagesPerSecond => native.ReceivedMessagesPerSecond;
+        /// <summary>Bytes per second from the peer, headers included.</summary>
+        public double ReceivedBytesPerSecond => native.ReceivedBytesPerSecond;
+        /// <summary>Share of packets from the peer that the path lost, 0 to 1.</summary>
+        public double ReceivedLoss => native.ReceivedLoss;
+        /// <summary>The connection's counters.</summary>
+        public Stats Stats => new Stats(native.Stats);
+
+        /// <summary>What carries the connection: udp, dtls, wt, ws, wss, tcp, tls or local. Makes a string.</summary>
+        public unsafe string Carrier
+        {
+            get
+            {
+                NativeOverview copy = native;
+                int length = 0;
+                while (length < 8 && copy.Carrier[length] != 0) length++;
+                return Utf8.Read(copy.Carrier, length);
+            }
+        }
+    }
+
+    /// <summary>Counters of the drivers and their sockets.</summary>
+    public readonly struct DriverStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal DriverStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>Whether the system granted smaller socket buffers than asked for.</summary>
+        public bool AreBuffersShort => native.AreBuffersShort != 0;
+        /// <summary>Rounds of the drivers' loops.</summary>
+        public ulong Rounds => native.Rounds;
+        /// <summary>System calls that sent datagrams.</summary>
+        public ulong SendCalls => native.SendCalls;
+        /// <summary>Datagrams that the system refused to send.</summary>
+        public ulong SendErrors => native.SendErrors;
+        /// <summary>Datagrams that the system dropped because a receive buffer was full.</summary>
+        public ulong ReceiveDrops => native.ReceiveDrops;
+        /// <summary>WebSockets in clear, open now.</summary>
+        public ulong WebSockets => native.WebSockets;
+        /// <summary>WebSockets over TLS, open now.</summary>
+        public ulong SecureWebSockets => native.SecureWebSockets;
+        /// <summary>TCP connections without WebSocket, open now.</summary>
+        public ulong RawStreams => native.RawStreams;
+        /// <summary>Clients of this process, open now.</summary>
+        public ulong Locals => native.Locals;
+        /// <summary>DTLS sessions, open now.</summary>
+        public ulong DtlsSessions => native.DtlsSessions;
+        /// <summary>QUIC connections of WebTransport, open now.</summary>
+        public ulong WebTransportSessions => native.WebTransportSessions;
+    }
+
+    /// <summary>A client's estimate of the server's clock.</summary>
+    public readonly struct ServerTime
+    {
+        /// <summary>How long the server has been running: what <see cref="Server.Time"/> says there.</summary>
+        public TimeSpan At { get; }
+        /// <summary>The greatest difference between the two, in both directions.</summary>
+        public TimeSpan Error { get; }
+
+        internal ServerTime(TimeSpan at, TimeSpan error)
+        {
+            At = at;
+            Error = error;
+        }
+    }
+}

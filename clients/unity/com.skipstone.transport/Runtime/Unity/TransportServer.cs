@@ -1,0 +1,150 @@
+using System;
+using System.Collections.Generic;
+
+namespace Skipstone.Unity
+{
+    /// <summary>A server as Unity's networking libraries want it: every client is let in, and has a small number from 1 on.</summary>
+    public sealed class TransportServer : IDisposable
+    {
+        private readonly Dictionary<ulong, int> connections = new Dictionary<ulong, int>();
+        private readonly Dictionary<int, PeerId> peers = new Dictionary<int, PeerId>();
+        private readonly Dictionary<ulong, string> addresses = new Dictionary<ulong, string>();
+        private EventBatch batch;
+        private int next;
+        private int newest;
+        private byte[] scratch = new byte[2048];
+
+        /// <summary>Begins to serve. The table of channels should be <see cref="TransportChannels.Table"/>.</summary>
+        public TransportServer(ServerConfig config) => Native = Server.Start(config);
+
+        /// <summary>The server beneath: statistics, URL, groups.</summary>
+        public Server Native { get; }
+
+        /// <summary>Decides by the token whether a client is let in; everybody is if there is none.</summary>
+        public Func<Payload, bool> Admits { get; set; }
+
+        /// <summary>Takes the next event. Its payload stays until the next call.</summary>
+        public bool TryTake(out TransportEvent happened)
+        {
+            while (true)
+            {
+                if (next == batch.Count)
+                {
+                    batch = Native.Poll();
+                    next = 0;
+                    if (batch.Count == 0) break;
+                }
+                if (Read(batch[next++], out happened)) return true;
+            }
+            happened = TransportEvent.Empty;
+            return false;
+        }
+
+        private bool Read(Event from, out TransportEvent happened)
+        {
+            happened = TransportEvent.Empty;
+            ulong peer = from.Peer.Value;
+            switch (from.Kind)
+            {
+                case EventKind.Requested:
+                    addresses[peer] = from.Address;
+                    Decide(from);
+                    return false;
+                case EventKind.PathChanged:
+                    addresses[peer] = from.Address;
+                    return false;
+                case EventKind.Connected:
+                    connections[peer] = ++newest;
+                    peers[newest] = from.Peer;
+                    happened.Kind = TransportEventKind.Connected;
+                    happened.Connection = newest;
+                    return true;
+                case EventKind.Message:
+                    happened.Kind = TransportEventKind.Message;
+                    happened.Channel = from.Channel;
+                    happened.Payload = from.Payload.CopyTo(ref scratch);
+                    // No message comes after the end of its connection.
+                    return connections.TryGetValue(peer, out happened.Connection);
+                case EventKind.Closed:
+                    addresses.Remove(peer);
+                    // A client that was never let in is nobody's.
+                    if (!connections.TryGetValue(peer, out happened.Connection)) return false;
+                    connections.Remove(peer);
+                    peers.Remove(happened.Connection);
+                    happened.Kind = TransportEventKind.Disconnected;
+                    happened.Code = from.Code;
+                    happened.Reason = from.Reason;
+                    return true;
+                default:
+                    return false;
+            }
+        }
+
+        private void Decide(Event request)
+        {
+            try
+            {
+                if (Admits == null || Admits(request.Payload)) Native.Accept(request.Peer);
+                else Native.Refuse(request.Peer);
+            }
+            catch (SkipstoneException error) when (error.Status == Status.NotWaiting || error.Status == Status.NotConnected || error.Status == Status.UnknownPeer)
+            {
+                // It has gone meanwhile; its end follows.
+            }
+        }
+
+        /// <summary>Sends a message to a client; its bytes are copied. It leaves at the next <see cref="Flush"/>.</summary>
+        public Status Send(int connection, ushort channel, ArraySegment<byte> payload) =>
+            peers.TryGetValue(connection, out PeerId peer) ? Native.TrySend(peer, channel, payload, out _) : Status.UnknownPeer;
+
+        /// <summary>Sends what was queued.</summary>
+        public void Flush() => Native.Flush();
+
+        /// <summary>Ends a client's connection, after what was queued for it. False if there is no such client.</summary>
+        public bool Disconnect(int connection)
+        {
+            if (!peers.TryGetValue(connection, out PeerId peer)) return false;
+            try
+            {
+                Native.Close(peer, CloseCode.Kicked, "", TimeSpan.FromSeconds(1));
+                return true;
+            }
+            catch (SkipstoneException error) when (error.Status == Status.NotConnected || error.Status == Status.UnknownPeer)
+            {
+                return false;
+            }
+        }
+
+        /// <summary>Whether there is such a client.</summary>
+        public bool Has(int connection) => peers.ContainsKey(connection);
+
+        /// <summary>A client's address as text; empty if there is no such client.</summary>
+        public string AddressOf(int connection) =>
+            peers.TryGetValue(connection, out PeerId peer) && addresses.TryGetValue(peer.Value, out string address) ? address : "";
+
+        /// <summary>A client's smoothed round-trip time; zero if it is not known.</summary>
+        public TimeSpan RttOf(int connection) =>
+            peers.TryGetValue(connection, out PeerId peer) && Native.TryReadOverview(peer, out Overview overview) ? overview.Rtt : TimeSpan.Zero;
+
+        /// <summary>Clients that are connected.</summary>
+        public int Count => peers.Count;
+
+        /// <summary>Ends every connection, and tells the clients.</summary>
+        public void Dispose()
+        {
+            try
+            {
+                Native.Shutdown();
+            }
+            catch (ObjectDisposedException)
+            {
+                // A second Dispose has nothing to do.
+            }
+            catch (SkipstoneException error) when (error.Status == Status.BadHandle || error.Status == Status.DriverGone)
+            {
+                // It has ended already: with its driver, or with all handles before scripts were reloaded.
+            }
+            Native.Dispose();
+        }
+    }
+}
