@@ -8,6 +8,7 @@ that is not there. Exit code 0 if none failed.
 
 import argparse
 import json
+import os
 import pathlib
 import queue
 import shutil
@@ -22,10 +23,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 class Program:
     """A running program, whose lines of JSON are read."""
 
-    def __init__(self, what, command):
+    def __init__(self, what, command, libraries):
         self.what = what
         self.lines = queue.Queue()
-        self.child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        # Where programs that load the C library find it.
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(ROOT / libraries)}
+        self.child = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
@@ -97,7 +101,7 @@ def play(server_language, client_languages, there, options):
     host = "127.0.0.1"
 
     def start(what, command):
-        running.append(Program(what, command))
+        running.append(Program(what, command, options.target))
         return running[-1]
 
     try:

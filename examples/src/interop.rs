@@ -177,6 +177,7 @@ impl Player<'_> {
                 return Err("it is not over within the time limit".into());
             }
             client.wait(EVERY / 2);
+            let mut is_over = false;
             while let Some(event) = client.poll_event() {
                 match event {
                     Event::Connected { .. } => println!("{{\"event\":\"connected\"}}"),
@@ -184,13 +185,14 @@ impl Player<'_> {
                         return Err(format!("closed: {} {}", close.code, close.reason_text()).into());
                     }
                     Event::Message { channel, payload, .. } => {
-                        if self.on_message(&mut client, channel, &String::from_utf8_lossy(&payload))? {
-                            client.close(code::NONE, "thank you", LINGER);
-                            return Ok(());
-                        }
+                        is_over |= self.on_message(&mut client, channel, &String::from_utf8_lossy(&payload))?;
                     }
                     _ => {}
                 }
+            }
+            if is_over {
+                client.close(code::NONE, "thank you", LINGER);
+                return Ok(());
             }
             self.say(&mut client)?;
         }

@@ -17,7 +17,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);
     }
-    if let Err(why) = c_programs(tree) {
+    if let Err(why) = c_programs(tree).and_then(|()| csharp_program(tree)) {
         return Verdict::Failed(why);
     }
     let mut play = process::command(python, tree);
@@ -49,6 +49,21 @@ fn c_programs(tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
+/// Builds the program in C#, client and all in one file, by Mono's compiler. Without one it is left out.
+fn csharp_program(tree: &Tree) -> Result<(), String> {
+    if process::find("mcs").is_none() || !tree.root().join(CSHARP_CLIENT).is_dir() {
+        println!("no mcs, or no client in C#: interop/csharp is left out");
+        return Ok(());
+    }
+    let program = process::target_dir(tree).join("debug/interop/csharp.exe");
+    let mut compile = process::command("mcs", tree);
+    compile.args(["-langversion:latest", "-unsafe", "-warnaserror", &format!("-out:{}", program.display())]);
+    compile.args(["interop/csharp/Interop.cs", &format!("-recurse:{CSHARP_CLIENT}/*.cs")]);
+    process::run(compile)
+}
+
+/// Where the sources of the client in C# lie.
+const CSHARP_CLIENT: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
 /// Compiler, standard, source and the program's name.
 const C_PROGRAMS: [(&str, &str, &str, &str); 2] =
     [("cc", "-std=c11", "interop/c/interop.c", "c"), ("c++", "-std=c++17", "interop/c/interop.cpp", "cpp")];

@@ -164,6 +164,13 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| web::browsers(tree),
     },
     Step {
+        name: "csharp",
+        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
+                from PyPI, the compiler from npm",
+        is_fast: false,
+        run: |tree, _| csharp::step(tree),
+    },
+    Step {
         name: "python",
         about: "the Python module builds, is typed as it says, and passes its tests; maturin, pytest and mypy come from PyPI",
         is_fast: false,
