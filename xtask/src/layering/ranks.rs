@@ -63,11 +63,11 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
     ("examples", &[&["dots"], &["chat", "echo", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
-    ("fuzz", &[&["operations", "pair"], &["input", "parsing"]]),
+    ("fuzz", &[&["operations", "pair"], &["input", "parsing", "streams"]]),
     (
         "xtask",
         &[
-            &["house", "steps"],
+            &["browsers_bench", "house", "steps"],
             &[
                 "alone",
                 "claims",
