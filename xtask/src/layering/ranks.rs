@@ -81,7 +81,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
-    ("fuzz", &[&["operations", "pair"], &["input", "parsing"]]),
+    ("fuzz", &[&["operations", "pair"], &["input", "parsing", "streams"]]),
     (
         "xtask",
         &[
