@@ -60,7 +60,7 @@ describe("over WebTransport", () => {
     expect(session?.farEnd?.longest).toBeGreaterThan(1_000);
     expect(session?.longestBurst).toBe(10);
     expect(session?.vanished).toBe(0);
-  });
+  }, 30_000);
 
   test("a session whose datagrams grow and shrink is followed at once", async () => {
     const player = new Player({ maxDatagramSize: 1_024 });
