@@ -33,6 +33,9 @@ enum ToolCommand {
     Stress(Box<stress::StressArguments>),
     /// Run one plan with every transport, and put them side by side
     Compare(Box<compare::CompareArguments>),
+    /// A process of a real comparison
+    #[command(hide = true)]
+    CompareEnd { task: String },
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
     /// Measure what a server costs, beside other transports, over sockets
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
+        Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),
         Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),

@@ -62,8 +62,10 @@ fn a_value_out_of_its_range_has_its_line_and_column() {
 #[test]
 fn flags_that_make_no_sense() {
     let plan = plan_path("spatialos-25");
-    refused(&run(&["compare", &plan]), &["only simulated runs exist so far", "--simulated"]);
-    refused_flags(&["--transports", "tcp"], &["no transport \"tcp\"", "quinn-tuned"]);
+    refused(&run(&["compare", &plan_path("bottleneck-cubic-first")]), &["flows beside", "--simulated"]);
+    refused(&run(&["compare", &plan, "--seconds", "5", "--minutes", "1"]), &["--seconds", "--minutes"]);
+    refused_flags(&["--transports", "tcp"], &["tcp has sockets of its own", "without --simulated"]);
+    refused_flags(&["--transports", "sctp"], &["no transport \"sctp\"", "quinn-tuned"]);
     refused_flags(&["--modes", "fixed:10"], &["fixed:10+3"]);
     refused_flags(&["--transports", "skipstone-ageless", "--modes", "off"], &["skipstone-ageless", "not in off"]);
     refused_flags(&["--loss", "1"], &["no percent sign"]);

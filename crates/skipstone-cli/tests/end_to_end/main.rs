@@ -18,6 +18,8 @@ mod compare_fills_a_bottleneck;
 mod compare_gives_the_same_figures_every_time;
 mod compare_jitter_is_no_queue;
 mod compare_proves_every_update;
+#[cfg(target_os = "linux")]
+mod compare_runs_for_real;
 mod compare_says_what_is_wrong;
 #[cfg(unix)]
 mod console_rules_a_running_server;
@@ -28,6 +30,8 @@ mod help_teaches;
 mod hostile_clients_hurt_nobody;
 #[cfg(unix)]
 mod idle_streams_cost_a_server_little;
+#[cfg(target_os = "linux")]
+mod netem_leaves_nothing_behind;
 #[cfg(unix)]
 mod nothing_from_the_network_steers_a_terminal;
 #[cfg(unix)]

@@ -37,6 +37,13 @@ pub(crate) struct Flags {
     roam_every: Option<Span>,
 }
 
+impl Flags {
+    /// Whether they say how long.
+    pub(crate) fn has_minutes(&self) -> bool {
+        self.minutes.is_some()
+    }
+}
+
 /// The condition that all contenders meet, alike.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {

@@ -46,6 +46,10 @@ pub(crate) enum SimulatedTransport {
     Renet,
     /// One channel for all, resent as soon as an answer can be there.
     RenetTuned,
+    /// The kernel's TCP, one stream with NODELAY: over a real link alone.
+    Tcp,
+    /// ENet, a reliable channel for each entity: over a real link alone.
+    Enet,
 }
 
 impl Named for SimulatedTransport {
@@ -59,6 +63,11 @@ impl SimulatedTransport {
     pub(crate) fn has_modes(self) -> bool {
         use SimulatedTransport::{Skipstone, SkipstoneAgeless, SkipstonePlain};
         matches!(self, Skipstone | SkipstoneAgeless | SkipstonePlain)
+    }
+
+    /// Whether it has sockets and a clock of its own, and so cannot be simulated.
+    pub(crate) fn needs_sockets(self) -> bool {
+        matches!(self, SimulatedTransport::Tcp | SimulatedTransport::Enet)
     }
 
     /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.

@@ -1,11 +1,11 @@
 //! The delivery mode of a plan's updates, and its guarantees.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use skipstone_proto::DeliveryMode;
 use strum::Display;
 
 /// The delivery mode of all entities' channels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Display, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Display, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Delivery {

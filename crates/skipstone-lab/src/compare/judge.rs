@@ -59,8 +59,22 @@ fn subject(transport: &str, mode: Option<&str>, over: Option<&'static str>, figu
 }
 
 /// Figures that are in ms.
-const TIMES: [&str; 9] =
-    ["p50", "p99", "p998", "p9999", "max", "connect", "queue_delay_p50", "queue_delay_p95", "queue_delay_max"];
+const TIMES: [&str; 14] = [
+    "p50",
+    "p99",
+    "p998",
+    "p9999",
+    "max",
+    "connect",
+    "queue_delay_p50",
+    "queue_delay_p95",
+    "queue_delay_max",
+    "p99_calm",
+    "p998_calm",
+    "max_calm",
+    "longest_stall",
+    "link_lateness_p99",
+];
 
 #[cfg(test)]
 mod tests {

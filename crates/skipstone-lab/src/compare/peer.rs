@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use skipstone_proto::{Duration, Time};
 
 /// One end of one connection. Any call in any order, with a time that does not go back; after whatever was handed in,
@@ -60,7 +61,7 @@ pub(crate) struct Contents {
 }
 
 /// A peer's own counters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Telemetry {
     /// Messages sent again.
     pub(crate) resent: Option<u64>,

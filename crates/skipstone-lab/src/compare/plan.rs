@@ -113,7 +113,7 @@ pub(crate) struct LinkValues {
 }
 
 /// A stream of large messages from the client to the server and back, behind all updates if the transport has priorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bulk {
     /// Bytes of a message.

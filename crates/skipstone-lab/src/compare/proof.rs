@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::delivery::{Delivery, Owed};
 use super::payload::Stamp;
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
@@ -22,6 +24,8 @@ pub(crate) struct Proof {
     due: Vec<Duration>,
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
+    /// When each of them was due, in µs.
+    latencies_due: Vec<u64>,
     delivered: u64,
     delivered_bytes: u64,
     refused: u64,
@@ -29,7 +33,7 @@ pub(crate) struct Proof {
 }
 
 /// How the updates of a run fared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
@@ -56,6 +60,7 @@ impl Proof {
             newest: vec![0; with_bulk],
             due: Vec::new(),
             latencies: Vec::new(),
+            latencies_due: Vec::new(),
             delivered: 0,
             delivered_bytes: 0,
             refused: 0,
@@ -100,7 +105,9 @@ impl Proof {
                 self.delivered_bytes += payload.len() as u64;
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
-                    self.latencies.push((now - self.due[stamp.sequence as usize]).as_micros() as u32);
+                    let due = self.due[stamp.sequence as usize];
+                    self.latencies.push((now - due).as_micros() as u32);
+                    self.latencies_due.push(due.as_micros() as u64);
                 }
             }
             LineOutcome::Duplicate | LineOutcome::Unexpected => {}
@@ -138,6 +145,18 @@ impl Proof {
 
     fn sent(&self) -> u64 {
         self.sent.iter().map(|sent| u64::from(*sent)).sum()
+    }
+
+    /// The latencies in µs, sorted, of updates that were under way between two moments of which this holds.
+    pub(crate) fn latencies_where(&self, holds: impl Fn(Duration, Duration) -> bool) -> Vec<u32> {
+        let both = self.latencies_due.iter().zip(&self.latencies);
+        let of = |(due, took): (&u64, &u32)| {
+            let due = Duration::from_micros(*due);
+            holds(due, due + Duration::from_micros(u64::from(*took))).then_some(*took)
+        };
+        let mut chosen: Vec<u32> = both.filter_map(of).collect();
+        chosen.sort_unstable();
+        chosen
     }
 
     /// The counts, and all latencies in µs, sorted.

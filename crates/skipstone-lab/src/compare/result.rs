@@ -1,5 +1,5 @@
 //! The JSON result. `schema/compare.schema.json` says the same to other programs; it is derived from these types. Nothing
-//! in it depends on the machine or on the moment: the same plan and seeds give the same bytes.
+//! in it depends on the machine or on the moment if the clock is simulated: the same plan and seeds give the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,12 @@ pub(crate) struct Comparison {
     pub(crate) verdict: Verdict,
     /// Why the verdict is not pass, one sentence each.
     pub(crate) reasons: Vec<String>,
-    /// How it was found: in virtual time.
+    /// How it was found: `simulated`, in virtual time, or `real`.
     pub(crate) clock: &'static str,
-    /// The stand-in for encryption in the rows of `skipstone`.
-    pub(crate) sealing: &'static str,
+    /// Over what the packets of a real run went; null in virtual time.
+    pub(crate) over: Option<String>,
+    /// The stand-in for encryption in the rows of `skipstone`; null for real runs, which encrypt.
+    pub(crate) sealing: Option<&'static str>,
     pub(crate) plan: ComparePlanWords,
     pub(crate) seeds: Vec<u64>,
     pub(crate) results: Vec<CompareRow>,

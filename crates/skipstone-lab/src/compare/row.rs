@@ -1,5 +1,7 @@
 //! A row of the result: one contender, one seed; and what its seeds have in common.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,7 +71,33 @@ figures! {
         spurious: u64,
         repaired: u64,
         redundancy_bytes: u64,
+        /// Of a real run: p99 without the samples that touch a stall of the machine.
+        p99_calm: f64,
+        /// The same of p99.8.
+        p998_calm: f64,
+        /// The same of the maximum.
+        max_calm: f64,
+        /// How many samples touch a stall.
+        stalled: u64,
+        /// How often a thread that only sleeps was woken 2 ms late or more: the machine, or others on it.
+        stalls: u64,
+        /// The longest of them, in ms.
+        longest_stall: f64,
+        /// How much later than planned the link delivered 99% of the packets, in ms.
+        link_lateness_p99: f64,
     }
+}
+
+/// What the control of a real run found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stalled<'a> {
+    /// Latencies in µs, sorted, without those that touch a stall.
+    pub(crate) calm_us: &'a [u32],
+    /// How many latencies there are in all.
+    pub(crate) samples: usize,
+    pub(crate) stalls: u64,
+    pub(crate) longest: Duration,
+    pub(crate) lateness_p99: Option<f64>,
 }
 
 /// A contender over all seeds, each figure by itself.
@@ -147,7 +175,32 @@ impl CompareFigures {
             spurious: telemetry.spurious,
             repaired: telemetry.repaired,
             redundancy_bytes: telemetry.redundancy_bytes,
+            ..CompareFigures::default()
         }
+    }
+
+    /// The share of the samples that touch a stall.
+    pub(crate) fn stalled_share(&self) -> Option<f64> {
+        Some(self.stalled? as f64 / self.delivered?.max(1) as f64)
+    }
+
+    /// Adds what a real run alone has, and takes away what only the simulator knows.
+    pub(crate) fn take_stalled(&mut self, of: &Stalled<'_>) {
+        let millis = |micros: u32| f64::from(micros) / 1e3;
+        let calm = |basis_points| percentile(of.calm_us, basis_points).map(millis);
+        *self = CompareFigures {
+            p99_calm: calm(9_900),
+            p998_calm: calm(9_980),
+            max_calm: calm(10_000),
+            stalled: Some((of.samples - of.calm_us.len()) as u64),
+            stalls: Some(of.stalls),
+            longest_stall: Some(of.longest.as_secs_f64() * 1e3),
+            link_lateness_p99: of.lateness_p99,
+            link_share: None,
+            useful_share: None,
+            goodput_share: None,
+            ..*self
+        };
     }
 }
 

@@ -47,12 +47,14 @@ const fn share(head: &'static str, of: fn(&CompareFigures) -> Option<f64>, best:
 }
 
 /// Medians over the seeds.
-const COLUMNS: [CompareColumn; 14] = [
+const COLUMNS: [CompareColumn; 17] = [
     column("p50", |figures| figures.p50, Best::Smallest),
     column("p99", |figures| figures.p99, Best::Smallest),
     column("p99.8", |figures| figures.p998, Best::Smallest),
     column("p99.99", |figures| figures.p9999, Best::Smallest),
     column("max", |figures| figures.max, Best::Smallest),
+    CompareColumn { is_always: false, ..column("calm 99.8", |figures| figures.p998_calm, Best::Smallest) },
+    CompareColumn { is_always: false, ..column("calm max", |figures| figures.max_calm, Best::Smallest) },
     column("bytes", |figures| figures.bytes_per_payload, Best::Smallest),
     CompareColumn { show: count, ..column("lost", |figures| figures.lost.map(measure), Best::Zero) },
     CompareColumn {
@@ -62,6 +64,7 @@ const COLUMNS: [CompareColumn; 14] = [
     },
     CompareColumn { show: count, ..column("disorder", |figures| figures.reordered.map(measure), Best::Zero) },
     CompareColumn { is_always: false, ..column("queue p95", |figures| figures.queue_delay_p95, Best::Smallest) },
+    CompareColumn { show: percent, is_always: false, ..column("stalled", CompareFigures::stalled_share, Best::Zero) },
     share("link", |figures| figures.link_share, Best::Greatest),
     share("useful", |figures| figures.useful_share, Best::Greatest),
     share("goodput", |figures| figures.goodput_share, Best::Greatest),
@@ -72,6 +75,8 @@ const COLUMNS: [CompareColumn; 14] = [
 const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
+/// What a real run's figures are.
+const REAL: &str = include_str!("real.txt").trim_ascii_end();
 const SHARES: &str = include_str!("shares.txt").trim_ascii_end();
 const NAME_COLUMNS: usize = 29;
 const CELL_COLUMNS: usize = 10;
@@ -81,16 +86,23 @@ fn title(page: &mut Page, comparison: &Comparison) {
     let plan = &comparison.plan;
     let link: Vec<String> = plan.link.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let title = format!(
-        "{}: {}, {} updates a second of {} bytes each, for {} simulated minutes",
+        "{}: {}, {} updates a second of {} bytes each, for {}",
         plan.name,
         counted(plan.entities.into(), "entity").replace("entitys", "entities"),
         plan.ticks_per_second,
         plan.payload_bytes,
-        plan.minutes
+        if comparison.over.is_some() {
+            format!("{} real seconds", (plan.minutes * 60.0).round())
+        } else {
+            format!("{} simulated minutes", plan.minutes)
+        }
     );
     page.blank();
     page.toned(Tone::Strong, &title);
     page.line(&format!("{}; {}", link.join(", "), seeds(&comparison.seeds)));
+    if let Some(over) = &comparison.over {
+        page.line(&format!("over {over}"));
+    }
     page.blank();
 }
 
@@ -153,7 +165,12 @@ fn notes(page: &mut Page, comparison: &Comparison) {
          delivered there and back."
     );
     page.note(&columns, TEXT_COLUMNS);
-    page.note(comparison.sealing, TEXT_COLUMNS);
+    if let Some(sealing) = comparison.sealing {
+        page.note(sealing, TEXT_COLUMNS);
+    }
+    if comparison.over.is_some() {
+        page.note(REAL, TEXT_COLUMNS);
+    }
     if comparison.summary.iter().any(|summary| summary.median.link_share.is_some()) {
         page.note(SHARES, TEXT_COLUMNS);
     }

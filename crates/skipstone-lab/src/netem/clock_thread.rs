@@ -44,6 +44,18 @@ fn take_priority(_before: Before) -> Option<String> {
     Some("other programs may make it late (a real-time priority is set on Linux only)".into())
 }
 
+/// The CPU time that the calling thread has used, spinning included.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_time() -> Option<Duration> {
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cpu_time() -> Option<Duration> {
+    None
+}
+
 /// Waits with a budget for spinning.
 pub(crate) struct Waiter {
     window_began: Instant,
@@ -54,7 +66,7 @@ pub(crate) struct Waiter {
 const SPIN: Duration = Duration::from_micros(120);
 /// WHY: the kernel takes the CPU from real-time threads that use more than 95% of a second, for the rest of it. Whoever spins
 /// more than this part of a window sleeps, and is a little late instead of very late.
-const SPIN_SHARE: u32 = 2;
+const SPIN_SHARE: u32 = 4;
 const WINDOW: Duration = Duration::from_millis(100);
 
 impl Waiter {

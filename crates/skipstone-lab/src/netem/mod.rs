@@ -30,7 +30,9 @@ pub(crate) mod namespaces;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use run::Running;
+pub(crate) use clock_thread::{Before, make_punctual};
+pub(crate) use run::{LinkSpec, Running};
+pub(crate) use snapshot::Snapshot;
 
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;

@@ -49,6 +49,8 @@ struct Precision {
     error_ms: Option<LatencyMs>,
     /// How much later than planned the link itself delivered, in ms.
     lateness_ms: Option<LatencyMs>,
+    /// The share of one core that the link's thread used, spinning included.
+    link_cpu_percent: Option<f64>,
     imprecise: Option<String>,
     /// How late the generator was, in ms: more than a little makes the rest worthless.
     generator_ms: Option<LatencyMs>,
@@ -173,6 +175,7 @@ impl Precision {
             received: measured.errors.count(),
             error_ms: measured.errors.figures(),
             lateness_ms: last.lateness_ms,
+            link_cpu_percent: last.cpu_percent,
             imprecise: last.imprecise,
             generator_ms: measured.generator.figures(),
         }
@@ -194,6 +197,9 @@ impl Precision {
             let Some(figures) = figures else { continue };
             let [p50, p99, p999, max] = [figures.p50, figures.p99, figures.p999, figures.max].map(three_digits);
             page += &format!("{name:<32}p50 {p50:>7}  p99 {p99:>7}  p99.9 {p999:>7}  max {max:>7}  ms\n");
+        }
+        if let Some(percent) = self.link_cpu_percent {
+            page += &format!("the link's thread used {percent:.0}% of a core, spinning included\n");
         }
         if let Some(imprecise) = &self.imprecise {
             page += &format!("{imprecise}\n");

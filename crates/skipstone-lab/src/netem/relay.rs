@@ -9,8 +9,7 @@ use mio::{Poll, Token};
 use super::capture::Capture;
 use super::engine::Ports;
 use super::live_path::{Direction, LivePath};
-use super::path_settings::{PathConfig, PathSettings};
-use super::settings::Framing;
+use super::path_settings::PathConfig;
 use super::snapshot::Snapshot;
 use super::tcp_relay::{FIRST_TOKEN, TcpRelay};
 use super::udp_relay::UdpRelay;
@@ -36,17 +35,16 @@ impl Relay {
     /// Listens. A port of 0 is one that is free.
     pub(crate) fn open(
         relayed: Relayed,
-        listen: &str,
-        to: &str,
-        path: &PathSettings,
+        [listen, to]: [&str; 2],
+        (config, seed): (&PathConfig, u64),
         poll: &Poll,
         capture: Option<Capture>,
     ) -> Result<Relay, String> {
         let (mut listen, server) = (resolve("--listen", listen)?, resolve("--to", to)?);
-        let (registry, config) = (poll.registry(), path.config(Framing::Udp)?);
+        let registry = poll.registry();
         let mut relay = Relay { udp: None, tcp: None };
         if relayed != Relayed::Udp {
-            let links = LivePath::new(&config.of_streams(), path.seed, Instant::now());
+            let links = LivePath::new(&config.of_streams(), seed, Instant::now());
             let tcp = TcpRelay::open(listen, server, registry, links)?;
             // Both on one number, also on one that the system chose.
             listen = tcp.local();

@@ -9,12 +9,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use mio::Poll;
+use skipstone::netsim::LinkConfig;
 
 use super::capture::Capture;
 use super::console::Console;
 use super::engine::{Engine, Order, Ports, Shared};
 use super::live_path::LivePath;
-use super::path_settings::PathSettings;
+use super::path_settings::{PathConfig, PathSettings};
 use super::relay::{Relay, Relayed};
 use super::settings::Framing;
 use super::snapshot::Snapshot;
@@ -29,6 +30,31 @@ pub(crate) struct Running {
     framing: Framing,
     local: Option<SocketAddr>,
     namespaces: Vec<String>,
+}
+
+/// A path of the model network, of datagrams of UDP in both directions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkSpec<'a> {
+    pub(crate) there: &'a LinkConfig,
+    pub(crate) back: &'a LinkConfig,
+    pub(crate) seed: u64,
+}
+
+impl LinkSpec<'_> {
+    fn config(&self) -> PathConfig {
+        PathConfig { up: self.there.clone(), down: self.back.clone() }
+    }
+
+    /// The same of whole IP packets.
+    #[cfg(target_os = "linux")]
+    fn of_ip(&self) -> PathConfig {
+        let of = |config: &LinkConfig| LinkConfig {
+            header_bytes: 0,
+            datagram_bytes_max: config.datagram_bytes_max.map(|bytes| bytes + Framing::Udp.header_bytes()),
+            ..config.clone()
+        };
+        PathConfig { up: of(self.there), down: of(self.back) }
+    }
 }
 
 /// Where the counters go.
@@ -49,10 +75,25 @@ impl Running {
         path: &PathSettings,
         capture: Option<Capture>,
     ) -> Result<Running, String> {
+        Running::relay_by(relayed, [listen, to], &path.config(Framing::Udp)?, path.seed, capture)
+    }
+
+    /// A relay of UDP on a port that is free.
+    pub(crate) fn relay_of(to: &str, spec: &LinkSpec<'_>) -> Result<Running, String> {
+        Running::relay_by(Relayed::Udp, ["127.0.0.1:0", to], &spec.config(), spec.seed, None)
+    }
+
+    fn relay_by(
+        relayed: Relayed,
+        [listen, to]: [&str; 2],
+        config: &PathConfig,
+        seed: u64,
+        capture: Option<Capture>,
+    ) -> Result<Running, String> {
         let poll = poll()?;
-        let relay = Relay::open(relayed, listen, to, path, &poll, capture)?;
+        let relay = Relay::open(relayed, [listen, to], (config, seed), &poll, capture)?;
         let local = relay.local();
-        let mut running = Running::begin(poll, relay, path, Framing::Udp)?;
+        let mut running = Running::begin(poll, relay, config, seed, Framing::Udp)?;
         running.local = Some(local);
         Ok(running)
     }
@@ -64,12 +105,31 @@ impl Running {
         capture: Option<Capture>,
         say: impl FnMut(String),
     ) -> Result<Running, String> {
-        // A mistake in the settings leaves nothing behind.
-        path.config(Framing::Ip)?;
+        let mtu = path.up.mtu().max(path.down.mtu());
+        Running::link_by(&path.config(Framing::Ip)?, path.seed, mtu, capture, say)
+    }
+
+    /// The same of a path of the model network.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn link_of(spec: &LinkSpec<'_>, say: impl FnMut(String)) -> Result<Running, String> {
+        let config = spec.of_ip();
+        let largest = [&config.up, &config.down].iter().filter_map(|config| config.datagram_bytes_max).max();
+        let mtu = largest.map_or(super::settings::MTU, |bytes| bytes.try_into().unwrap_or(u16::MAX));
+        Running::link_by(&config, spec.seed, mtu, None, say)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn link_by(
+        config: &PathConfig,
+        seed: u64,
+        mtu: u16,
+        capture: Option<Capture>,
+        say: impl FnMut(String),
+    ) -> Result<Running, String> {
         let poll = poll()?;
-        let link = super::link::TunLink::make(path.up.mtu().max(path.down.mtu()), &poll, capture, say)?;
+        let link = super::link::TunLink::make(mtu, &poll, capture, say)?;
         let namespaces = link.namespaces().map(str::to_owned).to_vec();
-        let mut running = Running::begin(poll, link, path, Framing::Ip)?;
+        let mut running = Running::begin(poll, link, config, seed, Framing::Ip)?;
         running.namespaces = namespaces;
         Ok(running)
     }
@@ -77,12 +137,13 @@ impl Running {
     fn begin<P: Ports + Send + 'static>(
         poll: Poll,
         ports: P,
-        path: &PathSettings,
+        config: &PathConfig,
+        seed: u64,
         framing: Framing,
     ) -> Result<Running, String> {
         let (orders, obeyed): (Sender<Order>, Receiver<Order>) = channel();
         let shared = Arc::<Shared>::default();
-        let live = LivePath::new(&path.config(framing)?, path.seed, Instant::now());
+        let live = LivePath::new(config, seed, Instant::now());
         let engine = Engine { poll, ports, path: live, orders: obeyed, shared: Arc::clone(&shared) };
         let thread = std::thread::Builder::new().name("netem".into()).spawn(move || engine.run());
         let thread = thread.map_err(|error| format!("no thread for the link: {error}"))?;

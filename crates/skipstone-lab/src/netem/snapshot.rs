@@ -3,6 +3,7 @@
 use serde::Serialize;
 use skipstone::netsim::LinkStats;
 
+use super::clock_thread::cpu_time;
 use super::live_path::{Direction, LivePath, LossLine};
 use crate::measure::latency::LatencyMs;
 use crate::report::format::{bytes, thousands, three_digits};
@@ -16,6 +17,8 @@ pub(crate) struct Snapshot {
     pub(crate) down: DirectionCounts,
     /// How much later than planned packets were delivered, in ms.
     pub(crate) lateness_ms: Option<LatencyMs>,
+    /// The share of one core that the link's thread used, spinning included.
+    pub(crate) cpu_percent: Option<f64>,
     /// Why it is less punctual than it could be.
     pub(crate) imprecise: Option<String>,
     /// Streams of the kernel's TCP, relayed.
@@ -70,6 +73,7 @@ pub(crate) struct SessionCounts {
 }
 
 impl Snapshot {
+    /// To be called by the link's thread.
     pub(crate) fn of(path: &LivePath, imprecise: Option<String>) -> Snapshot {
         let counts = |direction| DirectionCounts::of(&path.stats(direction), path.overflowed(direction));
         let lateness = path.lateness();
@@ -78,6 +82,7 @@ impl Snapshot {
             up: counts(Direction::Up),
             down: counts(Direction::Down),
             lateness_ms: lateness.figures(),
+            cpu_percent: cpu_time().map(|used| used.as_secs_f64() / path.now().as_secs_f64().max(1e-3) * 100.0),
             imprecise,
             streams: None,
             sessions: None,

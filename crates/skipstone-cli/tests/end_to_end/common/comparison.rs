@@ -5,8 +5,13 @@ use serde_json::Value;
 
 /// Runs `compare --simulated` on a plan of ours and reads its result.
 pub(crate) fn compare(plan: &str, arguments: &[&str]) -> (Ended, Value) {
+    compare_by(plan, &[&["--simulated"], arguments].concat())
+}
+
+/// The same, for real unless the arguments say otherwise.
+pub(crate) fn compare_by(plan: &str, arguments: &[&str]) -> (Ended, Value) {
     let path = plan_path(plan);
-    let mut all = vec!["compare", &path, "--simulated", "--quiet", "--json", "-"];
+    let mut all = vec!["compare", &path, "--quiet", "--json", "-"];
     all.extend(arguments);
     let ended = run(&all);
     let result: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.text()));

@@ -10,7 +10,7 @@ pub(crate) mod relay;
 pub(crate) mod result;
 pub(crate) mod terminal;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -68,6 +68,12 @@ impl Running {
     /// What it has printed so far.
     pub(crate) fn out(&self) -> String {
         self.out.lock().expect("no reader panics").clone()
+    }
+
+    /// Writes a line to its standard input, which is piped.
+    pub(crate) fn order(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().expect("its input is piped");
+        input.write_all(format!("{line}\n").as_bytes()).expect("it reads");
     }
 
     /// Whether it still runs.

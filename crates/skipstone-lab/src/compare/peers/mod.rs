@@ -49,6 +49,8 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
         SimulatedTransport::Renet => renet::ends(renet::Tuning::Default, setup),
         #[cfg(feature = "peers")]
         SimulatedTransport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
+        #[cfg(feature = "peers")]
+        other @ (SimulatedTransport::Tcp | SimulatedTransport::Enet) => unreachable!("{other} has no simulated ends"),
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     }

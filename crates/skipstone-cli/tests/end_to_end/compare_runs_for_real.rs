@@ -1,0 +1,39 @@
+//! A comparison over real sockets: as root through a link between namespaces, without through a relay. Either way every update
+//! arrives once, and nothing is left behind.
+
+use crate::common::comparison::{compare_by, figure, rows};
+
+#[test]
+fn every_transport_delivers_every_update() {
+    let transports = "skipstone,skipstone-plain,kcp,quinn-tuned,renet-tuned,enet";
+    let flags = ["--seconds", "2", "--transports", transports, "--modes", "adaptive", "--loss", "2%"];
+    let (ended, result) = compare_by("spatialos-25", &flags);
+    ended.expect(&[0]);
+    assert_eq!((rows(&result).len(), &result["clock"]), (6, &"real".into()));
+    let updates = 2.0 * 60.0 * 25.0;
+    for row in rows(&result) {
+        let counts =
+            ["sent", "delivered", "lost", "duplicated", "reordered", "corrupted"].map(|name| figure(row, name));
+        assert_eq!(counts, [updates, updates, 0.0, 0.0, 0.0, 0.0], "{row:#}");
+        // Nothing beats the path, and the link has lost something.
+        assert!(figure(row, "p50") >= 20.0 && figure(row, "datagrams_lost") > 0.0, "{row:#}");
+        assert!((1.0..8.0).contains(&figure(row, "bytes_per_payload")), "{row:#}");
+        assert!(figure(row, "stalled") <= updates, "{row:#}");
+    }
+}
+
+#[test]
+fn a_transport_that_fails_is_named_and_the_others_stay() {
+    // A relay can do nothing to TCP; through a link everybody plays, and a rate of next to nothing lets nobody connect.
+    let flags = ["--seconds", "1", "--transports", "kcp,tcp"];
+    let (ended, result) = compare_by("spatialos-25", &flags);
+    let is_root = result["over"].as_str().is_some_and(|over| over.contains("namespaces"));
+    if is_root {
+        ended.expect(&[0]);
+        assert_eq!(rows(&result).len(), 2);
+    } else {
+        ended.expect(&[99]);
+        assert_eq!(rows(&result).len(), 1);
+        assert!(ended.err.contains("tcp: a relay cannot take packets"), "{}", ended.err);
+    }
+}

@@ -1,0 +1,28 @@
+//! One end of a connection over real sockets: the interface by which every transport is driven there.
+
+use std::time::Duration;
+
+use crate::compare::peer::{Telemetry, Update};
+
+/// A client's end, or a server with one client.
+pub(super) trait RealEnd {
+    /// Waits until something has come, or the time is over, and does whatever is due; sends what waits.
+    fn drive(&mut self, wait_max: Duration) -> Result<(), String>;
+
+    /// Whether updates can be sent.
+    fn is_connected(&self) -> bool;
+
+    /// Queues an update. False if the queue is full: it was refused.
+    fn send(&mut self, update: Update) -> bool;
+
+    /// The next update that arrived.
+    fn poll_message(&mut self) -> Option<Update>;
+
+    /// Where clients find it: an address, or a URL with one.
+    fn address(&self) -> String;
+
+    /// Its own counters; none, if the transport does not tell.
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry::default()
+    }
+}

@@ -1,0 +1,129 @@
+//! What the processes of a real comparison tell each other: a task as an argument, then lines of JSON. The interface for
+//! transports that others bring is described in docs/guide/netem.md with the same words.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skipstone::netsim::LinkConfig;
+
+use crate::compare::condition::Condition;
+use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::delivery::Delivery;
+use crate::compare::peer::Telemetry;
+use crate::compare::plan::Bulk;
+use crate::compare::proof::UpdateCounts;
+
+/// The task of a process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct EndTask {
+    pub(super) role: Role,
+    pub(super) transport: SimulatedTransport,
+    pub(super) mode: Option<Mode>,
+    pub(super) seed: u64,
+    /// The namespace to enter; the one that it is in, without one.
+    pub(super) namespace: Option<String>,
+    pub(super) workload: RealWorkload,
+}
+
+/// Which end of the connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Role {
+    /// Listens here, a port of 0 being any.
+    Server { listen: String },
+    /// Connects to the server, and measures.
+    Client { connect: String },
+}
+
+/// What is sent, and what a well-informed transport knows of the path.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RealWorkload {
+    lasting_us: u64,
+    entities: u16,
+    ticks_per_second: u32,
+    payload_bytes: usize,
+    delivery: Delivery,
+    bulk: Option<Bulk>,
+    waiting_max: Option<u32>,
+    patience_us: u64,
+    delay_us: [u64; 2],
+    datagram_bytes_max: Option<usize>,
+}
+
+impl RealWorkload {
+    pub(super) fn of(condition: &Condition) -> RealWorkload {
+        let micros = |span: Duration| span.as_micros() as u64;
+        RealWorkload {
+            lasting_us: micros(condition.lasting),
+            entities: condition.entities,
+            ticks_per_second: condition.ticks_per_second,
+            payload_bytes: condition.payload_bytes,
+            delivery: condition.delivery,
+            bulk: condition.bulk,
+            waiting_max: condition.waiting_max,
+            patience_us: micros(condition.patience),
+            delay_us: [micros(condition.link.delay), micros(condition.back.delay)],
+            datagram_bytes_max: condition.link.datagram_bytes_max,
+        }
+    }
+
+    /// As the ends of transports take it.
+    pub(super) fn condition(&self) -> Condition {
+        let link = |delay: u64| LinkConfig {
+            delay: Duration::from_micros(delay),
+            datagram_bytes_max: self.datagram_bytes_max,
+            ..LinkConfig::default()
+        };
+        Condition {
+            plan: String::new(),
+            lasting: Duration::from_micros(self.lasting_us),
+            entities: self.entities,
+            ticks_per_second: self.ticks_per_second,
+            payload_bytes: self.payload_bytes,
+            delivery: self.delivery,
+            bulk: self.bulk,
+            link: link(self.delay_us[0]),
+            back: link(self.delay_us[1]),
+            roam_every: None,
+            waiting_max: self.waiting_max,
+            patience: Duration::from_micros(self.patience_us),
+            beside: Vec::new(),
+            words: Default::default(),
+        }
+    }
+}
+
+impl EndTask {
+    pub(super) fn contender(&self) -> Contender {
+        Contender { transport: self.transport, mode: self.mode }
+    }
+}
+
+/// A message of a process to the one that started it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EndMessage {
+    /// The server listens; clients connect to this.
+    Listening { address: String },
+    /// The connection stands, after so long; the first update leaves now.
+    Connected { ms: f64 },
+    /// All is over.
+    Done(Box<EndReport>),
+    /// It cannot go on.
+    Failed { reason: String },
+}
+
+/// The client's findings.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct EndReport {
+    pub(super) connect_us: Option<u64>,
+    pub(super) counts: UpdateCounts,
+    /// From the tick to the delivery of the echo, in µs, sorted.
+    pub(super) latencies_us: Vec<u32>,
+    /// Those of them that touch no stall of the machine.
+    pub(super) calm_us: Vec<u32>,
+    /// How often the machine stalled, by the control of the client's process, and for how long at most.
+    pub(super) stalls: u64,
+    pub(super) longest_stall_us: u64,
+    pub(super) telemetry: Telemetry,
+}

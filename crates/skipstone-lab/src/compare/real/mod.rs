@@ -1,0 +1,89 @@
+//! A comparison for real: every transport as two processes, client and server, through the same link with the same seed, one
+//! after another. Latencies count on the client's clock alone.
+//!
+//! ```text
+//! plan ──> run (contender, seed): link ── server's process (namespace b)
+//!                                  └───── client's process (namespace a) ──> report ──> row
+//! ```
+
+mod end;
+#[cfg(feature = "peers")]
+mod enet_end;
+mod messages;
+pub(crate) mod process;
+mod run;
+mod skipstone_end;
+mod socket_end;
+#[cfg(feature = "peers")]
+mod tcp_end;
+
+use std::sync::atomic::AtomicBool;
+
+use self::run::{Medium, RunError};
+use super::condition::Condition;
+use super::jobs::Job;
+use super::row::CompareRow;
+
+/// What came of all runs.
+#[derive(Debug, Default)]
+pub(super) struct RealRows {
+    /// None for those that were not run, or failed.
+    pub(super) rows: Vec<CompareRow>,
+    /// A sentence for each that failed.
+    pub(super) failures: Vec<String>,
+    pub(super) was_interrupted: bool,
+    /// Over what, for people; why, if it is not the best that there is.
+    pub(super) over: String,
+}
+
+/// Runs all jobs, one after another.
+pub(super) fn run_all(
+    jobs: &[Job],
+    condition: &Condition,
+    stop: &AtomicBool,
+    mut on_begin: impl FnMut(&Job),
+) -> Result<RealRows, String> {
+    check(condition)?;
+    let (medium, over) = medium();
+    let mut all = RealRows { over, ..RealRows::default() };
+    for job in jobs {
+        on_begin(job);
+        match run::play(job.contender, condition, job.seed, medium, stop) {
+            Ok(row) => all.rows.push(row),
+            Err(RunError::Failed(reason)) => all.failures.push(format!("{reason}.")),
+            Err(RunError::Interrupted) => {
+                all.was_interrupted = true;
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What a plan may ask for that only the simulator has.
+fn check(condition: &Condition) -> Result<(), String> {
+    let only = |what: &str| Err(format!("{what} exist in simulated runs only so far: add --simulated"));
+    if !condition.beside.is_empty() {
+        return only("flows beside");
+    }
+    if condition.roam_every.is_some() {
+        return only("addresses that change");
+    }
+    if !condition.link.outages.is_empty() {
+        return only("outages of a plan");
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn medium() -> (Medium, String) {
+    match crate::netem::namespaces::check_rights() {
+        Ok(()) => (Medium::Link, "a link between two namespaces".into()),
+        Err(missing) => (Medium::Relay, format!("a relay over loopback: {missing}")),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn medium() -> (Medium, String) {
+    (Medium::Relay, "a relay over loopback: links between namespaces exist on Linux only".into())
+}

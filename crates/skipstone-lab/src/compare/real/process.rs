@@ -1,0 +1,237 @@
+//! A process of a real comparison: a server that sends back what it gets, or the client that measures.
+
+use std::io::BufRead;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::end::RealEnd;
+use super::messages::{EndMessage, EndReport, EndTask, Role};
+use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
+use super::socket_end::{BEGIN, SocketEnd};
+use crate::compare::condition::Condition;
+use crate::compare::contender::SimulatedTransport;
+use crate::compare::peer::Update;
+use crate::compare::peers::ends;
+use crate::compare::peers::ends::EndsSetup;
+use crate::compare::proof::Proof;
+use crate::measure::stalls::{StallLog, StallWatch};
+use crate::netem::{Before, make_punctual};
+use crate::report::{Exit, output};
+
+/// Runs a task, as JSON, until it is done or the process that gave it is gone.
+pub(crate) fn run(task: &str) -> Exit {
+    let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
+    match task.and_then(|task: EndTask| play(&task)) {
+        Ok(()) => Exit::Pass,
+        Err(reason) => {
+            say(&EndMessage::Failed { reason });
+            Exit::Fail
+        }
+    }
+}
+
+fn say(message: &EndMessage) {
+    output::say(serde_json::to_string(message).expect("a message has only text keys"));
+}
+
+fn play(task: &EndTask) -> Result<(), String> {
+    crate::signals::Signals::watch_as_child()?;
+    if let Some(namespace) = &task.namespace {
+        enter(namespace)?;
+    }
+    // Where that is allowed, other programs do not disturb the measurement. The control's thread inherits it.
+    let _ = make_punctual(Before::Others);
+    let condition = task.workload.condition();
+    match &task.role {
+        Role::Server { listen } => serve(task, &condition, listen),
+        Role::Client { connect } => measure(task, &condition, connect),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn enter(namespace: &str) -> Result<(), String> {
+    crate::netem::namespaces::enter(namespace)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enter(_namespace: &str) -> Result<(), String> {
+    Err("namespaces exist on Linux only".into())
+}
+
+/// Set when the other end of standard input is gone.
+fn orphaned() -> Arc<AtomicBool> {
+    let orphaned = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&orphaned);
+    std::thread::spawn(move || {
+        std::io::stdin().lock().lines().map_while(Result::ok).for_each(drop);
+        flag.store(true, Ordering::Relaxed);
+    });
+    orphaned
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+
+fn serve(task: &EndTask, condition: &Condition, listen: &str) -> Result<(), String> {
+    let listen: SocketAddr = listen.parse().map_err(|error| format!("{listen}: {error}"))?;
+    let mut end = server(task, condition, listen)?;
+    say(&EndMessage::Listening { address: end.address() });
+    let orphaned = orphaned();
+    while !orphaned.load(Ordering::Relaxed) {
+        end.drive(LOOK_EVERY)?;
+        let mut is_answering = false;
+        while let Some(update) = end.poll_message() {
+            end.send(update);
+            is_answering = true;
+        }
+        if is_answering {
+            end.drive(Duration::ZERO)?;
+        }
+    }
+    Ok(())
+}
+
+fn server(task: &EndTask, condition: &Condition, listen: SocketAddr) -> Result<Box<dyn RealEnd>, String> {
+    Ok(match task.transport {
+        SimulatedTransport::Skipstone | SimulatedTransport::SkipstoneAgeless | SimulatedTransport::SkipstonePlain => {
+            Box::new(SkipstoneServerEnd::start(task.contender(), condition, listen)?)
+        }
+        #[cfg(feature = "peers")]
+        SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::listen(listen, waiting_bytes(condition))?),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::Enet => Box::new(super::enet_end::EnetEnd::open(listen, None, condition.entities)?),
+        _ => {
+            // The client's end that is made with it is not used, but wants to know where the server is.
+            let server = SocketAddr::new(listen.ip(), listen.port().max(1));
+            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition };
+            Box::new(SocketEnd::new(ends(task.contender(), setup).server, listen, Instant::now())?)
+        }
+    })
+}
+
+fn client(task: &EndTask, condition: &Condition, connect: &str) -> Result<Box<dyn RealEnd>, String> {
+    if task.transport.has_modes() {
+        return Ok(Box::new(SkipstoneClientEnd::connect(connect)?));
+    }
+    let server: SocketAddr = connect.parse().map_err(|error| format!("{connect}: {error}"))?;
+    let any = SocketAddr::new(std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
+    Ok(match task.transport {
+        #[cfg(feature = "peers")]
+        SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::connect(server, waiting_bytes(condition))?),
+        #[cfg(feature = "peers")]
+        SimulatedTransport::Enet => Box::new(super::enet_end::EnetEnd::open(any, Some(server), condition.entities)?),
+        _ => {
+            let epoch = Instant::now();
+            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition };
+            Box::new(SocketEnd::new(ends(task.contender(), setup).client, any, epoch)?)
+        }
+    })
+}
+
+/// All entities' updates that may wait at a sender.
+#[cfg(feature = "peers")]
+fn waiting_bytes(condition: &Condition) -> Option<usize> {
+    let each = condition.payload_bytes + 2;
+    condition.waiting_max.map(|updates| updates as usize * usize::from(condition.entities) * each)
+}
+
+fn measure(task: &EndTask, condition: &Condition, connect: &str) -> Result<(), String> {
+    let epoch = Instant::now();
+    let watch = StallWatch::start(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
+    let orphaned = orphaned();
+    let mut end = client(task, condition, connect)?;
+    while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orphaned.load(Ordering::Relaxed) {
+        end.drive(LOOK_EVERY)?;
+    }
+    let mut report = Client { end, condition, epoch, proof: Proof::new(condition.entities, condition.delivery) };
+    let connected = report.end.is_connected().then(|| epoch.elapsed());
+    if let Some(took) = connected {
+        say(&EndMessage::Connected { ms: took.as_secs_f64() * 1e3 });
+        report.play(&orphaned)?;
+    }
+    let telemetry = report.end.telemetry();
+    let done = conclude(report.proof, &watch.stop(), connected, telemetry);
+    say(&EndMessage::Done(Box::new(done)));
+    Ok(())
+}
+
+fn conclude(
+    proof: Proof,
+    stalls: &StallLog,
+    connected: Option<Duration>,
+    telemetry: crate::compare::peer::Telemetry,
+) -> EndReport {
+    let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
+    let (counts, latencies_us) = proof.finish();
+    let summary = stalls.summary();
+    EndReport {
+        connect_us: connected.map(|took| took.as_micros() as u64),
+        counts,
+        latencies_us,
+        calm_us,
+        stalls: summary.count,
+        longest_stall_us: summary.longest.as_micros() as u64,
+        telemetry,
+    }
+}
+
+struct Client<'a> {
+    end: Box<dyn RealEnd>,
+    condition: &'a Condition,
+    epoch: Instant,
+    proof: Proof,
+}
+
+impl Client<'_> {
+    /// Sends all updates, and waits for the last of them.
+    fn play(&mut self, orphaned: &AtomicBool) -> Result<(), String> {
+        let first = self.epoch.elapsed();
+        let (ticks, per_second) = (self.condition.ticks(), u64::from(self.condition.ticks_per_second));
+        let tick_at = |tick: u64| first + Duration::from_micros(tick * 1_000_000 / per_second);
+        let bulk_at = |number: u64| match self.condition.bulk {
+            Some(bulk) if number < self.condition.bulk_messages() => first + bulk.every.0 * number as u32,
+            _ => Duration::MAX,
+        };
+        let deadline = tick_at(ticks) + self.condition.patience;
+        let (mut tick, mut bulk) = (0, 0);
+        while !orphaned.load(Ordering::Relaxed) {
+            let now = self.epoch.elapsed();
+            let is_sent = tick == ticks && bulk_at(bulk) == Duration::MAX;
+            if now >= deadline || (is_sent && self.proof.is_complete()) {
+                return Ok(());
+            }
+            while tick < ticks && now >= tick_at(tick) {
+                self.proof.on_tick(tick_at(tick));
+                (0..self.condition.entities).for_each(|entity| self.send(entity, self.condition.payload_bytes));
+                tick += 1;
+            }
+            while now >= bulk_at(bulk) {
+                self.send(self.condition.entities, self.condition.bulk.expect("it is due").bytes);
+                bulk += 1;
+            }
+            let next = if tick < ticks { tick_at(tick) } else { deadline }.min(bulk_at(bulk));
+            self.end.drive(next.saturating_sub(self.epoch.elapsed()).min(LOOK_EVERY))?;
+            self.take_echoes();
+        }
+        Err("the process that started it is gone".into())
+    }
+
+    fn send(&mut self, entity: u16, bytes: usize) {
+        let stamp = self.proof.send(entity);
+        let update = Update { entity, payload: stamp.encode(bytes), age: Duration::ZERO };
+        if self.end.send(update) {
+            self.proof.on_accepted(stamp);
+        } else {
+            self.proof.on_refused();
+        }
+    }
+
+    fn take_echoes(&mut self) {
+        let now = self.epoch.elapsed();
+        while let Some(update) = self.end.poll_message() {
+            self.proof.on_echo(now, update.entity, &update.payload);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Skipstone as applications have it: the library, its sockets and its encryption, stepped by this thread.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use skipstone::{
+    ChannelRule, Client, ClientConfig, DeliveryMode, Event, Identity, Overflow, PeerId, Security, Server, ServerConfig,
+    Settings, Threading,
+};
+
+use super::end::RealEnd;
+use crate::compare::condition::Condition;
+use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::peer::Update;
+
+/// The server, with one client.
+pub(super) struct SkipstoneServerEnd {
+    server: Server,
+    url: String,
+    peer: Option<PeerId>,
+    arrived: VecDeque<Update>,
+    hands_on_ages: bool,
+}
+
+/// The client.
+pub(super) struct SkipstoneClientEnd {
+    client: Client,
+    is_connected: bool,
+    ended: Option<String>,
+    arrived: VecDeque<Update>,
+}
+
+impl SkipstoneServerEnd {
+    pub(super) fn start(contender: Contender, condition: &Condition, listen: SocketAddr) -> Result<Self, String> {
+        let identity = Identity::self_signed().map_err(|error| error.to_string())?;
+        let mode = contender.mode.unwrap_or(Mode(skipstone::RedundancyMode::Adaptive));
+        let config = ServerConfig {
+            settings: settings(condition, mode),
+            threading: Threading::Stepped,
+            security: Some(Security::with(identity).allowing_plain()),
+            websocket: false,
+            ..ServerConfig::new(listen)
+        };
+        let server = Server::start(config).map_err(|error| error.to_string())?;
+        let url = match contender.transport {
+            SimulatedTransport::SkipstonePlain => format!("skip+plain://{}", server.local_addr()),
+            _ => server.url(),
+        };
+        let hands_on_ages = contender.transport != SimulatedTransport::SkipstoneAgeless;
+        Ok(SkipstoneServerEnd { server, url, peer: None, arrived: VecDeque::new(), hands_on_ages })
+    }
+}
+
+/// As the simulated ends have them.
+fn settings(condition: &Condition, mode: Mode) -> Settings {
+    let mut settings =
+        Settings { redundancy: mode.with_budget(), channels: channels(condition), ..Settings::default() };
+    for rule in &mut settings.channels {
+        rule.overflow = Overflow::Refuse;
+        rule.queue_messages_max = condition.waiting_max.unwrap_or(rule.queue_messages_max);
+    }
+    settings
+}
+
+/// Entities have channels of the plan's mode, bulk has the one behind them and waits for all others.
+fn channels(condition: &Condition) -> Vec<ChannelRule> {
+    let (mode, bulk) = (condition.delivery.on_wire(), condition.entities);
+    match condition.bulk {
+        None => vec![ChannelRule::new(0..=u16::MAX, mode)],
+        Some(_) => {
+            let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);
+            vec![ChannelRule::new(0..=bulk - 1, mode), ChannelRule { priority: behind.priority + 1, ..behind }]
+        }
+    }
+}
+
+impl RealEnd for SkipstoneServerEnd {
+    fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
+        // What was answered since the last round leaves together.
+        self.server.flush().map_err(|error| format!("the server's driver is gone: {error}"))?;
+        self.server.drive(wait_max).map_err(|error| format!("the server's sockets broke: {error}"))?;
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Requested { peer, .. } => drop(self.server.accept(peer)),
+                Event::Connected { peer, .. } => self.peer = Some(peer),
+                Event::Message { channel, payload, age, .. } => {
+                    self.arrived.push_back(Update { entity: channel, payload, age });
+                }
+                Event::Closed { .. } => self.peer = None,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_connected(&self) -> bool {
+        self.peer.is_some()
+    }
+
+    fn send(&mut self, update: Update) -> bool {
+        let Some(peer) = self.peer else { return false };
+        let age = if self.hands_on_ages { update.age } else { Duration::ZERO };
+        self.server.send_aged(peer, update.entity, update.payload, age).is_ok()
+    }
+
+    fn poll_message(&mut self) -> Option<Update> {
+        self.arrived.pop_front()
+    }
+
+    fn address(&self) -> String {
+        self.url.clone()
+    }
+}
+
+impl SkipstoneClientEnd {
+    pub(super) fn connect(url: &str) -> Result<Self, String> {
+        let config = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+        let client = Client::connect(url, b"", config).map_err(|error| error.to_string())?;
+        Ok(SkipstoneClientEnd { client, is_connected: false, ended: None, arrived: VecDeque::new() })
+    }
+}
+
+impl RealEnd for SkipstoneClientEnd {
+    fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
+        if let Some(ended) = &self.ended {
+            return Err(ended.clone());
+        }
+        self.client.drive(wait_max).map_err(|error| format!("the client's socket broke: {error}"))?;
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                Event::Connected { .. } => self.is_connected = true,
+                Event::Message { channel, payload, age, .. } => {
+                    self.arrived.push_back(Update { entity: channel, payload, age });
+                }
+                Event::Closed { close, .. } => {
+                    self.ended = Some(format!("the connection ended: {} (code {})", close.reason_text(), close.code));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+
+    fn send(&mut self, update: Update) -> bool {
+        self.client.send(update.entity, update.payload).is_ok()
+    }
+
+    fn poll_message(&mut self) -> Option<Update> {
+        self.arrived.pop_front()
+    }
+
+    fn address(&self) -> String {
+        String::new()
+    }
+}
