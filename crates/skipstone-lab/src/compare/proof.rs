@@ -26,10 +26,49 @@ pub(crate) struct Proof {
     latencies: Vec<u32>,
     /// When each of them was due, in µs.
     latencies_due: Vec<u64>,
+    moments: Moments,
     delivered: u64,
     delivered_bytes: u64,
     refused: u64,
     corrupted: u64,
+}
+
+/// The updates of a run by the moments in which they were due.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Moments {
+    /// By moment.
+    sent: Vec<u32>,
+    /// By moment: in µs.
+    latencies: Vec<Vec<u32>>,
+}
+
+/// Losses, fades and queues that last for less are one event.
+const MOMENT_SECONDS: u64 = 2;
+
+impl Moments {
+    pub(crate) fn on_sent(&mut self, moment: u16) {
+        let length = self.sent.len().max(usize::from(moment) + 1);
+        self.sent.resize(length, 0);
+        self.latencies.resize(length, Vec::new());
+        self.sent[usize::from(moment)] += 1;
+    }
+
+    pub(crate) fn on_echo(&mut self, moment: u16, latency_us: u32) {
+        if let Some(latencies) = self.latencies.get_mut(usize::from(moment)) {
+            latencies.push(latency_us);
+        }
+    }
+
+    /// How many were sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent.iter().map(|sent| u64::from(*sent)).sum()
+    }
+
+    /// By moment: how many took longer, or never came.
+    pub(crate) fn later_than(&self, latency_us: u32) -> Vec<u32> {
+        let in_time = |latencies: &Vec<u32>| latencies.iter().filter(|latency| **latency <= latency_us).count() as u32;
+        self.sent.iter().zip(&self.latencies).map(|(sent, latencies)| sent - in_time(latencies)).collect()
+    }
 }
 
 /// How the updates of a run fared.
@@ -61,6 +100,7 @@ impl Proof {
             due: Vec::new(),
             latencies: Vec::new(),
             latencies_due: Vec::new(),
+            moments: Moments::default(),
             delivered: 0,
             delivered_bytes: 0,
             refused: 0,
@@ -75,6 +115,11 @@ impl Proof {
 
     /// The next update of an entity, or the next bulk message.
     pub(crate) fn send(&mut self, entity: u16) -> Stamp {
+        if usize::from(entity) != self.bulk()
+            && let Some(due) = self.due.last()
+        {
+            self.moments.on_sent(self.moment_of(*due));
+        }
         let sent = &mut self.sent[usize::from(entity)];
         *sent += 1;
         Stamp { entity, sequence: *sent - 1 }
@@ -106,8 +151,10 @@ impl Proof {
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
                     let due = self.due[stamp.sequence as usize];
-                    self.latencies.push((now - due).as_micros() as u32);
+                    let latency = (now - due).as_micros() as u32;
+                    self.latencies.push(latency);
                     self.latencies_due.push(due.as_micros() as u64);
+                    self.moments.on_echo(self.moment_of(due), latency);
                 }
             }
             LineOutcome::Duplicate | LineOutcome::Unexpected => {}
@@ -126,6 +173,12 @@ impl Proof {
     /// Payload that came back, bulk included.
     pub(crate) fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
+    }
+
+    /// In which moment of the run updates were due.
+    fn moment_of(&self, due: Duration) -> u16 {
+        let first = self.due.first().copied().unwrap_or(due);
+        u16::try_from((due - first).as_secs() / MOMENT_SECONDS).unwrap_or(u16::MAX)
     }
 
     /// The number behind the last entity's.
@@ -159,8 +212,8 @@ impl Proof {
         chosen
     }
 
-    /// The counts, and all latencies in µs, sorted.
-    pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>) {
+    /// The counts, all latencies in µs, sorted, and the same by moments.
+    pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>, Moments) {
         let (sent, lost) = (self.sent(), self.lost());
         let mut tally = Tally::default();
         self.entities.iter().zip(&self.sent).for_each(|(ledger, sent)| tally += ledger.finish(&[*sent]));
@@ -175,7 +228,7 @@ impl Proof {
             reordered: tally.reordered,
             corrupted: self.corrupted,
         };
-        (counts, self.latencies)
+        (counts, self.latencies, self.moments)
     }
 }
 
@@ -254,7 +307,7 @@ mod tests {
         proof.on_echo(at(133), 0, &sent[3]);
         proof.on_echo(at(134), 1, &Stamp { entity: 1, sequence: 9 }.encode(50));
         assert!(!proof.is_complete());
-        let (counts, latencies) = proof.finish();
+        let (counts, latencies, _) = proof.finish();
         let expected = UpdateCounts {
             sent: 6,
             delivered: 3,

@@ -13,7 +13,7 @@ use super::contender::Contender;
 use super::peer::{Contents, Peer, Telemetry, Update};
 use super::peers::ends;
 use super::peers::ends::{Ends, EndsSetup};
-use super::proof::{Proof, UpdateCounts};
+use super::proof::{Moments, Proof, UpdateCounts};
 use crate::peers::HEADER_BYTES;
 
 /// The findings of a run.
@@ -22,6 +22,8 @@ pub(crate) struct Measured {
     pub(crate) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, in µs, sorted.
     pub(crate) latencies: Vec<u32>,
+    /// The same by moments of the run.
+    pub(crate) moments: Moments,
     /// From the first datagram until updates could be sent.
     pub(crate) connect: Option<Duration>,
     /// Datagrams and IP bytes that were sent in both directions, from the first of the handshake on.
@@ -133,7 +135,7 @@ struct Traffic {
 
 /// Moments of a run after which something else is counted.
 #[derive(Debug, Clone, Copy)]
-struct Moments {
+struct Marks {
     counted: [Time; 2],
     end: Time,
     deadline: Time,
@@ -192,15 +194,15 @@ impl<'a> World<'a> {
         self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
         let end = self.tick_at(self.condition.ticks());
         let counted = self.condition.counted();
-        let moments = Moments {
+        let marks = Marks {
             counted: [first + counted.start, (first + counted.end).min(end)],
             end,
             deadline: end + self.condition.patience,
         };
         let mut turns = 0_u64;
-        while self.now < moments.deadline && !self.has_given_up() {
+        while self.now < marks.deadline && !self.has_given_up() {
             self.traffic.is_sending = (first..end).contains(&self.now);
-            for (at, counted) in moments.counted.into_iter().zip(0..) {
+            for (at, counted) in marks.counted.into_iter().zip(0..) {
                 if self.now >= at && self.counted[counted].is_none() {
                     self.counted[counted] = Some(self.carried());
                 }
@@ -213,7 +215,7 @@ impl<'a> World<'a> {
             if turns.is_multiple_of(1_024) {
                 check(stop)?;
             }
-            self.now = self.next_time().min(moments.next_after(self.now));
+            self.now = self.next_time().min(marks.next_after(self.now));
         }
         Ok(())
     }
@@ -387,12 +389,13 @@ impl<'a> World<'a> {
         let last = self.carried();
         let [before, after] = self.counted.map(|carried| carried.unwrap_or(last));
         let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
-        let (counts, latencies) = self.proof.finish();
+        let (counts, latencies, moments) = self.proof.finish();
         self.traffic.queue_delays.sort_unstable();
         self.traffic.queue_delays_back.sort_unstable();
         Measured {
             counts,
             latencies,
+            moments,
             connect: self.connected.map(|at| at.since(BEGIN)),
             datagrams: self.traffic.datagrams,
             ip_bytes: self.traffic.ip_bytes,
@@ -408,7 +411,7 @@ impl<'a> World<'a> {
     }
 }
 
-impl Moments {
+impl Marks {
     /// Each is a moment of its own.
     fn next_after(&self, now: Time) -> Time {
         let all = self.counted.into_iter().chain([self.end, self.deadline]);

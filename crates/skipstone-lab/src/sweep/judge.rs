@@ -1,4 +1,4 @@
-//! Which rules apply to a setting, and which it missed.
+//! Which rules apply to a setting, and which it missed, for certain or by chance.
 //!
 //! Where a link is overloaded, or a mode need not deliver all, a percentile of what arrived says little by itself. Of an
 //! overload only the share that was delivered is judged. Of modes that need not deliver all, percentiles are of all updates
@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::noise::is_later;
 use super::pool::SweepFigures;
 use super::rule::Rule;
 use super::setting::Setting;
@@ -37,6 +38,8 @@ pub(super) struct Played {
 pub(super) struct Judgement {
     pub(super) applied: Vec<Rule>,
     pub(super) misses: Vec<Miss>,
+    /// Beyond a bound by no more than chance explains.
+    pub(super) by_chance: Vec<Miss>,
 }
 
 impl Played {
@@ -95,25 +98,29 @@ impl Judgement {
 
     fn judge_tail(&mut self, setting: &Setting, played: &Played) {
         let from = usize::from(setting.delivers_all());
-        for (name, of) in &PERCENTILES[from..] {
-            if let Some(best) = better(played, of) {
-                self.at_most(Rule::Tail, name, of(&played.adaptive).unwrap_or(f64::INFINITY), lenient(best));
+        for percentile in &PERCENTILES[from..] {
+            if let Some((best, of_best)) = better(played, percentile.of) {
+                self.at_most_but_by_chance(Rule::Tail, percentile, &played.adaptive, of_best, best, lenient(best));
             }
         }
     }
 
     fn judge_far(&mut self, setting: &Setting, played: &Played) {
-        let Some(best) = better(played, |figures| figures.p9999) else { return };
-        let (actual, tick) = (played.adaptive.p9999.unwrap_or(f64::INFINITY), setting.tick().as_secs_f64() * 1e3);
-        self.at_most(Rule::Far, "p99.99", actual, best + tick);
-        self.at_most(Rule::FarAtAll, "p99.99", actual, best + 2.0 * tick);
+        let Some((best, of_best)) = better(played, FAR.of) else { return };
+        let tick = setting.tick().as_secs_f64() * 1e3;
+        self.at_most_but_by_chance(Rule::Far, &FAR, &played.adaptive, of_best, best, best + tick);
+        self.at_most_but_by_chance(Rule::FarAtAll, &FAR, &played.adaptive, of_best, best, best + 2.0 * tick);
     }
 
     fn judge_peers(&mut self, played: &Played) {
-        let Some(own) = played.adaptive.p998 else { return };
+        if played.adaptive.p998.is_none() {
+            return;
+        }
         for peer in played.peers.iter().filter(|peer| is_cheaper(peer, &played.adaptive)) {
             if let Some(theirs) = peer.p998 {
-                self.at_most(Rule::Peers, &format!("p99.8 beside {}", peer.contender), own, lenient(theirs));
+                let name = format!("p99.8 beside {}", peer.contender);
+                let percentile = Percentile { name: &name, ..P998 };
+                self.at_most_but_by_chance(Rule::Peers, &percentile, &played.adaptive, peer, theirs, lenient(theirs));
             }
         }
         // Without a cheaper peer nobody beats it.
@@ -127,6 +134,25 @@ impl Judgement {
         if setting.is_clean() && !is_limited {
             let bound = played.off.ip_bytes_late as f64 * CLEAN_MAX;
             self.at_most(Rule::Clean, "bytes from 3 s on", played.adaptive.ip_bytes_late as f64, bound);
+        }
+    }
+
+    /// A percentile of one beside `best`, the same of another. Chance explains it where as many updates more are later than
+    /// the bound as runs with other chances differ by.
+    fn at_most_but_by_chance(
+        &mut self,
+        rule: Rule,
+        percentile: &Percentile<'_>,
+        own: &SweepFigures,
+        other: &SweepFigures,
+        best: f64,
+        bound: f64,
+    ) {
+        let actual = (percentile.of)(own).unwrap_or(f64::INFINITY);
+        let is_by_chance = actual > bound && !is_later(&own.lateness, bound, &other.lateness, best, percentile.later);
+        self.note(rule, percentile.name, actual, bound, actual <= bound || is_by_chance);
+        if is_by_chance {
+            self.by_chance.push(Miss { rule, figure: percentile.name.to_owned(), actual, bound });
         }
     }
 
@@ -151,9 +177,10 @@ fn is_cheaper(peer: &SweepFigures, own: &SweepFigures) -> bool {
     is_whole && cost(peer) <= cost(own)
 }
 
-/// The better of off and lean.
-fn better(played: &Played, of: impl Fn(&SweepFigures) -> Option<f64>) -> Option<f64> {
-    [&played.off, &played.lean].into_iter().filter_map(of).min_by(f64::total_cmp)
+/// The better of off and lean, and whose it is.
+fn better(played: &Played, of: fn(&SweepFigures) -> Option<f64>) -> Option<(f64, &SweepFigures)> {
+    let both = [&played.off, &played.lean].into_iter().filter_map(|figures| Some((of(figures)?, figures)));
+    both.min_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 /// The bound for an equal result: 1 ms or 3% more than the best, whichever is greater.
@@ -161,11 +188,22 @@ fn lenient(best: f64) -> f64 {
     best + (best * 0.03).max(1.0)
 }
 
-type Percentile = (&'static str, fn(&SweepFigures) -> Option<f64>);
+/// A percentile, and the share of updates that is later.
+#[derive(Debug, Clone, Copy)]
+struct Percentile<'a> {
+    name: &'a str,
+    of: fn(&SweepFigures) -> Option<f64>,
+    later: f64,
+}
 
 /// The first where not everything is delivered: the others may then be of what never came.
-const PERCENTILES: [Percentile; 3] =
-    [("p50", |figures| figures.p50), ("p99", |figures| figures.p99), ("p99.8", |figures| figures.p998)];
+const PERCENTILES: [Percentile<'static>; 3] = [
+    Percentile { name: "p50", of: |figures| figures.p50, later: 0.5 },
+    Percentile { name: "p99", of: |figures| figures.p99, later: 0.01 },
+    P998,
+];
+const P998: Percentile<'static> = Percentile { name: "p99.8", of: |figures| figures.p998, later: 0.002 };
+const FAR: Percentile<'static> = Percentile { name: "p99.99", of: |figures| figures.p9999, later: 0.000_1 };
 const DELIVERED_MIN: f64 = 0.97;
 const CLEAN_MAX: f64 = 1.02;
 

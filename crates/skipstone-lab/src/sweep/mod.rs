@@ -8,6 +8,7 @@
 mod chance;
 mod draw;
 mod judge;
+mod noise;
 mod play;
 mod pool;
 pub(crate) mod result;

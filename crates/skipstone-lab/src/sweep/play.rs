@@ -79,9 +79,8 @@ fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stoppe
     let contenders = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Adaptive].map(own);
     let run = |contender| Pool::run(contender, &setting.condition, extent.loss_seeds, stop);
     let [off, lean, adaptive] = contenders.map(run);
-    let pools = [off?, lean?, adaptive?];
-    let figures = |at: usize| pools[at].figures(contenders[at]);
-    let (off, lean, adaptive) = (figures(0), figures(1), figures(2));
+    let [as_off, as_lean, as_adaptive] = contenders;
+    let (off, lean, adaptive) = (off?.figures(as_off), lean?.figures(as_lean), adaptive?.figures(as_adaptive));
     let played = Played { off, lean, adaptive, peers: peers(&setting, extent, stop)? };
     let judgement = judge(&setting, &played);
     Ok(Finding { setting, played, judgement })

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::noise::Lateness;
 use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::delivery::Owed;
@@ -16,6 +17,7 @@ use crate::compare::simulation::{Measured, Stopped, simulate};
 pub(super) struct Pool {
     /// Sorted, in µs.
     latencies: Vec<u32>,
+    lateness: Lateness,
     queue_delays: Vec<u32>,
     queue_delays_back: Vec<u32>,
     /// Of how many updates percentiles are.
@@ -36,7 +38,7 @@ pub(super) struct Pool {
 }
 
 /// The figures of a contender in a setting. Times in ms.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct SweepFigures {
     pub(crate) contender: String,
@@ -64,6 +66,9 @@ pub(crate) struct SweepFigures {
     pub(crate) never_connected: u64,
     /// Runs that were stopped because they wanted more datagrams than a run may take.
     pub(crate) gave_up: u64,
+    /// By how much percentiles may differ by chance.
+    #[serde(skip)]
+    pub(super) lateness: Lateness,
 }
 
 impl Pool {
@@ -91,6 +96,7 @@ impl Pool {
 
     fn add(&mut self, mut measured: Measured) {
         self.latencies.append(&mut measured.latencies);
+        self.lateness.add(measured.moments);
         self.queue_delays.append(&mut measured.queue_delays);
         self.queue_delays_back.append(&mut measured.queue_delays_back);
         let counts = measured.counts;
@@ -110,7 +116,7 @@ impl Pool {
     }
 
     /// The figures.
-    pub(super) fn figures(&self, contender: Contender) -> SweepFigures {
+    pub(super) fn figures(self, contender: Contender) -> SweepFigures {
         let latency = |basis_points| percentile_of(&self.latencies, self.percentiles_of, basis_points).map(millis);
         let queues = [&self.queue_delays, &self.queue_delays_back];
         let queue_delay = queues.into_iter().filter_map(|delays| percentile_of(delays, delays.len(), 9_500)).max();
@@ -134,6 +140,7 @@ impl Pool {
             queue_delay_p95: queue_delay.map(millis),
             never_connected: self.never_connected,
             gave_up: self.gave_up,
+            lateness: self.lateness,
         }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct SettingResult {
     /// The rules that apply to it.
     pub(crate) rules: Vec<Rule>,
     pub(crate) misses: Vec<Miss>,
+    /// Beyond a bound by no more than runs of the same setting with other losses differ by.
+    pub(crate) by_chance: Vec<Miss>,
 }
 
 /// How a rule was kept over all settings.
@@ -47,6 +49,8 @@ pub(crate) struct RuleResult {
     pub(crate) applied: u64,
     /// Settings in which it held.
     pub(crate) kept: u64,
+    /// Of these, settings in which a figure is beyond its bound by no more than chance explains.
+    pub(crate) by_chance: u64,
     pub(crate) wanted_percent: f64,
     pub(crate) passed: bool,
 }
@@ -64,11 +68,16 @@ impl SettingResult {
             results: own.into_iter().chain(played.peers).collect(),
             rules: judgement.applied,
             misses: judgement.misses,
+            by_chance: judgement.by_chance,
         }
     }
 
     pub(super) fn misses(&self, rule: Rule) -> bool {
         self.misses.iter().any(|miss| miss.rule == rule)
+    }
+
+    fn is_by_chance(&self, rule: Rule) -> bool {
+        self.by_chance.iter().any(|miss| miss.rule == rule)
     }
 }
 
@@ -84,9 +93,11 @@ impl RuleResult {
         let (applied, missed) =
             applied.fold((0, 0), |(applied, missed), setting| (applied + 1, missed + u64::from(setting.misses(rule))));
         let kept = applied - missed;
+        let is_by_chance = |setting: &&SettingResult| !setting.misses(rule) && setting.is_by_chance(rule);
+        let by_chance = settings.iter().filter(is_by_chance).count() as u64;
         let wanted_percent = rule.wanted_percent(tolerance);
         let passed = kept as f64 * 100.0 >= applied as f64 * wanted_percent;
-        RuleResult { rule, applied, kept, wanted_percent, passed }
+        RuleResult { rule, applied, kept, by_chance, wanted_percent, passed }
     }
 
     pub(super) fn percent(&self) -> f64 {

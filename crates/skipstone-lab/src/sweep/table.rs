@@ -57,7 +57,12 @@ pub(super) fn summary(sweep: &Sweep, style: Style) -> String {
         let of = format!("{} of {}", result.kept, result.applied);
         let share = percent(result.percent());
         let wanted = format!("wanted {}%", result.wanted_percent);
-        page.line(&format!("{mark}  {:<12}{of:>12}{share:>8}  {wanted:<12}  {}", result.rule, result.rule.about()));
+        let by_chance = match result.by_chance {
+            0 => String::new(),
+            count => format!(" (in {count} a figure is beyond it by chance)"),
+        };
+        let about = result.rule.about();
+        page.line(&format!("{mark}  {:<12}{of:>12}{share:>8}  {wanted:<12}  {about}{by_chance}", result.rule));
     }
     misses(&mut page, sweep);
     page.blank();

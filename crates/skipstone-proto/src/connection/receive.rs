@@ -82,6 +82,7 @@ impl Connection {
         let mut reader = Reader::new(&datagram[plaintext]);
         let number = reader.truncated().map_err(|_| DropReason::BadFrame)?.resolve(reference);
         if !self.receiving.received.is_new(number) {
+            self.receiving.received.on_late(cx.now, number);
             return Err(DropReason::Replay);
         }
         let frames = reader.rest();

@@ -7,6 +7,7 @@ pub(crate) mod ledger;
 mod out_of_order;
 pub(crate) mod received;
 pub(crate) mod record;
+mod recovered;
 
 pub(crate) use ledger::{Leaving, Ledger};
 pub(crate) use received::Received;

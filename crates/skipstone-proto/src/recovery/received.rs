@@ -2,6 +2,7 @@
 
 use super::clean::CLEAN_PACKETS;
 use super::out_of_order::OutOfOrder;
+use super::recovered::Recovered;
 use crate::ranges::RangeSet;
 use crate::time::{Duration, Time};
 use core::ops::RangeInclusive;
@@ -17,6 +18,7 @@ pub(crate) struct Received {
     out_of_order: OutOfOrder,
     /// Received packets that were recovered from repairs, and that the peer does not yet know as recovered.
     repaired: RangeSet,
+    recovered: Recovered,
     /// When the newest gap was noticed, if ever one was, and how many packets had come by then.
     gap_at: Time,
     gap_count: Option<u64>,
@@ -50,6 +52,7 @@ impl Default for Received {
             confirmed: 0,
             out_of_order: OutOfOrder::new(),
             repaired: RangeSet::default(),
+            recovered: Recovered::default(),
             gap_at: Time::ZERO,
             gap_count: None,
             repair_at: Time::ZERO,
@@ -63,9 +66,9 @@ impl Default for Received {
 }
 
 impl Received {
-    /// Whether a packet of this number was not opened before.
+    /// Whether a packet of this number was neither opened nor recovered before.
     pub(crate) fn is_new(&self, number: u64) -> bool {
-        number >= self.floor && !self.ranges.contains(number)
+        number >= self.floor && !self.ranges.contains(number) && !self.recovered.holds(number)
     }
 
     /// One more than the greatest number: the reference for truncated numbers.
@@ -136,7 +139,28 @@ impl Received {
 
     /// Notes a packet that did not come, but was recovered, and returns for how long it has been missed.
     pub(crate) fn on_repaired(&mut self, now: Time, number: u64) -> Duration {
-        let missed_for = now.since(self.gap_at);
+        if !self.recovered.on_recovered(now, number) {
+            self.report_recovered(now, number);
+        }
+        now.since(self.gap_at)
+    }
+
+    /// A packet came that is not new. One that was recovered before was late, and not lost.
+    pub(crate) fn on_late(&mut self, now: Time, number: u64) {
+        if self.recovered.on_late(now, number) {
+            self.on_packet(now, number, true, Duration::ZERO);
+        }
+    }
+
+    /// Packets that were recovered a while ago, and that did not come, were lost.
+    pub(crate) fn report_missing(&mut self, now: Time) {
+        while let Some(number) = self.recovered.pop_due(now) {
+            self.report_recovered(now, number);
+        }
+    }
+
+    /// The peer is to learn that a packet was lost and recovered.
+    fn report_recovered(&mut self, now: Time, number: u64) {
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
         self.repaired.insert(number);
@@ -146,7 +170,6 @@ impl Received {
         }
         // The recovery is news for the peer, even of the greatest number.
         self.out_of_order.on_arrival(number);
-        missed_for
     }
 
     /// Packet numbers that were recovered, greatest first, as far as the peer does not know of them.
@@ -156,7 +179,7 @@ impl Received {
 
     /// The latest time at which an acknowledgement must be sent.
     pub(crate) fn ack_due(&self) -> Time {
-        self.ack_due
+        self.ack_due.min(self.recovered.due())
     }
 
     /// Asks for an acknowledgement at once: a receive window opened again.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sweep::draw;
+use crate::sweep::noise::Lateness;
 
 fn figures(contender: &str, p998: f64) -> SweepFigures {
     SweepFigures {
@@ -23,6 +24,7 @@ fn figures(contender: &str, p998: f64) -> SweepFigures {
         queue_delay_p95: Some(10.0),
         never_connected: 0,
         gave_up: 0,
+        lateness: Lateness::default(),
     }
 }
 

@@ -156,6 +156,7 @@ impl Connection {
         self.sending.pace_due = if has_any && has_room && own_pace > now { own_pace } else { Time::NEVER };
         self.sending.is_held = has_any && has_room && own_pace <= now && pace > now;
         self.sending.is_limited = has_new && !may_send;
+        self.receiving.received.report_missing(now);
         Wants {
             ack: self.receiving.received.has_news(),
             ack_is_due: self.receiving.received.ack_due() <= now,

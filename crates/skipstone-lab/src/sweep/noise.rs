@@ -1,0 +1,112 @@
+//! How far the share of late updates is off by chance: what runs with other chances differ by at the same moments. What
+//! every run does, such as a slow start, is no noise, and losses that take a second together are one event, not many.
+
+use crate::compare::proof::Moments;
+
+/// The late updates of all runs of a contender.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lateness {
+    runs: Vec<Moments>,
+}
+
+/// A share of the updates, and its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LateShare {
+    pub(super) share: f64,
+    pub(super) error: f64,
+}
+
+/// Standard errors that chance exceeds in one of 20 (one-sided, normal).
+const ERRORS: f64 = 1.645;
+
+impl Lateness {
+    pub(super) fn add(&mut self, run: Moments) {
+        self.runs.push(run);
+    }
+
+    /// The updates that took longer than so many milliseconds, or never came.
+    pub(super) fn later_than(&self, millis: f64) -> LateShare {
+        let late: Vec<Vec<u32>> = self.runs.iter().map(|run| run.later_than((millis * 1e3) as u32)).collect();
+        let sent: u64 = self.runs.iter().map(Moments::sent).sum();
+        let length = late.iter().map(Vec::len).max().unwrap_or(0);
+        let at = |moment: usize| late.iter().map(move |run| f64::from(run.get(moment).copied().unwrap_or(0)));
+        let count = self.runs.len() as f64;
+        let (mut total, mut variance) = (0.0, 0.0);
+        for moment in 0..length {
+            let sum: f64 = at(moment).sum();
+            let squares: f64 = at(moment).map(|late| (late - sum / count).powi(2)).sum();
+            total += sum;
+            variance += squares * count / (count - 1.0).max(1.0);
+        }
+        let sent = sent.max(1) as f64;
+        LateShare { share: total / sent, error: variance.sqrt() / sent }
+    }
+}
+
+/// Whether more than `allowed` of the updates of one contender are later than `bound`, and it is not by chance: of its own
+/// runs, or of the one whose percentile `best` the bound was made of. Without runs nothing is known of chance.
+pub(super) fn is_later(own: &Lateness, bound: f64, other: &Lateness, best: f64, allowed: f64) -> bool {
+    if own.runs.is_empty() {
+        return true;
+    }
+    let (own, other) = (own.later_than(bound), other.later_than(best));
+    own.share - allowed > ERRORS * own.error.hypot(other.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two runs of 100 moments with 100 updates each, of which so many are late.
+    fn runs(late: impl Fn(usize, u16) -> u32) -> Lateness {
+        let mut lateness = Lateness::default();
+        for run in 0..2 {
+            let mut moments = Moments::default();
+            for moment in 0..100 {
+                (0..100).for_each(|_| moments.on_sent(moment));
+                (0..100).for_each(|update| {
+                    moments.on_echo(moment, if update < late(run, moment) { 50_000 } else { 20_000 })
+                });
+            }
+            lateness.add(moments);
+        }
+        lateness
+    }
+
+    #[test]
+    fn what_happens_in_every_run_is_no_noise() {
+        let start = runs(|_, moment| if moment == 0 { 60 } else { 0 });
+        assert_eq!(start.later_than(30.0), LateShare { share: 0.006, error: 0.0 });
+        assert!(is_later(&start, 30.0, &runs(|_, _| 0), 20.0, 0.002));
+        assert!(!is_later(&start, 60.0, &runs(|_, _| 0), 20.0, 0.002), "none is later than that");
+    }
+
+    #[test]
+    fn one_event_in_one_run_may_be_chance_and_many_are_not() {
+        let once = runs(|run, moment| if (run, moment) == (1, 30) { 60 } else { 0 });
+        assert!((once.later_than(30.0).error - 0.003).abs() < 1e-9);
+        assert!(!is_later(&once, 30.0, &runs(|_, _| 0), 20.0, 0.002));
+        let often = runs(|run, moment| if usize::from(moment) % 10 == run { 6 } else { 0 });
+        assert!(is_later(&often, 30.0, &runs(|_, _| 0), 20.0, 0.002));
+    }
+
+    #[test]
+    fn the_noise_of_the_other_counts_too() {
+        let (few, rare) = (
+            runs(|_, moment| u32::from(moment < 50)),
+            runs(|run, moment| if (run, moment) == (0, 9) { 80 } else { 0 }),
+        );
+        assert!(is_later(&few, 30.0, &runs(|_, _| 0), 30.0, 0.002));
+        assert!(!is_later(&few, 30.0, &rare, 30.0, 0.002));
+    }
+
+    #[test]
+    fn what_never_comes_is_later_than_anything() {
+        let mut moments = Moments::default();
+        (0..10).for_each(|_| moments.on_sent(0));
+        (0..9).for_each(|_| moments.on_echo(0, 1));
+        let mut lateness = Lateness::default();
+        lateness.add(moments);
+        assert_eq!(lateness.later_than(1e6).share, 0.1);
+    }
+}
