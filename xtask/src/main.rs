@@ -109,13 +109,6 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
   cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
-  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
-  cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
-  cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
-  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
-  cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
-  cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
-  cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

@@ -164,7 +164,7 @@ fn conclude(
     telemetry: crate::compare::peer::Telemetry,
 ) -> EndReport {
     let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
-    let (counts, latencies_us) = proof.finish();
+    let (counts, latencies_us, _) = proof.finish();
     let summary = stalls.summary();
     EndReport {
         connect_us: connected.map(|took| took.as_micros() as u64),

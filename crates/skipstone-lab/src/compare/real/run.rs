@@ -11,6 +11,7 @@ use super::messages::{EndMessage, EndReport, EndTask, RealWorkload, Role};
 use crate::child::Child;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, SimulatedTransport};
+use crate::compare::proof::Moments;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::simulation::{Carried, Measured};
 use crate::netem::{LinkSpec, Running, Snapshot};
@@ -171,6 +172,7 @@ impl Run<'_> {
         let measured = Measured {
             counts: report.counts,
             latencies: report.latencies_us.clone(),
+            moments: Moments::default(),
             connect: report.connect_us.map(Duration::from_micros),
             datagrams,
             ip_bytes: both.iter().map(|counts| counts.sent_bytes).sum::<u64>() + datagrams * header_bytes as u64,
