@@ -119,7 +119,7 @@ it if something was left out: each test counts as one, and so does each step tha
 install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
 
 `test --fast` leaves out: doc tests; the tests of the tool, the laboratory, the examples and the fuzz targets, end-to-end
-tests among them; the feature matrix; packaging; loom; the sweep; the dashboard's page. All lints, the documentation, the tests of the protocol, the model
+tests among them; the feature matrix; packaging; loom; the sweep; the dashboard's page; the C library. All lints, the documentation, the tests of the protocol, the model
 network, the arithmetic and the library, the wasm build, the instruction counts and the golden vectors are in it.
 
 While you work:                  cargo xtask test --fast

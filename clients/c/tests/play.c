@@ -250,6 +250,22 @@ static void figures_are_told(void) {
     stop(&game);
 }
 
+static void browsers_are_told_hashes(void) {
+    SkipstoneServerConfig config;
+    SkipstoneServer server;
+    uint8_t hashes[2][SKIPSTONE_FINGERPRINT_BYTES];
+    char url[64];
+    uint32_t count = 99;
+    defaults(&config);
+    CHECK_OK(skipstone_server_start(&config, &server));
+    memset(hashes, 0, sizeof hashes);
+    CHECK_OK(skipstone_server_web_fingerprints(server, hashes[0], 2, &count));
+    CHECK(count == 2 && memcmp(hashes[0], hashes[1], sizeof hashes[0]) != 0);
+    CHECK_OK(skipstone_server_webtransport_url(server, url, sizeof url, NULL));
+    CHECK(strncmp(url, "https://", 8) == 0);
+    CHECK_OK(skipstone_release(server));
+}
+
 static void by_websocket_and_tcp(void) {
     static const char *const schemes[] = {"ws", "tcp", "skip+plain"};
     for (size_t i = 0; i < 3; i++) {
@@ -297,6 +313,7 @@ int main(void) {
     RUN(an_end_has_a_code_and_a_reason_and_a_client_connects_again);
     RUN(every_line_arrives_once_under_loss);
     RUN(figures_are_told);
+    RUN(browsers_are_told_hashes);
     RUN(by_websocket_and_tcp);
     RUN(stepped_in_one_thread);
     return 0;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-#define SKIPSTONE_ABI_VERSION (1 << 16)
+#define SKIPSTONE_ABI_VERSION ((1 << 16) + 1)
 
 // A value of `merging_us`: messages are sent when they are queued, none waits for another.
 #define SKIPSTONE_MERGE_NOT 0
@@ -1121,6 +1121,14 @@ SkipstoneStatus skipstone_server_port(SkipstoneServer server, uint16_t *port);
 // SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if it serves in clear.
 SkipstoneStatus skipstone_server_fingerprint(SkipstoneServer server,
                                              uint8_t *fingerprint);
+
+// SHA-256 of the certificates that browsers take by their hash (`serverCertificateHashes`): that of now, and the next one.
+// Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets how many there are: none if an authority
+// that browsers know has signed the certificate. Since version 1.1.
+SkipstoneStatus skipstone_server_web_fingerprints(SkipstoneServer server,
+                                                  uint8_t *fingerprints,
+                                                  uint32_t capacity,
+                                                  uint32_t *count);
 
 // How long the server has been running.
 SkipstoneStatus skipstone_server_time(SkipstoneServer server, uint64_t *time_us);

@@ -9,6 +9,7 @@
 mod boundary;
 mod convert;
 mod failure;
+mod identity;
 mod impairment;
 mod kept;
 mod log;

@@ -18,6 +18,10 @@ pub(crate) fn warn(text: &str) {
     add(SkipstoneLogLevel::Warning, text);
 }
 
+pub(crate) fn info(text: &str) {
+    add(SkipstoneLogLevel::Info, text);
+}
+
 /// The oldest line. It stays if `take` does not take it.
 pub(crate) fn next<T>(take: impl FnOnce(SkipstoneLogLevel, &str) -> (T, bool)) -> Option<T> {
     let mut lines = lines();

@@ -64,7 +64,14 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-ffi",
-        &[&["boundary"], &["impairment", "kept", "table"], &["convert", "slot"], &["failure"], &["log"], &["types"]],
+        &[
+            &["boundary"],
+            &["identity", "impairment", "kept", "table"],
+            &["convert", "slot"],
+            &["failure"],
+            &["log"],
+            &["types"],
+        ],
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),

@@ -5,7 +5,7 @@ use crate::convert;
 use crate::failure::{Failure, call};
 use crate::slot::{Engine, Held, State};
 use crate::types::*;
-use crate::{kept, table};
+use crate::{identity, kept, table};
 use library::Event;
 use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
@@ -29,6 +29,9 @@ pub unsafe extern "C" fn skipstone_poll(
         let slot = table::find(handle).inspect_err(|_| kept::give_back(handle))?;
         let mut state = slot.lock()?;
         state.held.begin()?;
+        if let Engine::Server(server) = state.engine()? {
+            identity::log_events(server);
+        }
         if capacity == 0 {
             state.held.release();
             return Ok(());

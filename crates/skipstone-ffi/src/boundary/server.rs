@@ -6,7 +6,7 @@ use crate::convert;
 use crate::failure::{Failure, call};
 use crate::slot::{Engine, Slot, State};
 use crate::types::*;
-use crate::{kept, log, table};
+use crate::{identity, kept, log, table};
 use library::{Group, Server, code};
 use std::ffi::c_char;
 use std::time::Duration;
@@ -306,6 +306,30 @@ pub unsafe extern "C" fn skipstone_server_fingerprint(
         let own = own.ok_or_else(|| not_available("the server has no certificate: it serves in clear"))?;
         // SAFETY: the caller's pointer, to so many bytes.
         unsafe { raw::put("fingerprint", fingerprint.cast::<[u8; 32]>(), own) }
+    })
+}
+
+/// SHA-256 of the certificates that browsers take by their hash (`serverCertificateHashes`): that of now, and the next one.
+/// Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets how many there are: none if an authority
+/// that browsers know has signed the certificate. Since version 1.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skipstone_server_web_fingerprints(
+    server: SkipstoneServer,
+    fingerprints: *mut u8,
+    capacity: u32,
+    count: *mut u32,
+) -> SkipstoneStatus {
+    with(server, |state| {
+        raw::check_room("fingerprints", fingerprints, capacity)?;
+        let all = identity::web_fingerprints(state.server()?);
+        for (index, fingerprint) in all.iter().take(capacity as usize).enumerate() {
+            // SAFETY: there is room for `capacity` of them.
+            let place = unsafe { fingerprints.cast::<[u8; 32]>().add(index) };
+            // SAFETY: as above.
+            unsafe { raw::put("fingerprints", place, *fingerprint) }?;
+        }
+        // SAFETY: the caller's pointer.
+        unsafe { raw::put("count", count, all.len() as u32) }
     })
 }
 

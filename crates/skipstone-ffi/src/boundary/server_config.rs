@@ -3,6 +3,7 @@
 use super::raw;
 use crate::convert::{self, congestion, flag, merging, some, threading};
 use crate::failure::Failure;
+use crate::identity::{self, Protection};
 use crate::types::*;
 use library::{Bytes, MemoryBudget, Redundancy, Security, ServerConfig, Settings};
 use std::net::SocketAddr;
@@ -68,17 +69,15 @@ unsafe fn security(given: &SkipstoneServerConfig) -> Result<Option<Security>, Fa
     let certificate = || unsafe { raw::text("certificate", given.certificate) };
     // SAFETY: the caller's promise.
     let key = unsafe { raw::text_or_none("key", given.key) }?;
-    let security = match given.security {
-        0 => Security::self_signed()?,
-        1 => Security::self_signed_kept_in(certificate()?)?,
-        2 => Security::from_files(certificate()?, key.map(std::path::Path::new))?,
-        3 => {
-            let certificate = certificate()?;
-            Security::from_pem(certificate.as_bytes(), key.unwrap_or(certificate).as_bytes())?
-        }
-        4 => Security::plain(),
+    let protection = match given.security {
+        0 => Protection::SelfSigned,
+        1 => Protection::SelfSignedKept(certificate()?),
+        2 => Protection::Files(certificate()?, key),
+        3 => Protection::Pem(certificate()?, key),
+        4 => Protection::Plain,
         value => return Err(Failure::value("security", value, "a SkipstoneSecurity, 0 to 4")),
     };
+    let security = identity::security(&protection)?;
     Ok(Some(match flag("allows_plain", given.allows_plain.into())? {
         true => security.allowing_plain(),
         false => security,
