@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--lines", type=int, default=100)
     parser.add_argument("--loss", type=float, default=0.02)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seconds", type=int, default=120, help="a browser starts slowly on a busy machine")
     options = parser.parse_args()
     there, missing = commands(options)
     chosen = {
