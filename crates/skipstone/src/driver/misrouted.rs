@@ -28,12 +28,8 @@ impl Driver {
         let Some(socket) = self.sockets.shared.first().copied() else { return };
         for _ in 0..MISROUTED_MAX {
             let Some(Misrouted { from, mut bytes }) = mailbox.datagrams.pop() else { return };
-            let mut server = Serving {
-                endpoint: &mut self.endpoint,
-                peer_shards: &mut self.peer_shards,
-                dtls: &mut self.dtls,
-                quic: &mut self.quic,
-            };
+            let mut server =
+                Serving { endpoint: &mut self.endpoint, peer_shards: &mut self.peer_shards, guests: &mut self.guests };
             server.take_own(now, socket, from, &mut bytes);
             mailbox.keep(bytes);
         }

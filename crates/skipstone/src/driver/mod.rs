@@ -3,8 +3,8 @@
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
 //! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
-//! and `impaired_paths` simulate a bad network, `dtls` has a server's DTLS sessions and `dtls_client` those of clients, `quic`
-//! has a server's WebTransport sessions, `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
+//! and `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport (`quic`), `dtls_client`
+//! has those of clients, `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
 pub(crate) mod command;
@@ -14,6 +14,7 @@ mod dialing;
 mod dtls;
 mod dtls_client;
 mod gates;
+mod guests;
 #[cfg_attr(not(feature = "simulate"), path = "impair/absent.rs")]
 pub(crate) mod impair;
 mod impaired_paths;
@@ -21,6 +22,11 @@ pub(crate) mod impairment_error;
 mod misrouted;
 mod network_counts;
 mod newcomers;
+#[cfg_attr(
+    not(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls")),
+    expect(dead_code, reason = "no session sends")
+)]
+mod outgoing;
 pub(crate) mod peer_shards;
 #[cfg(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls"))]
 mod places;
@@ -54,8 +60,10 @@ use bytes::Bytes;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
 pub(crate) use dial::DialConfig;
+#[cfg(all(feature = "dtls", feature = "__tls"))]
 use dtls::DtlsGuests;
 use gates::Gates;
+use guests::Guests;
 use impair::Impairment;
 #[cfg(feature = "simulate")]
 use impair::LinkStats;
@@ -64,6 +72,7 @@ use peer_shards::PeerShards;
 pub(crate) use protected::{Beneath, Protected};
 use publisher::Publisher;
 use quic::PageRules;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
 use quic::QuicGuests;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
@@ -106,10 +115,8 @@ pub(crate) struct Driver {
     stats: DriverStats,
     publisher: Publisher,
     gates: Gates,
-    /// The DTLS sessions of a server that encrypts.
-    dtls: Option<Box<DtlsGuests>>,
-    /// The WebTransport sessions of a server that serves browsers so.
-    quic: Option<Box<QuicGuests>>,
+    /// A server's sessions of DTLS and WebTransport.
+    guests: Guests,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
     /// A client's search for an address of its server.
@@ -221,8 +228,7 @@ impl Driver {
             stats: DriverStats::default(),
             publisher: Publisher::default(),
             gates: Gates::default(),
-            dtls: None,
-            quic: None,
+            guests: Guests::default(),
             peer_shards: None,
             dial: None,
         })
@@ -258,13 +264,7 @@ impl Driver {
         // Called before the endpoint handles the same timeout, because the endpoint knows less about the reason.
         self.go_on_dialing(now);
         self.endpoint.handle_timeout(now);
-        if let Some(dtls) = &mut self.dtls {
-            dtls.handle_timeout(now, &mut self.endpoint);
-        }
-        if let Some(quic) = self.quic.as_mut().filter(|quic| quic.poll_timeout() <= now) {
-            quic.handle_timeout(now, &mut self.endpoint);
-            self.publisher.is_stale = true;
-        }
+        self.publisher.is_stale |= self.guests.handle_timeout(now, &mut self.endpoint);
         self.wake_dtls_clients(now);
         // Those whose connection has ended say so to their peers now.
         self.release_sockets();
@@ -278,14 +278,14 @@ impl Driver {
     /// Accepts DTLS sessions.
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn accept_dtls(&mut self, server: DtlsServer) {
-        self.dtls = Some(Box::new(DtlsGuests::new(server)));
+        self.guests.dtls = Some(Box::new(DtlsGuests::new(server)));
     }
 
     /// Accepts WebTransport sessions, by these rules for pages.
     #[cfg(all(feature = "webtransport", feature = "__tls"))]
     pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &WebSocketRules) {
         let (idle_timeout, rules) = (config.settings.idle_timeout, PageRules::new(&rules.origins, &rules.hosts));
-        self.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, rules)));
+        self.guests.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, rules)));
     }
 
     /// Sets the other shards of this server.
@@ -423,8 +423,7 @@ impl Driver {
     }
 
     pub(crate) fn stats(&self) -> DriverStats {
-        let dtls = self.dtls.as_ref().map(|dtls| dtls.stats()).unwrap_or_default();
-        let webtransport = self.quic.as_ref().map(|quic| quic.stats()).unwrap_or_default();
+        let (dtls, webtransport) = self.guests.stats();
         let misrouted = self.peer_shards.as_ref().map(|peer_shards| peer_shards.stats()).unwrap_or_default();
         DriverStats { sockets: self.sockets.stats(), dtls, webtransport, misrouted, ..self.stats }
     }
@@ -432,8 +431,7 @@ impl Driver {
     /// Time until the next deadline of the driver, [`WAIT_MAX`] at most.
     fn time_left(&self) -> Duration {
         let now = self.now();
-        let sessions = self.dtls.as_ref().map_or(Time::NEVER, |dtls| dtls.poll_timeout()).min(self.sockets.dtls_due());
-        let sessions = sessions.min(self.quic.as_ref().map_or(Time::NEVER, |quic| quic.poll_timeout()));
+        let sessions = self.guests.poll_timeout().min(self.sockets.dtls_due());
         let due = self.endpoint.poll_timeout().min(self.sockets.next_arrival()).min(sessions).min(self.publish_due());
         let due = self.dial.as_ref().map_or(due, |dial| due.min(dial.due()));
         due.since(now).min(WAIT_MAX)

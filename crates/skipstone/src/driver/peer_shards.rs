@@ -138,6 +138,9 @@ impl PeerShards {
     }
 }
 
+/// What takes the content of a session's datagrams: the path is that of the session.
+pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
+
 /// Passes a datagram to the endpoint. Before a datagram that may open a connection, the connections of all shards are
 /// counted.
 pub(super) fn deliver(

@@ -1,11 +1,10 @@
 //! Moves datagrams and messages from the sockets into the endpoint.
 
 use super::carrier::{local_path, stream_carrier, udp_carrier};
-use super::dtls::DtlsGuests;
 use super::dtls_client::take_own;
+use super::guests::Guests;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
-use super::quic::QuicGuests;
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{ReceiveBatch, UdpSocket};
@@ -13,7 +12,7 @@ use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
-use skipstone_proto::{Endpoint, Lookahead, Shard, Step, code};
+use skipstone_proto::{Endpoint, Lookahead, Step, code};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -89,8 +88,7 @@ impl Driver {
                 let mut server = Serving {
                     endpoint: &mut self.endpoint,
                     peer_shards: &mut self.peer_shards,
-                    dtls: &mut self.dtls,
-                    quic: &mut self.quic,
+                    guests: &mut self.guests,
                 };
                 receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
                     match &mut shared.paths {
@@ -337,8 +335,7 @@ impl Driver {
                     let mut server = Serving {
                         endpoint: &mut self.endpoint,
                         peer_shards: &mut self.peer_shards,
-                        dtls: &mut self.dtls,
-                        quic: &mut self.quic,
+                        guests: &mut self.guests,
                     };
                     server.take(now, number, from, &mut datagram);
                 }
@@ -382,11 +379,8 @@ impl Driver {
     /// Releases the socket of a connection that is over: a client's own socket is closed, a stream first sends a Close
     /// frame.
     fn release(&mut self, number: u32) {
-        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
-            return dtls.close(self.clock.now(), number, &mut self.endpoint);
-        }
-        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_session(number)) {
-            return quic.close(self.clock.now(), number, &mut self.endpoint);
+        if self.guests.close(self.clock.now(), number, &mut self.endpoint) {
+            return;
         }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Stream(stream)) => {
@@ -412,16 +406,14 @@ impl Driver {
 pub(super) struct Serving<'a> {
     pub(super) endpoint: &'a mut Endpoint,
     pub(super) peer_shards: &'a mut Option<Box<PeerShards>>,
-    pub(super) dtls: &'a mut Option<Box<DtlsGuests>>,
-    pub(super) quic: &'a mut Option<Box<QuicGuests>>,
+    pub(super) guests: &'a mut Guests,
 }
 
 impl Serving<'_> {
     fn take(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
-        let is_quic = self.quic.is_some() && QuicGuests::is_quic(bytes);
+        let guests = &*self.guests;
         let is_misrouted = |peer_shards: &mut Box<PeerShards>| {
-            let bits = peer_shards.bits;
-            let shard = if is_quic { QuicGuests::shard_of(bytes, bits) } else { Shard::named_by(bytes, bits) };
+            let shard = guests.shard_of(bytes, peer_shards.bits);
             shard.is_some_and(|shard| peer_shards.hand_on(shard, from, bytes))
         };
         if !self.peer_shards.as_mut().is_some_and(is_misrouted) {
@@ -435,11 +427,8 @@ impl Serving<'_> {
         let mut deliver_content = |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
             deliver(endpoint, peer_shards, now, path, content);
         };
-        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_dtls(bytes)) {
-            return dtls.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content);
-        }
-        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_quic(bytes)) {
-            return quic.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content);
+        if self.guests.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content) {
+            return;
         }
         let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
         deliver_content(self.endpoint, path, bytes);

@@ -2,8 +2,6 @@
 //! all messages together for a stream.
 
 use super::Driver;
-use super::dtls::DtlsGuests;
-use super::quic::QuicGuests;
 use super::sockets::{Local, Socket, Stream};
 use crate::driver_stats::DriverStats;
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
@@ -23,8 +21,7 @@ impl Driver {
         }
         self.buffer = buffer;
         self.repeat_hello(self.clock.recent());
-        self.transmit_records(self.clock.recent());
-        self.transmit_quic(self.clock.recent());
+        self.transmit_of_guests(self.clock.recent());
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
@@ -47,14 +44,9 @@ impl Driver {
     fn route(&mut self, now: Time, transmit: &Transmit, bytes: &[u8]) {
         let number = transmit.path.socket;
         let (to, segment) = (transmit.path.remote, Some(transmit.segment_bytes));
-        if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
-            dtls.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint);
-            return self.transmit_records(now);
-        }
-        if let Some(quic) = self.quic.as_mut().filter(|_| QuicGuests::is_session(number)) {
-            quic.send(now, number, bytes, transmit.segment_bytes);
-            if quic.is_crowded() {
-                self.transmit_quic(now);
+        if self.guests.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint) {
+            if self.guests.is_crowded() {
+                self.transmit_of_guests(now);
             }
             return;
         }
@@ -93,19 +85,12 @@ impl Driver {
         }
     }
 
-    /// Sends what a server's DTLS sessions have to send.
-    fn transmit_records(&mut self, now: Time) {
-        while let Some((socket, to, bytes)) = self.dtls.as_mut().and_then(|dtls| dtls.poll_transmit()) {
-            self.leave_shared(now, socket, to, &bytes, None);
-        }
-    }
-
-    /// Sends what a server's QUIC connections have to send.
-    fn transmit_quic(&mut self, now: Time) {
-        let Some(mut quic) = self.quic.take() else { return };
-        quic.advance_all(now, &mut self.endpoint);
-        quic.transmit(now, &mut |socket, to, bytes, segment| self.leave_shared(now, socket, to, bytes, segment));
-        self.quic = Some(quic);
+    /// Sends what a server's sessions have to send.
+    fn transmit_of_guests(&mut self, now: Time) {
+        let mut guests = core::mem::take(&mut self.guests);
+        guests.advance(now, &mut self.endpoint);
+        guests.transmit(now, &mut |socket, to, bytes, segment| self.leave_shared(now, socket, to, bytes, segment));
+        self.guests = guests;
     }
 
     /// Sends a server's datagrams, through the simulated network of the socket if there is one.

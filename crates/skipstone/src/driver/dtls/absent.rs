@@ -1,5 +1,6 @@
 //! A build without the feature `dtls`: servers have no DTLS sessions. Values of this type cannot exist.
 
+use super::outgoing::Send;
 use crate::driver_stats::DtlsStats;
 use skipstone_proto::{Endpoint, Path, Time};
 use std::net::SocketAddr;
@@ -43,7 +44,11 @@ impl DtlsGuests {
         match *self {}
     }
 
-    pub(super) fn poll_transmit(&mut self) -> Option<(u32, SocketAddr, Vec<u8>)> {
+    pub(super) fn transmit(&mut self, _: Send<'_>) {
+        match *self {}
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
         match *self {}
     }
 

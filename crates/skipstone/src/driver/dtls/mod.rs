@@ -11,12 +11,14 @@
 //! ```
 
 use super::carrier::{dtls_carrier, udp_carrier};
+use super::outgoing::{Outgoing, Send};
+use super::peer_shards::Deliver;
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
 use crate::security::{DtlsServer, DtlsSession, is_client_hello, is_sealed};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 /// The sessions of a server's shared sockets.
@@ -29,15 +31,9 @@ pub(super) struct DtlsGuests {
     due: BTreeSet<(Time, u32)>,
     places: Places,
     next_number: u32,
-    outgoing: VecDeque<Outgoing>,
-    outgoing_bytes: usize,
+    outgoing: Outgoing,
     stats: DtlsStats,
 }
-
-/// A datagram to send, with its shared socket and its destination.
-pub(super) type Outgoing = (u32, SocketAddr, Vec<u8>);
-/// What takes the content of records: the path is that of the session.
-pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
 /// The sessions with one address. A client that was restarted begins another while its old one stands, which anybody could
 /// do in its name: the old one goes when the new one is established.
@@ -84,8 +80,6 @@ const STRANGER_LIFE: Duration = Duration::from_secs(2);
 const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 /// For an established session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
-/// Bytes that wait to be sent: all that a round of a server's sockets can cause, in answers of a flight each.
-const OUTGOING_BYTES_MAX: usize = 4 << 20;
 /// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core by beginning any.
 const BEGIN_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -117,8 +111,7 @@ impl DtlsGuests {
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
             next_number: NUMBER_FIRST,
-            outgoing: VecDeque::new(),
-            outgoing_bytes: 0,
+            outgoing: Outgoing::default(),
             stats: DtlsStats::default(),
         }
     }
@@ -223,11 +216,9 @@ impl DtlsGuests {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         while let Some(bytes) = guest.session.poll_datagram() {
             guest.has_spoken = true;
-            let has_room = self.outgoing_bytes + bytes.len() <= OUTGOING_BYTES_MAX;
-            if has_room && guest.affords(bytes.len()) {
-                self.outgoing_bytes += bytes.len();
-                self.outgoing.push_back((guest.socket, guest.remote, bytes));
-            } else {
+            let has_room = self.outgoing.has_room(bytes.len());
+            if !has_room || !guest.affords(bytes.len()) || !self.outgoing.push(guest.socket, guest.remote, &bytes, None)
+            {
                 self.stats.dropped += 1;
             }
         }
@@ -273,7 +264,7 @@ impl DtlsGuests {
         }
     }
 
-    /// Seals datagrams for a session, which [`DtlsGuests::poll_transmit`] then gives.
+    /// Seals datagrams for a session, which [`DtlsGuests::transmit`] then gives.
     pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         for datagram in bytes.chunks(segment_bytes.max(1)) {
@@ -311,11 +302,14 @@ impl DtlsGuests {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// The next datagram to send.
-    pub(super) fn poll_transmit(&mut self) -> Option<Outgoing> {
-        let next = self.outgoing.pop_front()?;
-        self.outgoing_bytes -= next.2.len();
-        Some(next)
+    /// Gives all datagrams that wait to `send`.
+    pub(super) fn transmit(&mut self, send: Send<'_>) {
+        self.outgoing.drain(send);
+    }
+
+    /// Whether so much waits that it should leave before more comes.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.outgoing.is_long()
     }
 
     pub(super) fn stats(&self) -> DtlsStats {

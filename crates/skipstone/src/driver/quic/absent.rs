@@ -1,11 +1,9 @@
 //! A build without WebTransport: servers have no QUIC connections. Values of this type cannot exist.
 
+use super::outgoing::Send;
 use crate::driver_stats::WebTransportStats;
 use skipstone_proto::{Endpoint, Path, Time};
 use std::net::SocketAddr;
-
-/// What sends datagrams.
-pub(super) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
 
 #[derive(Debug)]
 pub(super) enum QuicGuests {}

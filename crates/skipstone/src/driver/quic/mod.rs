@@ -17,24 +17,24 @@ mod config;
 pub mod fuzzed;
 mod guest;
 mod identifiers;
-mod outgoing;
 mod request;
 mod session;
 
+use super::outgoing::{Outgoing, Send};
+use super::peer_shards::Deliver;
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::WebTransportStats;
 use crate::security::QuicServer;
 use bytes::{Bytes, BytesMut};
 use guest::{Guest, Stage};
 use identifiers::shard_of;
-use outgoing::{Outgoing, Send};
 use quinn_proto::{
     ConnectionError, ConnectionHandle, DatagramEvent, EndpointEvent, Event, Incoming, StreamEvent, VarInt,
 };
 pub(super) use request::PageRules;
 use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Endpoint, Network, Path, Shard};
+use skipstone_proto::{Endpoint, Network, Shard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -60,9 +60,6 @@ pub(super) struct QuicGuests {
     began: Instant,
     stats: WebTransportStats,
 }
-
-/// What takes the datagrams of sessions: the path is that of the session.
-pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
 /// Sockets of paths that are WebTransport sessions have numbers from here on, up to those of DTLS sessions.
 const NUMBER_FIRST: u32 = 1 << 30;

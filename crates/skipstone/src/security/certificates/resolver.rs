@@ -31,9 +31,9 @@ impl ResolvesServerCert for Resolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let shown = self.shown.load();
         let (name, schemes) = (hello.server_name(), hello.signature_schemes());
-        match self.audience {
-            Audience::Native => shown.choose(name, schemes),
-            Audience::Browsers => shown.choose_for_browsers(name, schemes),
+        if self.audience == Audience::Browsers {
+            return shown.choose_for_browsers(name, schemes);
         }
+        shown.choose(name, schemes)
     }
 }

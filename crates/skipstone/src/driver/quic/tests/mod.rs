@@ -10,7 +10,7 @@ use super::*;
 use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, PeerId};
+use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, Path, PeerId};
 
 const START: Time = Time::from_micros(1_000_000);
 const MILLISECOND: Duration = Duration::from_millis(1);

@@ -1,10 +1,10 @@
-//! Datagrams that wait to be sent, one behind the other in one buffer.
+//! Datagrams of sessions that wait to be sent, one behind the other in one buffer.
 
 use std::net::SocketAddr;
 use std::ops::Range;
 
 /// What sends datagrams: the shared socket, the destination, the bytes, and the length of a segment if there are several.
-pub(in crate::driver) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
+pub(super) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
 
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
@@ -28,10 +28,15 @@ const BYTES_MAX: usize = 4 << 20;
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
 impl Outgoing {
+    /// Whether so many bytes have room.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.bytes.len() + bytes <= BYTES_MAX
+    }
+
     /// False if there is no room.
     pub(super) fn push(&mut self, socket: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) -> bool {
         let start = self.bytes.len();
-        if start + bytes.len() > BYTES_MAX {
+        if !self.has_room(bytes.len()) {
             return false;
         }
         self.bytes.extend_from_slice(bytes);
