@@ -54,7 +54,8 @@ fn stress_explains_its_flags_with_examples() {
 
 #[test]
 fn compare_explains_its_flags_with_examples() {
-    let who = ["--transports <A,B,…>", "kcp-msg-fec", "--modes", "fixed:10+3", "--seeds <N>", "[default: 3]"];
+    let who =
+        ["--transports <A,B,…>", "kcp-msg-fec", "--modes", "fixed:10+3", "--seeds <N>", "[default: 3, for real 1]"];
     let values = ["Values in place of the plan's", "--burst <PERCENT:LENGTH>", "--rtt <TIME>", "--entities <N>"];
     let result = ["skipstone.adaptive.p998<24ms", "exit code 99 if missed", "schema/compare.schema.json", "--json"];
     teaches(&["compare", "--help"], &who);
