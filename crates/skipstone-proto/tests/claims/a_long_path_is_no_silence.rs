@@ -3,14 +3,16 @@
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{DeliveryMode, Event, Time};
 
-/// The server's waits for the client's messages, in ms: 1,400 bytes each 16 ms, for so many seconds.
-fn waits(one_way_ms: u64, seconds: u64) -> Vec<u64> {
+/// The server's waits for the client's messages, in ms: so many of 1,400 bytes each 16 ms, for so many seconds.
+fn waits(one_way_ms: u64, messages: u32, seconds: u64) -> Vec<u64> {
     let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link(one_way_ms)]);
     world.connect();
     let end = world.now + ms(1_000 * seconds);
     while world.now < end {
         let text = format!("{:1400}", world.now.as_micros());
-        world.clients[0].send(world.now, 3, text);
+        for _ in 0..messages {
+            world.clients[0].send(world.now, 3, text.clone());
+        }
         world.run_for(ms(16));
     }
     world.run_for(ms(30_000));
@@ -27,12 +29,20 @@ fn waits(one_way_ms: u64, seconds: u64) -> Vec<u64> {
 #[test]
 fn a_stream_finds_room_within_two_round_trips() {
     for one_way_ms in [300, 750, 1_000] {
-        let waits = waits(one_way_ms, 20);
+        let waits = waits(one_way_ms, 1, 20);
         let worst = waits.iter().max().copied().unwrap_or(u64::MAX);
         assert_eq!(waits.len(), 1_250, "one way of {one_way_ms} ms");
         assert!(worst <= 4 * one_way_ms, "one way of {one_way_ms} ms: the last waited for {worst}");
         assert!(waits[waits.len() / 2] == one_way_ms, "later none waits at all");
     }
+}
+
+/// The window has to grow 23 times. Doubling takes five round trips, in which 2 MB wait.
+#[test]
+fn where_trains_of_packets_come_through_the_window_grows_fourfold_in_a_round_trip() {
+    let waits = waits(500, 10, 20);
+    let worst = waits.iter().max().copied().unwrap_or(u64::MAX);
+    assert!(worst <= 500 + 2_600, "the last waited for {worst} ms");
 }
 
 #[test]

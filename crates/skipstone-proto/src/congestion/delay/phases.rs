@@ -29,18 +29,25 @@ impl DelayAware {
     }
 
     /// The growth of the window a round trip after `amount`: twice as much, as in slow start, while well below the rate
-    /// that the spacing of acknowledgements promises; otherwise at most the amount that the queue can take until the
-    /// acknowledgement comes.
+    /// that the spacing of acknowledgements promises, and four times as much (SUSS: Arghavani et al., SIGCOMM 2024) while
+    /// that stays well below it, too; otherwise at most the amount that the queue can take until the acknowledgement
+    /// comes.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
-        if self.is_far_below_promise() || self.is_unpromised() {
+        let (window, promised) = (u64::from(self.window), self.promised_window());
+        // After an outage or a loss that counted, what trains promise may be of before.
+        let is_first = self.recovery_from == Time::ZERO;
+        if is_first && 4 * window < promised {
+            return 3 * amount;
+        }
+        if window < promised || self.is_unpromised() {
             return amount;
         }
         amount * u64::from(self.overshoot()) / u64::from(self.smoothed.max(self.overshoot()))
     }
 
-    /// Whether the window is well below the rate that the spacing of acknowledgements promises.
-    fn is_far_below_promise(&self) -> bool {
-        u64::from(self.window) < self.rate.promised() * u64::from(self.queue.base()) / 1_000_000 * 3 / 4
+    /// Most of the window that the spacing of acknowledgements promises.
+    fn promised_window(&self) -> u64 {
+        self.rate.promised() * u64::from(self.queue.base()) / 1_000_000 * 3 / 4
     }
 
     /// Whether no packet train long enough to estimate a rate was sent yet, on a path so long that growth without an
@@ -72,6 +79,11 @@ impl DelayAware {
         let span = u64::from(self.queue.base() + self.target(self.rate.best()));
         let window = self.rate.best() * span / 1_000_000;
         (window as u32).clamp(self.window_min(), WINDOW_MAX)
+    }
+
+    /// The window that the recent delivery rate fills without a queue.
+    fn delivered_window(&self) -> u32 {
+        (self.rate.best() * u64::from(self.queue.base()) / 1_000_000).min(WINDOW_MAX.into()) as u32
     }
 
     fn begin_steady(&mut self, now: Time) {
@@ -124,6 +136,10 @@ impl DelayAware {
             let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
             let velocity_max = (step_max / datagram).clamp(1, 10_000) as u16;
             steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
+        }
+        // On a long path a datagram a round trip would take minutes to where it was.
+        if steady.is_up && delay <= target / 2 && self.smoothed > self.overshoot() {
+            self.window = self.window.max(self.delivered_window());
         }
         if !steady.is_up && delay > 2 * target {
             let base = u64::from(self.queue.base());
