@@ -59,7 +59,7 @@ fn corpora_reach_what_is_whole() {
     let request = kept("http3/connect");
     assert_eq!(http3_request(&request), Some(Ok(request.len())));
     assert_eq!(http3_request(&kept("http3/other_origin")), Some(Err("refused")));
-    assert_eq!(http3_capsules(&kept("http3/close_in_two"), 1), Ok(Some("gone".into())));
+    assert_eq!(http3_capsules(&kept("http3/close_in_two"), 1), Some(Ok("gone".into())));
     for header in ["v1_tcp4", "v1_tcp6", "v1_unknown", "v2_tcp4", "v2_tcp6", "v2_local", "v2_tlv"] {
         let verdict = proxy_header(&kept(&format!("proxy_header/{header}")));
         assert!(matches!(verdict, Understood::Whole(_)), "{header}: {verdict:?}");

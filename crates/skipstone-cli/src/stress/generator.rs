@@ -497,8 +497,7 @@ fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&
 /// The clients that live in pages, page by page.
 fn shares(plan: &Plan, targets: &[Target], web_hash: Option<&str>) -> Vec<Share> {
     let in_pages: u32 = plan.mix.iter().filter(|(carrier, _)| carrier.is_page()).map(|(_, count)| count).sum();
-    let browsers = plan.browsers.map_or(usize::MAX, |count| count as usize);
-    let per_page = (in_pages as usize).div_ceil(browsers).clamp(1, CLIENTS_MAX);
+    let per_page = per_page(in_pages as usize, plan.browsers);
     let mut shares = Vec::new();
     let mut first = 0;
     for (carrier, (of, count)) in plan.mix.iter().enumerate() {
@@ -540,5 +539,29 @@ fn order_to_start(plan: &Plan, rate: Rate) -> Order {
             Size::Bytes(bytes) => Some(bytes),
             Size::Sentence => None,
         },
+    }
+}
+
+/// Clients of one page: as many as it takes, unless there are to be more browsers.
+fn per_page(clients: usize, browsers: Option<u32>) -> usize {
+    browsers.map_or(CLIENTS_MAX, |browsers| clients.div_ceil(browsers.max(1) as usize).clamp(1, CLIENTS_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_as_many_clients_as_it_takes_unless_more_browsers_are_asked_for() {
+        for (clients, browsers, expected) in [
+            (1, None, 200),
+            (200, None, 200),
+            (500, None, 200),
+            (500, Some(5), 100),
+            (500, Some(1), 200),
+            (3, Some(9), 1),
+        ] {
+            assert_eq!(per_page(clients, browsers), expected, "{clients} clients, {browsers:?} browsers");
+        }
     }
 }

@@ -63,9 +63,9 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         let _ = self.process.kill();
-        let _ = self.process.wait();
-        // Its helpers notice a moment later, and may still write.
+        // Its helpers notice a moment later, and may still write. A browser that a crash handler holds cannot be waited for.
         for _ in 0..20 {
+            let _ = self.process.try_wait();
             match std::fs::remove_dir_all(&self.profile) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     std::thread::sleep(std::time::Duration::from_millis(50));

@@ -52,12 +52,20 @@ pub(crate) struct Share {
 
 /// Chromium opens 255 WebSockets in a page.
 pub(crate) const CLIENTS_MAX: usize = 200;
+/// Each takes some hundred MB, and a second of a core to start.
+const BROWSERS_MAX: usize = 16;
 /// How long a browser may take to show its page.
 const START_MAX: Duration = Duration::from_secs(90);
 
 impl Pages {
     /// Starts a browser for each share, each with a profile of its own, and waits for their pages.
     pub(crate) fn start(shares: Vec<Share>, clients: usize) -> Result<Self, String> {
+        if shares.len() > BROWSERS_MAX {
+            return Err(format!(
+                "{} headless browsers are too many for one machine: at most {BROWSERS_MAX}",
+                shares.len()
+            ));
+        }
         let (tell, reports) = mpsc::sync_channel(site::REPORTS_MAX);
         let site = Site::start(shares.len(), tell)?;
         let mut page_of = vec![None; clients];

@@ -15,14 +15,16 @@ pub fn http3_request(bytes: &[u8]) -> Option<Result<usize, &'static str>> {
     }
 }
 
-/// How a session's CONNECT stream ends, if its bytes are cut into pieces of this length: with the reason of a close, with nothing
-/// yet, or with an error.
-pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Result<Option<String>, ()> {
+/// How a session's CONNECT stream ends, if its bytes are cut into pieces of this length: `None` for nothing yet, else the reason of a
+/// close, or the breach of a rule.
+pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Option<Result<String, &'static str>> {
     let mut capsules = Capsules::default();
     for piece in bytes.chunks(piece_bytes.max(1)) {
-        if let Some(close) = capsules.handle(piece).map_err(drop)? {
-            return Ok(Some(close.reason));
+        match capsules.handle(piece) {
+            Ok(None) => {}
+            Ok(Some(close)) => return Some(Ok(close.reason)),
+            Err(_) => return Some(Err("a capsule that cannot be")),
         }
     }
-    Ok(None)
+    None
 }
