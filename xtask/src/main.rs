@@ -6,6 +6,7 @@ mod alone;
 mod arguments;
 mod claims;
 mod dashboard;
+mod databases;
 mod features;
 mod files;
 mod flood;

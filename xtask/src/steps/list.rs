@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, claims, dashboard, features, files, instructions, layering, package, process, purity, sweep, system,
-    vectors, web, windows,
+    alone, claims, dashboard, databases, features, files, instructions, layering, package, process, purity, sweep,
+    system, vectors, web, windows,
 };
 
 /// One step.
@@ -131,6 +131,13 @@ pub(super) const STEPS: &[Step] = &[
                 there, or are added with apt-get",
         is_fast: false,
         run: |tree, _| dashboard::step(tree),
+    },
+    Step {
+        name: "databases",
+        about: "every command over SQLite, MariaDB and PostgreSQL gives the same rows, and what was acknowledged outlives kill -9; both \
+                servers are there, or are added with apt-get, and run in temporary folders",
+        is_fast: false,
+        run: |tree, _| databases::step(tree),
     },
     Step {
         name: "vectors",
