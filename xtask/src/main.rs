@@ -9,6 +9,7 @@ mod c;
 mod claims;
 mod csharp;
 mod dashboard;
+mod databases;
 mod features;
 mod files;
 mod flood;

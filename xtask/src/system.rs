@@ -81,6 +81,15 @@ pub(crate) fn wine(tree: &Tree) -> Option<String> {
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
+/// Adds the servers of databases that are missing. Gives why there are none, if there are none then.
+pub(crate) fn databases(tree: &Tree) -> Option<String> {
+    let without = "databases of servers are not tested";
+    let mariadb = program("mariadb-install-db", "mariadb-server", without, tree);
+    // Its programs lie where no search path leads; `psql` of the same package family does not tell that there is a server.
+    let has_postgres = std::path::Path::new("/usr/lib/postgresql").is_dir() || process::find("initdb").is_some();
+    mariadb.or_else(|| if has_postgres { None } else { program("initdb", "postgresql", without, tree) })
+}
+
 /// How many browsers the tests drive.
 pub(crate) const BROWSERS: usize = 2;
 

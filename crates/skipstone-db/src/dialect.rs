@@ -64,6 +64,14 @@ impl Dialect {
         }
     }
 
+    /// Counts a table's rows for the planner, which takes no index of a table that it thinks empty.
+    pub(crate) fn analyze(self, table: &str) -> String {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => format!("ANALYZE {table}"),
+            Dialect::Mysql => format!("ANALYZE TABLE {table}"),
+        }
+    }
+
     /// The columns of a table of accounts.
     pub(crate) fn account_columns(self) -> &'static str {
         match self {

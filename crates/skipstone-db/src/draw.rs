@@ -15,7 +15,7 @@ impl Draw {
 
     /// A whole number from 0 up to, not including, `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        (u128::from(splitmix(&mut self.0)) * u128::from(end) >> 64) as u64
+        ((u128::from(splitmix(&mut self.0)) * u128::from(end)) >> 64) as u64
     }
 
     /// A change of this account.

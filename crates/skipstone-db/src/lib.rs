@@ -1,7 +1,7 @@
 //! What a database does for a game server: its records, the benchmark of them, and their recording while the server runs.
 //!
 //! ```text
-//! tool > commands > database > session, migrations > account, dialect, error, url > secret, value
+//! tool > bench, commands, recorder > draw > database, statements > migrations, session > account, error, url > dialect > value
 //! ```
 
 mod account;
@@ -14,6 +14,7 @@ mod error;
 mod migrations;
 mod progress;
 mod recorder;
+mod runtime;
 mod secret;
 mod session;
 mod statements;
@@ -23,5 +24,5 @@ mod url;
 mod value;
 
 pub use recorder::{Began, Ended, Recorder, RecorderStats};
-pub use tool::{Credentials, DbArguments, run, run_line};
+pub use tool::{Credentials, DbArguments, run, run_line, run_line_json};
 pub use url::DatabaseUrl;

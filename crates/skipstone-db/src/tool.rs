@@ -1,16 +1,16 @@
 //! `skipstone db URL COMMAND`, and the same commands as a line of the server's console.
 
 use crate::bench::{self, BenchFlags};
-use crate::commands::{self, DbCommand};
+use crate::commands::{self, Answer, DbCommand};
 use crate::error::FailureKind;
 use crate::progress::Watcher;
+use crate::runtime::block_on;
 use crate::secret::{PASSWORD_VARIABLE, Secret};
 use crate::url::{DatabaseUrl, Passwords, URL_VARIABLE};
 use clap::Parser;
 use skipstone_lab::clean;
 use skipstone_lab::report::{Exit, Sink, Style, output, paint, replace};
 use skipstone_lab::signals::Signals;
-use std::future::Future;
 use std::path::{Path, PathBuf};
 
 /// Flags of `db`.
@@ -109,12 +109,6 @@ fn measure(url: &DatabaseUrl, flags: &BenchFlags, sink: &Sink, watcher: Watcher<
     Ok(bench.verdict.into())
 }
 
-/// Waits for work of a database in this thread.
-pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime of one thread needs no more than a descriptor").block_on(work)
-}
-
 /// A line of the console, behind `db`.
 #[derive(Debug, Parser)]
 #[command(name = "db", no_binary_name = true, disable_help_flag = true)]
@@ -128,18 +122,31 @@ struct Line {
 /// # Errors
 /// What is wrong with the line, or with the database.
 pub fn run_line(url: &DatabaseUrl, line: &str) -> Result<String, String> {
+    answer(url, line).map(|answer| answer.text)
+}
+
+/// The same as JSON: under `result` what follows from the seed, whichever the engine is.
+///
+/// # Errors
+/// As [`run_line`].
+pub fn run_line_json(url: &DatabaseUrl, line: &str) -> Result<serde_json::Value, String> {
+    answer(url, line).map(|answer| answer.json)
+}
+
+fn answer(url: &DatabaseUrl, line: &str) -> Result<Answer, String> {
     let line = Line::try_parse_from(line.split_whitespace()).map_err(|error| {
         let text = error.render().to_string();
         text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
     })?;
-    let command = match line.command {
-        Command::Records(command) => command,
-        Command::Bench(flags) => {
-            let bench = block_on(bench::run(url, &flags, Watcher::nobody()));
-            let reasons = bench.reasons.iter().map(|reason| format!("\n{}", clean::line(reason)));
-            return Ok(bench::table(&bench, Style::Plain).trim_end().to_owned() + &reasons.collect::<String>());
-        }
+    let answer = match line.command {
+        Command::Records(command) => block_on(commands::run(url, &command, Watcher::nobody())),
+        Command::Bench(flags) => Ok(benched(&block_on(bench::run(url, &flags, Watcher::nobody())))),
     };
-    let answer = block_on(commands::run(url, &command, Watcher::nobody()));
-    answer.map(|answer| answer.text).map_err(|failure| clean::line(&failure.sentence))
+    answer.map_err(|failure| clean::line(&failure.sentence))
+}
+
+fn benched(bench: &bench::DbBench) -> Answer {
+    let reasons: String = bench.reasons.iter().map(|reason| format!("\n{}", clean::line(reason))).collect();
+    let text = bench::table(bench, Style::Plain).trim_end().to_owned() + &reasons;
+    Answer { text, json: serde_json::json!(bench), is_partial: false }
 }

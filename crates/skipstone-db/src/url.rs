@@ -91,6 +91,14 @@ impl DatabaseUrl {
         }
     }
 
+    /// The same, and it may hold a password: for a text that nobody else reads.
+    ///
+    /// # Errors
+    /// A sentence with the remedy, without the text.
+    pub fn with_secrets(text: &str) -> Result<DatabaseUrl, String> {
+        DatabaseUrl::parse(text, Passwords::Taken)
+    }
+
     /// The same with this password, unless it has one.
     pub fn with_password(mut self, password: Option<Secret>) -> DatabaseUrl {
         if let DatabaseUrl::Mysql(server) | DatabaseUrl::Postgres(server) = &mut self {

@@ -74,6 +74,19 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         ],
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
+    (
+        "crates/skipstone-db",
+        &[
+            &["tool"],
+            &["bench", "commands", "recorder"],
+            &["draw"],
+            &["database", "statements"],
+            &["migrations", "session"],
+            &["account", "error", "progress", "runtime", "timing", "url"],
+            &["dialect", "secret"],
+            &["value"],
+        ],
+    ),
     ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
     (
         "clients/python",
@@ -99,6 +112,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "claims",
                 "csharp",
                 "dashboard",
+                "databases",
                 "features",
                 "flood",
                 "fuzz",

@@ -4,8 +4,7 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, features, files, go, instructions, interop, layering, package, process,
-    purity, python, snippets, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, databases, features, files, go, instructions, interop, layering, package, process, purity, python, snippets, sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -144,6 +143,13 @@ pub(super) const STEPS: &[Step] = &[
                 there, or are added with apt-get",
         is_fast: false,
         run: |tree, _| dashboard::step(tree),
+    },
+    Step {
+        name: "databases",
+        about: "every command over SQLite, MariaDB and PostgreSQL gives the same rows, and what was acknowledged outlives kill -9; both \
+                servers are there, or are added with apt-get, and run in temporary folders",
+        is_fast: false,
+        run: |tree, _| databases::step(tree),
     },
     Step {
         name: "vectors",

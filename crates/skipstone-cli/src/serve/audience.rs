@@ -2,7 +2,7 @@
 
 use super::dashboard_flags::OpenDashboard;
 use super::database_flags::OpenDatabase;
-use super::game::Visit;
+use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
 use std::time::Duration;

@@ -234,7 +234,7 @@ impl Game {
             _ => return Reply::Error("say `stress on`, `stress on 5/s` or `stress off`".into()),
         };
         let is_stress =
-            |(peer, visit): (&PeerId, &super::game::Visit)| matches!(visit.guest, Guest::Stress(_)).then_some(*peer);
+            |(peer, visit): (&PeerId, &super::visit::Visit)| matches!(visit.guest, Guest::Stress(_)).then_some(*peer);
         let peers: Vec<PeerId> = self.guests.iter().filter_map(is_stress).collect();
         peers.iter().for_each(|peer| self.say_to(*peer, &word));
         Reply::Text(format!("told {} stress clients: {}", peers.len(), word.encode()))

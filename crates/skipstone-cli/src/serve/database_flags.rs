@@ -7,7 +7,7 @@ pub(super) use present::{DatabaseFlags, OpenDatabase};
 
 #[cfg(feature = "db")]
 mod present {
-    use super::super::game::Visit;
+    use super::super::visit::Visit;
     use skipstone::PeerId;
     use skipstone_db::{Began, Credentials, DatabaseUrl, Ended, Recorder};
     use skipstone_lab::report::format::{bytes, thousands};
@@ -119,7 +119,7 @@ mod present {
 
 #[cfg(not(feature = "db"))]
 mod absent {
-    use super::super::game::Visit;
+    use super::super::visit::Visit;
     use skipstone::PeerId;
 
     /// No flags: this tool was built without the feature `db`.

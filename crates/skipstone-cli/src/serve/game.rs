@@ -2,6 +2,7 @@
 
 use super::audience::Audience;
 use super::rates::Rates;
+use super::visit::Visit;
 use crate::console::SessionId;
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
@@ -24,14 +25,6 @@ pub(crate) struct Game {
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
     events: Vec<Event>,
-}
-
-/// A client that is there.
-#[derive(Clone, Debug)]
-pub(crate) struct Visit {
-    pub(super) guest: Guest,
-    pub(super) since: Instant,
-    pub(super) lines: u64,
 }
 
 /// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
@@ -259,16 +252,6 @@ impl Game {
             0 => names,
             1 => format!("{names}, and 1 stress client"),
             _ => format!("{names}, and {stress} stress clients"),
-        }
-    }
-}
-
-impl Visit {
-    /// A name for logs and lists.
-    pub(super) fn name(&self) -> String {
-        match &self.guest {
-            Guest::Chat(name) => name.clone(),
-            Guest::Stress(number) => format!("stress-{number}"),
         }
     }
 }

@@ -16,6 +16,7 @@ mod piped;
 mod protection;
 mod rates;
 mod ticks;
+mod visit;
 
 use crate::console::{Console, ConsoleConfig};
 use crate::sharing;

@@ -1,7 +1,15 @@
 //! What an engine offers between "every commit is on the disk" and "nothing is": the safest first.
 
-use super::plan::Extent;
 use crate::dialect::Dialect;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Each way and each number of connections once, with the safest durability; of the others what durability costs.
+    Usual,
+    /// Every combination.
+    Full,
+}
 
 /// A durability: how a table is made for it, and what each connection says first.
 #[derive(Clone, Debug, PartialEq, Eq)]

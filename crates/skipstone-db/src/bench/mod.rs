@@ -12,6 +12,7 @@ mod plan;
 mod result;
 mod stage;
 mod table;
+mod task;
 mod worker;
 
 use crate::database::{Database, Limits};
@@ -19,17 +20,17 @@ use crate::dialect::Dialect;
 use crate::error::Outcome;
 use crate::progress::Watcher;
 use crate::url::{DatabaseUrl, SqlitePlace};
-use durability::Durability;
-use indicatif::ProgressBar;
-use plan::{Extent, cells};
-use result::{DbBench, ORIGINAL, StageResult};
+use durability::{Durability, Extent};
+use plan::cells;
+use result::{ORIGINAL, StageResult};
 use skipstone_lab::report::Verdict;
 use skipstone_lab::units::Span;
 use stage::Stage;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use task::{Show, Task};
 
 pub(crate) use page::page;
+pub(crate) use result::DbBench;
 pub(crate) use table::table;
 
 /// Flags of `bench`.
@@ -57,19 +58,6 @@ pub(crate) struct BenchFlags {
     /// Write a page with plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-}
-
-/// What a stage is to do.
-pub(crate) struct Task {
-    seed: u64,
-    records: i64,
-    duration: Duration,
-}
-
-/// Who watches, and the bar.
-struct Show<'a> {
-    watcher: Watcher<'a>,
-    bar: ProgressBar,
 }
 
 /// Measures, and gives what was found, however far it came.

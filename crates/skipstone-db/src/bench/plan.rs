@@ -1,6 +1,6 @@
 //! What is measured: for each durability of an engine, cells of one kind of work, one way of asking and so many connections.
 
-use super::durability::Durability;
+use super::durability::{Durability, Extent};
 use serde::Serialize;
 
 /// A kind of work.
@@ -52,15 +52,6 @@ pub(crate) struct Cell {
 const ALL_WORK: [Work; 6] = [Work::Add, Work::Seek, Work::Update, Work::RankUnindexed, Work::RankIndexed, Work::Delete];
 const ALL_ASKING: [Asking; 4] = [Asking::Single, Asking::Prepared, Asking::Batched, Asking::Transaction];
 const ALL_CONNECTIONS: [usize; 3] = [1, 4, 16];
-
-/// How much is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// Each way and each number of connections once, with the safest durability; of the others what durability costs.
-    Usual,
-    /// Every combination.
-    Full,
-}
 
 /// The cells for a durability.
 pub(crate) fn cells(durability: &Durability, is_safest: bool, extent: Extent) -> Vec<Cell> {

@@ -5,16 +5,16 @@ use super::durability::Durability;
 use super::ledger::{Deeds, Ledger};
 use super::plan::{Cell, Work};
 use super::result::{CellResult, StageResult};
+use super::task::{Show, Task};
 use super::worker::{Measured, Share, Worker};
-use super::{Show, Task};
 use crate::account::Account;
 use crate::database::{Database, Limits};
 use crate::dialect::Dialect;
 use crate::error::{Failure, FailureKind, Outcome};
+use crate::runtime::block_on;
 use crate::session::Session;
 use crate::statements::AccountTable;
 use crate::timing::Timer;
-use crate::tool::block_on;
 use crate::url::{DatabaseUrl, SqlitePlace};
 use crate::value::Value;
 use std::path::PathBuf;
@@ -92,11 +92,8 @@ impl<'a> Stage<'a> {
         }
         self.session.commit().await?;
         self.result.load_per_second = self.task.records as f64 / began.elapsed().as_secs_f64().max(1e-9);
-        match self.session.dialect() {
-            Dialect::Postgres => self.session.script(&format!("ANALYZE {TABLE}")).await,
-            Dialect::Sqlite => self.session.script("ANALYZE").await,
-            Dialect::Mysql => Ok(()),
-        }
+        let analyze = self.session.dialect().analyze(TABLE);
+        self.session.script(&analyze).await
     }
 
     /// Measures one cell. A failure of the database is the cell's; an error means that nothing more can be measured.

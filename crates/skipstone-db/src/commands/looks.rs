@@ -1,7 +1,7 @@
 //! `show`, `seek` and `rank`: what only reads.
 
-use super::records::partial;
-use super::{Answer, last_id, table};
+use super::accounts::{last_id, table};
+use super::answer::Answer;
 use crate::account::Account;
 use crate::draw::Draw;
 use crate::error::{Failure, Outcome};
@@ -50,7 +50,7 @@ pub(super) async fn seek(session: &mut Session, count: u32, seed: u64, watcher: 
     let timing = timer.timing();
     let text = format!("found {} of {done}: {}", counted(found, "account"), timing.sentence(began.elapsed()));
     let json = json!({ "result": { "found": found, "digest": format!("{digest:016x}") }, "timing": timing });
-    Ok(partial(Answer { text, json, is_partial: done < count }))
+    Ok(Answer { text, json, is_partial: done < count }.marked())
 }
 
 /// Lines of each ranking that people are shown; JSON has them all.

@@ -1,17 +1,17 @@
 //! The commands upon accounts: flags, and what each of them does. `records` has those that write, `looks` those that read.
 
+mod accounts;
+mod answer;
 mod looks;
 mod records;
 mod tables;
 
 use crate::database::{Database, Limits};
-use crate::dialect::Dialect;
 use crate::error::{Failure, FailureKind, Outcome};
 use crate::progress::Watcher;
-use crate::session::Session;
-use crate::statements::AccountTable;
 use crate::url::DatabaseUrl;
-use serde_json::Value as Json;
+
+pub(crate) use answer::Answer;
 
 /// What is to be done with a database.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -62,20 +62,6 @@ pub(crate) enum DbCommand {
     },
 }
 
-/// The answer to a command.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    /// For people.
-    pub(crate) text: String,
-    /// For programs: under `result` what follows from the seed, whichever the engine is; beside it what does not.
-    pub(crate) json: Json,
-    /// Whether it was stopped before its end.
-    pub(crate) is_partial: bool,
-}
-
-/// Where the accounts are.
-const ACCOUNTS: &str = "skipstone_accounts";
-
 /// Runs a command.
 pub(crate) async fn run(url: &DatabaseUrl, command: &DbCommand, watcher: Watcher<'_>) -> Outcome<Answer> {
     if url.is_in_memory() {
@@ -120,23 +106,4 @@ fn missing_tables(failure: Failure, url: &DatabaseUrl) -> Failure {
         return failure;
     }
     Failure::new(FailureKind::Missing, format!("the tables are not there: `skipstone db {url} create` makes them"))
-}
-
-fn table(dialect: Dialect) -> AccountTable {
-    AccountTable::new(dialect, ACCOUNTS)
-}
-
-/// How many accounts there are, the first and the last number, and sums of score, rating and balance.
-async fn sums(session: &mut Session) -> Outcome<[i64; 6]> {
-    let table = table(session.dialect());
-    let numbers = session.numbers(&table.statement(&table.sums()), &[]).await?;
-    numbers.try_into().map_err(|_| Failure::other("the database gave another number of sums"))
-}
-
-/// The greatest number of an account; an error without any.
-async fn last_id(session: &mut Session) -> Outcome<i64> {
-    match sums(session).await?[2] {
-        0 => Err(Failure::other("there are no accounts: `add 50000` makes some")),
-        last => Ok(last),
-    }
 }

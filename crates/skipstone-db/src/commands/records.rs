@@ -1,6 +1,7 @@
 //! `add` and `update`: what they acknowledged is committed.
 
-use super::{Answer, last_id, sums, table};
+use super::accounts::{ACCOUNTS, last_id, sums, table};
+use super::answer::Answer;
 use crate::account::Account;
 use crate::draw::Draw;
 use crate::error::{Failure, Outcome};
@@ -31,11 +32,13 @@ pub(super) async fn add(session: &mut Session, count: u32, seed: u64, watcher: W
         bar.set_position((next - first) as u64);
     }
     bar.finish_and_clear();
+    let analyze = session.dialect().analyze(ACCOUNTS);
+    session.script(&analyze).await?;
     let (added, took) = ((next - first) as u64, began.elapsed());
     let rate = added as f64 / took.as_secs_f64().max(1e-9);
     let text = format!("added {}, {} a second", counted(added, "account"), thousands(rate as u64));
     let json = json!({ "result": { "added": added, "last": next - 1 }, "milliseconds": took.as_secs_f64() * 1e3 });
-    Ok(partial(Answer { text, json, is_partial: next < end }))
+    Ok(Answer { text, json, is_partial: next < end }.marked())
 }
 
 async fn add_at_once(session: &mut Session, from: i64, until: i64, seed: u64) -> Outcome<()> {
@@ -75,19 +78,11 @@ pub(super) async fn update(session: &mut Session, count: u32, seed: u64, watcher
     let timing = timer.timing();
     let text = format!("updated {}: {}", counted(changed, "account"), timing.sentence(began.elapsed()));
     let json = json!({ "result": { "updated": changed }, "timing": timing });
-    Ok(partial(Answer { text, json, is_partial: done < count }))
+    Ok(Answer { text, json, is_partial: done < count }.marked())
 }
 
 /// What was committed before a failure is there.
 fn after(failure: Failure, done: u64, asked: u64, verb: &str) -> Failure {
     let committed = format!("{verb} {} of {}, which are committed; then: ", thousands(done), thousands(asked));
     Failure { kind: failure.kind, sentence: committed + &failure.sentence }
-}
-
-pub(super) fn partial(mut answer: Answer) -> Answer {
-    if answer.is_partial {
-        answer.text += "\nstopped before its end: what is counted above is done";
-        answer.json["partial"] = true.into();
-    }
-    answer
 }

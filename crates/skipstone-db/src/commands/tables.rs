@@ -1,6 +1,7 @@
 //! `create`, `delete` and `stats`: the tables as a whole.
 
-use super::{Answer, sums};
+use super::accounts::sums;
+use super::answer::Answer;
 use crate::database::Database;
 use crate::dialect::Dialect;
 use crate::error::{FailureKind, Outcome};

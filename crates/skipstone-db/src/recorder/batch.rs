@@ -139,7 +139,8 @@ mod tests {
         };
         let began = Note::began(Began { number: 1, account: "a", carrier: "udp" }, 0);
         let notes = vec![began, ended("a", 1, 0), ended("b", 2, 0), ended("a", 3, 5), ended("a", 4, 86_400_000)];
-        let totals = Batch { run: 1, number: 1, notes, bytes: 0 }.totals();
+        let batch = Batch { run: 1, number: 1, notes, bytes: 0 };
+        let totals = batch.totals();
         let first = Totals { sessions: 2, duration_ms: 10, lines: 4 };
         assert_eq!(totals[&("1970-01-01".to_owned(), "a")], first);
         assert_eq!((totals.len(), totals[&("1970-01-02".to_owned(), "a")].lines), (3, 4));

@@ -11,7 +11,7 @@ mod counters;
 mod note;
 mod writer;
 
-use crate::tool::block_on;
+use crate::runtime::block_on;
 use crate::url::DatabaseUrl;
 use counters::Counters;
 use note::Note;

@@ -42,24 +42,20 @@ macro_rules! driver {
                 Ok(rows.iter().map(account).collect::<Result<_, _>>()?)
             }
 
-            pub(in super::super) async fn script(link: &mut Link, sql: &str) -> Outcome<()> {
+            pub(crate) async fn script(link: &mut Link, sql: &str) -> Outcome<()> {
                 sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut **link).await?;
                 Ok(())
             }
 
-            pub(in super::super) async fn execute(
-                link: &mut Link,
-                statement: &Statement,
-                arguments: &[Value],
-            ) -> Outcome<u64> {
+            pub(crate) async fn execute(link: &mut Link, statement: &Statement, arguments: &[Value]) -> Outcome<u64> {
                 Ok(query(statement, arguments).execute(&mut **link).await?.rows_affected())
             }
 
-            pub(in super::super) async fn execute_text(link: &mut Link, sql: &str) -> Outcome<u64> {
+            pub(crate) async fn execute_text(link: &mut Link, sql: &str) -> Outcome<u64> {
                 Ok(sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut **link).await?.rows_affected())
             }
 
-            pub(in super::super) async fn accounts(
+            pub(crate) async fn accounts(
                 link: &mut Link,
                 statement: &Statement,
                 arguments: &[Value],
@@ -67,15 +63,15 @@ macro_rules! driver {
                 all(&query(statement, arguments).fetch_all(&mut **link).await?)
             }
 
-            pub(in super::super) async fn accounts_text(link: &mut Link, sql: &str) -> Outcome<Vec<Account>> {
+            pub(crate) async fn accounts_text(link: &mut Link, sql: &str) -> Outcome<Vec<Account>> {
                 all(&sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut **link).await?)
             }
 
-            pub(in super::super) async fn word(link: &mut Link, sql: &str) -> Outcome<String> {
+            pub(crate) async fn word(link: &mut Link, sql: &str) -> Outcome<String> {
                 Ok(sqlx::query(AssertSqlSafe(sql)).fetch_one(&mut **link).await?.try_get(0)?)
             }
 
-            pub(in super::super) async fn numbers(
+            pub(crate) async fn numbers(
                 link: &mut Link,
                 statement: &Statement,
                 arguments: &[Value],

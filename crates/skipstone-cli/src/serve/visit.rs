@@ -1,0 +1,22 @@
+//! A client that is there.
+
+use skipstone_lab::workload::Guest;
+use std::time::Instant;
+
+/// A client that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Visit {
+    pub(super) guest: Guest,
+    pub(super) since: Instant,
+    pub(super) lines: u64,
+}
+
+impl Visit {
+    /// A name for logs and lists.
+    pub(super) fn name(&self) -> String {
+        match &self.guest {
+            Guest::Chat(name) => name.clone(),
+            Guest::Stress(number) => format!("stress-{number}"),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a command answers, for people and for programs.
+
+use serde_json::Value as Json;
+
+/// The answer to a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    /// For people.
+    pub(crate) text: String,
+    /// For programs: under `result` what follows from the seed, whichever the engine is; beside it what does not.
+    pub(crate) json: Json,
+    /// Whether it was stopped before its end.
+    pub(crate) is_partial: bool,
+}
+
+impl Answer {
+    /// Says so if it was stopped before its end.
+    pub(super) fn marked(mut self) -> Answer {
+        if self.is_partial {
+            self.text += "\nstopped before its end: what is counted above is done";
+            self.json["partial"] = true.into();
+        }
+        self
+    }
+}

@@ -1,0 +1,53 @@
+use crate::servers::{Engine, TestDatabase, engines};
+use skipstone_db::{DatabaseUrl, Recorder, run_line};
+
+fn url(text: &str) -> DatabaseUrl {
+    DatabaseUrl::with_secrets(text).expect("a good URL")
+}
+
+#[test]
+fn what_is_missing_is_named_with_the_command_that_makes_it() {
+    let folder = std::env::temp_dir().join(format!("skipstone-db-bad-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (missing, text) = (folder.join("missing.db"), folder.join("text.db"));
+    let error = |url: &DatabaseUrl, line| run_line(url, line).expect_err("nothing is there");
+    let none = url(&format!("sqlite:{}", missing.display()));
+    assert!(error(&none, "stats").contains("create"), "{}", error(&none, "stats"));
+    assert!(!missing.exists(), "asking makes no file");
+    std::fs::write(&text, "This is a text of a hundred bytes and more, and no database at all. ".repeat(20))
+        .expect("a file");
+    let no_database = error(&url(&format!("sqlite:{}", text.display())), "stats");
+    assert!(no_database.contains("no database of SQLite"), "{no_database}");
+    let nowhere = url(&format!("sqlite:{}/no/such/folder/t.db", folder.display()));
+    assert!(error(&nowhere, "create").contains("folder exist"), "{}", error(&nowhere, "create"));
+    run_line(&none, "create").expect("now it may be made");
+    assert!(error(&none, "show 1").contains("no account 1") && error(&none, "seek 1").contains("add 50000"));
+    assert!(error(&none, "fly").contains("unrecognized") && error(&none, "add many").contains("many"));
+    std::fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn nobody_at_a_port_is_said_and_no_password_is_shown() {
+    for scheme in ["mysql", "postgres"] {
+        let nobody = url(&format!("{scheme}://me:hunter2@127.0.0.1:1/game"));
+        let error = run_line(&nobody, "stats").expect_err("nobody is there");
+        assert!(error.contains("running") && !error.contains("hunter2"), "{error}");
+        let error = Recorder::start(nobody, 1_000).err().expect("nobody is there");
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn a_wrong_password_and_a_missing_table_are_told_apart() {
+    for engine in engines() {
+        let database = TestDatabase::start(engine);
+        if matches!(engine, Engine::Mariadb | Engine::Postgres) {
+            let text = database.url.to_string().replace("skipstone@", "skipstone:hunter2@");
+            let error = run_line(&url(&text), "stats").expect_err("it is wrong");
+            assert!(error.contains("SKIPSTONE_DB_PASSWORD") && !error.contains("hunter2"), "{error}");
+        }
+        run_line(&database.url, "delete --yes").expect("it may");
+        let error = run_line(&database.url, "stats").expect_err("the tables are gone");
+        assert!(error.contains("create"), "{engine:?}: {error}");
+    }
+}
