@@ -4,7 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, databases, features, files, go, instructions, interop, layering, package, process, purity, python, snippets, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, databases, features, files, go, instructions, interop, layering, package,
+    process, purity, python, snippets, sweep, system, vectors, web, windows,
 };
 
 /// One step.
