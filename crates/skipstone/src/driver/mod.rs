@@ -71,10 +71,10 @@ use mio::{Events, Poll, Token, Waker};
 use peer_shards::PeerShards;
 pub(crate) use protected::{Beneath, Protected};
 use publisher::Publisher;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
 use quic::PageRules;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
 use quic::QuicGuests;
-#[cfg(all(feature = "webtransport", feature = "__tls"))]
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 pub use quic::fuzzed;
 use skipstone_proto::MessageId;
