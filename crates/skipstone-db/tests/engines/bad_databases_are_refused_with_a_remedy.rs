@@ -46,6 +46,7 @@ fn a_wrong_password_and_a_missing_table_are_told_apart() {
             let error = run_line(&url(&text), "stats").expect_err("it is wrong");
             assert!(error.contains("SKIPSTONE_DB_PASSWORD") && !error.contains("hunter2"), "{error}");
         }
+        run_line(&database.url, "create").expect("it may");
         run_line(&database.url, "delete --yes").expect("it may");
         let error = run_line(&database.url, "stats").expect_err("the tables are gone");
         assert!(error.contains("create"), "{engine:?}: {error}");
