@@ -4,7 +4,7 @@ use super::accounts::sums;
 use super::answer::Answer;
 use crate::database::Database;
 use crate::dialect::Dialect;
-use crate::error::{FailureKind, Outcome};
+use crate::error::{Failure, FailureKind, Outcome};
 use crate::migrations::TABLES;
 use crate::session::Session;
 use crate::url::DatabaseUrl;
@@ -35,13 +35,7 @@ pub(super) async fn delete(session: &mut Session, is_sure: bool) -> Outcome<Answ
 
 pub(super) async fn stats(session: &mut Session, url: &DatabaseUrl) -> Outcome<Answer> {
     let [accounts, first, last, score, rating, balance] = sums(session).await?;
-    let connections = session.number("SELECT COUNT(*) FROM skipstone_connections").await?;
-    let sessions = session.number("SELECT COUNT(*) FROM skipstone_sessions").await?;
-    let integer = session.dialect().integer();
-    let total =
-        |column: &str| format!("SELECT CAST(COALESCE(SUM({column}), 0) AS {integer}) FROM skipstone_daily_totals");
-    let total_sessions = session.number(&total("session_count")).await?;
-    let total_lines = session.number(&total("line_count")).await?;
+    let [connections, sessions, total_sessions, total_lines] = recorded(session).await?;
     let size = size(session).await?;
     let text = [
         format!("{} at {url}: {}", url.engine(), bytes(size)),
@@ -55,6 +49,24 @@ pub(super) async fn stats(session: &mut Session, url: &DatabaseUrl) -> Outcome<A
         "connections": connections, "sessions": sessions, "total_sessions": total_sessions, "total_lines": total_lines,
     });
     Ok(Answer { text: text.join("\n"), json: json!({ "result": result, "bytes": size }), is_partial: false })
+}
+
+/// Connections, sessions, and sessions and lines of the days: in one statement, since a server may be writing.
+async fn recorded(session: &mut Session) -> Outcome<[i64; 4]> {
+    let dialect = session.dialect();
+    let count = |table: &str| format!("(SELECT COUNT(*) FROM {table})");
+    let integer = dialect.integer();
+    let sum =
+        |column: &str| format!("(SELECT CAST(COALESCE(SUM({column}), 0) AS {integer}) FROM skipstone_daily_totals)");
+    let sql = format!(
+        "SELECT {}, {}, {}, {}",
+        count("skipstone_connections"),
+        count("skipstone_sessions"),
+        sum("session_count"),
+        sum("line_count")
+    );
+    let numbers = session.numbers(&dialect.statement(&sql), &[]).await?;
+    numbers.try_into().map_err(|_| Failure::other("the database gave another number of counts"))
 }
 
 /// Bytes of the tables and their indexes; of the whole file for SQLite.
