@@ -64,14 +64,13 @@ impl Drop for Chromium {
     fn drop(&mut self) {
         let _ = self.process.kill();
         // Its helpers notice a moment later, and may still write. A browser that a crash handler holds cannot be waited for.
-        for _ in 0..20 {
-            let _ = self.process.try_wait();
-            match std::fs::remove_dir_all(&self.profile) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
-                }
-                _ => return,
+        for _ in 0..40 {
+            let is_over = !matches!(self.process.try_wait(), Ok(None));
+            let _ = std::fs::remove_dir_all(&self.profile);
+            if is_over && !self.profile.exists() {
+                return;
             }
+            std::thread::sleep(std::time::Duration::from_millis(50));
         }
     }
 }

@@ -50,8 +50,8 @@ pub(crate) struct Share {
     pub(crate) numbers: Vec<u32>,
 }
 
-/// Chromium opens 255 WebSockets in a page.
-pub(crate) const CLIENTS_MAX: usize = 200;
+/// Each client of a page has a WebAssembly memory of its own, for which Chromium reserves addresses: 124 fit into a process.
+pub(crate) const CLIENTS_MAX: usize = 100;
 /// Each takes some hundred MB, and a second of a core to start.
 const BROWSERS_MAX: usize = 16;
 /// How long a browser may take to show its page.
