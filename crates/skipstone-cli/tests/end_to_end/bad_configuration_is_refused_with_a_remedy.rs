@@ -24,7 +24,7 @@ fn flags_that_make_no_sense() {
     refused(&["stress", "-d", "forever"], &["--duration"]);
     refused(&["stress", "-c", "0"], &["a run has 1 to"]);
     refused(&["stress", "-c", "many"], &["--clients"]);
-    refused(&["stress", "--mix", "quic=1"], &["there are udp, dtls, ws, wss and tcp"]);
+    refused(&["stress", "--mix", "quic=1"], &["there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"]);
     refused(&["stress", "--mix", "udp=5", "-c", "7"], &["7"]);
     refused(&["stress", "--size", "5"], &["the smallest size is 20"]);
     refused(&["stress", "--size", "2MiB"], &["the largest size is"]);

@@ -48,7 +48,8 @@ fn flags_that_make_no_sense_are_refused() {
         (["--seeds", "5"], "looks like 0..300"),
         (["--minutes", "0.1"], "0.5 to 60 simulated minutes"),
         (["--transports", "skipstone"], "takes part in any case"),
-        (["--transports", "tcp"], "no transport \"tcp\""),
+        (["--transports", "tcp"], "tcp has a clock and sockets of its own"),
+        (["--transports", "carrier-pigeon"], "no transport \"carrier-pigeon\""),
     ] {
         let seeds: &[&str] = if flags[0] == "--seeds" { &[] } else { &["--seeds", "0..1"] };
         let ended = run(&[&["sweep"], seeds, &flags].concat());
