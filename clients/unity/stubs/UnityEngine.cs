@@ -67,12 +67,17 @@ namespace UnityEngine
         public static void Log(object message) { }
         public static void LogWarning(object message) { }
         public static void LogWarning(object message, Object context) { }
-        public static void LogError(object message) { }
-        public static void LogError(object message, Object context) { }
+        public static void LogError(object message) => Application.Log(message, LogType.Error);
+        public static void LogError(object message, Object context) => Application.Log(message, LogType.Error);
     }
+
+    public enum LogType { Error, Assert, Warning, Log, Exception }
 
     public static class Application
     {
+        public delegate void LogCallback(string condition, string stackTrace, LogType type);
+        public static event LogCallback logMessageReceived;
+        internal static void Log(object message, LogType type) => logMessageReceived?.Invoke(message.ToString(), "", type);
         public static bool isPlaying => true;
         public static bool runInBackground { get; set; }
         public static int targetFrameRate { get; set; }

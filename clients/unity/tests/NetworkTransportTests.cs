@@ -15,6 +15,9 @@ namespace Skipstone.Unity.Tests
     {
         protected static readonly ArraySegment<byte> Ping = new ArraySegment<byte>(new byte[] { 0, 1, 2, 3 }, 1, 3);
 
+        // More than a message may have, whatever the library's limit.
+        protected static readonly ArraySegment<byte> TooLong = new ArraySegment<byte>(new byte[32 << 20]);
+
         // A port that was free a moment ago.
         protected static TransportSettings Settings()
         {
@@ -24,7 +27,7 @@ namespace Skipstone.Unity.Tests
 
         protected static T Component<T>() where T : MonoBehaviour, new() => new GameObject("network").AddComponent<T>();
 
-        protected static void Until(Func<bool> isSo, Action frame)
+        internal static void Until(Func<bool> isSo, Action frame)
         {
             var clock = Stopwatch.StartNew();
             while (!isSo())
@@ -68,6 +71,39 @@ namespace Skipstone.Unity.Tests
             server.DisconnectRemoteClient(1);
             Until(() => seen.Contains("client 0 Disconnect ") && seen.Contains("server 1 Disconnect "), Frame);
             client.Shutdown();
+            server.Shutdown();
+        }
+
+        [Test]
+        public void A_reliable_message_that_is_refused_disconnects()
+        {
+            var server = Component<SkipstoneNetcodeTransport>();
+            server.Settings = Settings();
+            Assert.IsTrue(server.StartServer());
+            for (ulong id = 1; id <= 2; id++)
+            {
+                var client = Component<SkipstoneNetcodeTransport>();
+                client.Settings = server.Settings;
+                Assert.IsTrue(client.StartClient());
+                var seen = new List<string>();
+                void Frame()
+                {
+                    Take(server, "server", seen, echo: false);
+                    Take(client, "client", seen, echo: false);
+                    server.PostLateUpdate();
+                }
+                Until(() => seen.Count(line => line.Contains("Connect")) == 2, Frame);
+                client.Send(0, TooLong, Netcode.NetworkDelivery.Unreliable);
+                server.Send(id, TooLong, Netcode.NetworkDelivery.Unreliable);
+                Frame();
+                Assert.AreEqual(2, seen.Count, "an unreliable one does not");
+                if (id == 1) client.Send(0, TooLong, Netcode.NetworkDelivery.ReliableFragmentedSequenced);
+                else server.Send(id, TooLong, Netcode.NetworkDelivery.ReliableFragmentedSequenced);
+                Until(() => seen.Contains("client 0 Disconnect ") && seen.Contains("server " + id + " Disconnect "), Frame);
+                client.Send(0, Ping, Netcode.NetworkDelivery.Reliable);
+                Assert.AreEqual(0, client.GetCurrentRtt(0));
+                client.Shutdown();
+            }
             server.Shutdown();
         }
 
@@ -139,6 +175,43 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
+        public void A_reliable_message_that_is_refused_disconnects()
+        {
+            var server = Component<SkipstoneMirrorTransport>();
+            server.Settings = Settings();
+            var seen = new List<string>();
+            server.OnServerConnectedWithAddress = (id, _) => seen.Add("server " + id + " joined");
+            server.OnServerDisconnected = id => seen.Add("server " + id + " left");
+            server.OnServerError = (id, error, _) => seen.Add("server " + id + " " + error);
+            server.ServerStart();
+            for (int id = 1; id <= 2; id++)
+            {
+                seen.Clear();
+                var client = Component<SkipstoneMirrorTransport>();
+                client.Settings = server.Settings;
+                client.OnClientConnected = () => seen.Add("client joined");
+                client.OnClientDisconnected = () => seen.Add("client left");
+                client.OnClientError = (error, _) => seen.Add("client " + error);
+                client.ClientConnect("127.0.0.1");
+                void Frame()
+                {
+                    client.ClientEarlyUpdate();
+                    server.ServerEarlyUpdate();
+                    server.ServerLateUpdate();
+                }
+                Until(() => seen.Contains("client joined") && seen.Contains("server " + id + " joined"), Frame);
+                if (id == 1) client.ClientSend(TooLong);
+                else server.ServerSend(id, TooLong);
+                Assert.AreEqual((id == 1 ? "client" : "server 2") + " InvalidSend", seen.Last());
+                Assert.IsFalse(seen.Contains("client left"), "not in the midst of sending");
+                Until(() => seen.Contains("client left") && seen.Contains("server " + id + " left"), Frame);
+                Assert.IsFalse(client.ClientConnected());
+                client.Shutdown();
+            }
+            server.Shutdown();
+        }
+
+        [Test]
         public void An_address_that_cannot_be_is_an_error_and_an_end()
         {
             var client = Component<SkipstoneMirrorTransport>();
@@ -186,6 +259,38 @@ namespace Skipstone.Unity.Tests
             Until(() => server.GetConnectionState(1) == FishNet.Transporting.RemoteConnectionState.Stopped, Frame);
             server.Shutdown();
             Assert.AreEqual(FishNet.Transporting.LocalConnectionState.Stopped, server.GetConnectionState(true));
+        }
+
+        [Test]
+        public void A_reliable_message_that_is_refused_disconnects()
+        {
+            var server = Component<SkipstoneFishNetTransport>();
+            server.Settings = Settings();
+            Assert.IsTrue(server.StartConnection(true));
+            for (int id = 1; id <= 2; id++)
+            {
+                var client = Component<SkipstoneFishNetTransport>();
+                client.Settings = server.Settings;
+                Assert.IsTrue(client.StartConnection(false));
+                void Frame()
+                {
+                    server.IterateIncoming(true);
+                    client.IterateIncoming(false);
+                    server.IterateOutgoing(true);
+                }
+                bool isClient() => client.GetConnectionState(false) == FishNet.Transporting.LocalConnectionState.Started;
+                bool isServed() => server.GetConnectionState(id) == FishNet.Transporting.RemoteConnectionState.Started;
+                Until(() => isClient() && isServed(), Frame);
+                client.SendToServer(1, TooLong);
+                server.SendToClient(1, TooLong, id);
+                Frame();
+                Assert.IsTrue(isClient() && isServed(), "an unreliable one does not");
+                if (id == 1) client.SendToServer(0, TooLong);
+                else server.SendToClient(0, TooLong, id);
+                Until(() => !isClient() && !isServed(), Frame);
+                client.Shutdown();
+            }
+            server.Shutdown();
         }
     }
 }

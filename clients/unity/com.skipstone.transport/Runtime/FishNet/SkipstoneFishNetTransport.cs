@@ -57,13 +57,13 @@ namespace Skipstone.Unity
         /// <inheritdoc/>
         public override void SendToServer(byte channelId, ArraySegment<byte> segment)
         {
-            if (client != null) Report(client.Send(ChannelOf(channelId), segment), segment.Count);
+            if (client != null) Report(client.SendOrEnd(ChannelOf(channelId), segment), segment.Count);
         }
 
         /// <inheritdoc/>
         public override void SendToClient(byte channelId, ArraySegment<byte> segment, int connectionId)
         {
-            if (Server != null) Report(Server.Send(connectionId, ChannelOf(channelId), segment), segment.Count);
+            if (Server != null) Report(Server.SendOrEnd(connectionId, ChannelOf(channelId), segment), segment.Count);
         }
 
         /// <inheritdoc/>
@@ -212,7 +212,8 @@ namespace Skipstone.Unity
 
         private void Report(Status status, int bytes)
         {
-            if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer)
+            // A peer that has just gone is no news: its end is among the events.
+            if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone)
                 Debug.LogError("a message of " + bytes + " bytes was not sent: " + status, this);
         }
 

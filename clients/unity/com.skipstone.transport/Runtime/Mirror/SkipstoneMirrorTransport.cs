@@ -58,7 +58,7 @@ namespace Skipstone.Unity
         /// <inheritdoc/>
         public override void ClientSend(ArraySegment<byte> segment, int channelId = Channels.Reliable)
         {
-            Status status = client == null ? Status.NotConnected : client.Send(ChannelOf(channelId), segment);
+            Status status = client == null ? Status.NotConnected : client.SendOrEnd(ChannelOf(channelId), segment);
             if (status == Status.Ok) OnClientDataSent?.Invoke(segment, channelId);
             else OnClientError?.Invoke(ErrorOf(status), "a message of " + segment.Count + " bytes was not sent: " + status);
         }
@@ -119,7 +119,7 @@ namespace Skipstone.Unity
         /// <inheritdoc/>
         public override void ServerSend(int connectionId, ArraySegment<byte> segment, int channelId = Channels.Reliable)
         {
-            Status status = Server == null ? Status.NotConnected : Server.Send(connectionId, ChannelOf(channelId), segment);
+            Status status = Server == null ? Status.NotConnected : Server.SendOrEnd(connectionId, ChannelOf(channelId), segment);
             if (status == Status.Ok) OnServerDataSent?.Invoke(connectionId, segment, channelId);
             else OnServerError?.Invoke(connectionId, ErrorOf(status), "a message of " + segment.Count + " bytes was not sent: " + status);
         }

@@ -63,10 +63,10 @@ namespace Skipstone.Unity
         public override void Send(ulong clientId, ArraySegment<byte> payload, NetworkDelivery networkDelivery)
         {
             ushort channel = ChannelOf(networkDelivery);
-            Status status = Server != null ? Server.Send((int)clientId, channel, payload)
-                : client != null ? client.Send(channel, payload) : Status.NotConnected;
+            Status status = Server != null ? Server.SendOrEnd((int)clientId, channel, payload)
+                : client != null ? client.SendOrEnd(channel, payload) : Status.NotConnected;
             // A peer that has just gone is no news: its end is among the events.
-            if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer)
+            if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone)
                 Debug.LogError("a message of " + payload.Count + " bytes was not sent: " + status, this);
         }
 

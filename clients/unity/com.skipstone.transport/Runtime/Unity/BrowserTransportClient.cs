@@ -28,19 +28,17 @@ namespace Skipstone.Unity
         private static extern void SkipstoneWeb_Close(int id);
 
         /// <summary>Begins to connect to an <c>https://</c>, <c>wss://</c> or <c>ws://</c> URL.</summary>
+        /// <exception cref="SkipstoneException">The page has no browser client, or that does not take the URL.</exception>
         public BrowserTransportClient(string url, byte[] token)
         {
             byte[] text = Encoding.UTF8.GetBytes(url);
             fixed (byte* urlBytes = text)
             fixed (byte* tokenBytes = token)
-                id = SkipstoneWeb_Connect(urlBytes, text.Length, tokenBytes, token == null ? 0 : token.Length);
-            if (id == (int)Status.NotBuilt)
-                throw new InvalidOperationException("the page has no browser client: set window.Skipstone to the module skipstone.js before the game connects");
-            if (id < 0) throw new ArgumentException("the browser client does not take the URL " + url + "; its console says why", nameof(url));
+                id = BrowserRefusal.Check(SkipstoneWeb_Connect(urlBytes, text.Length, tokenBytes, token == null ? 0 : token.Length), url);
         }
 
         /// <inheritdoc/>
-        public override bool TryTake(out TransportEvent happened)
+        protected override bool Take(out TransportEvent happened)
         {
             happened = TransportEvent.Empty;
             if (isDisposed) return false;

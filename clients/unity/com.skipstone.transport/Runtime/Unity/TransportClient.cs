@@ -19,11 +19,39 @@ namespace Skipstone.Unity
         /// <summary>Whether messages can be sent.</summary>
         public bool IsConnected { get; protected set; }
 
+        // Why SendOrEnd ended the connection, and whether that was told.
+        private string broken;
+        private bool isEndTold;
+
         /// <summary>Takes the next event. Its payload stays until the next call.</summary>
-        public abstract bool TryTake(out TransportEvent happened);
+        public bool TryTake(out TransportEvent happened)
+        {
+            if (broken == null) return Take(out happened);
+            happened = TransportEvent.Empty;
+            happened.Kind = TransportEventKind.Disconnected;
+            happened.Reason = broken;
+            bool isNews = !isEndTold;
+            isEndTold = true;
+            return isNews;
+        }
+
+        /// <summary>Takes the next event of the connection itself.</summary>
+        protected abstract bool Take(out TransportEvent happened);
 
         /// <summary>Sends a message; its bytes are copied.</summary>
         public abstract Status Send(ushort channel, ArraySegment<byte> payload);
+
+        /// <summary>The same for a caller that does not try again: a message that a reliable channel of <see cref="TransportChannels"/>
+        /// refuses ends the connection, as the server would wait for it in vain. <see cref="TryTake"/> tells of the end.</summary>
+        public Status SendOrEnd(ushort channel, ArraySegment<byte> payload)
+        {
+            if (broken != null) return Status.NotConnected;
+            Status status = Send(channel, payload);
+            if (!TransportChannels.IsBroken(channel, status)) return status;
+            broken = "a message of " + payload.Count + " bytes was refused on a reliable channel: " + status;
+            Dispose();
+            return status;
+        }
 
         /// <summary>Smoothed round-trip time; zero if it is not known yet.</summary>
         public abstract TimeSpan Rtt { get; }
@@ -39,6 +67,7 @@ namespace Skipstone.Unity
         private EventBatch batch;
         private int next;
         private byte[] scratch = new byte[2048];
+        private bool isDisposed;
 
         /// <summary>Begins to connect.</summary>
         public NativeTransportClient(string url, byte[] token) => client = Client.Connect(url, token);
@@ -47,9 +76,9 @@ namespace Skipstone.Unity
         public NativeTransportClient(Client client) => this.client = client ?? throw new ArgumentNullException(nameof(client));
 
         /// <inheritdoc/>
-        public override bool TryTake(out TransportEvent happened)
+        protected override bool Take(out TransportEvent happened)
         {
-            while (true)
+            while (!isDisposed)
             {
                 if (next == batch.Count)
                 {
@@ -89,14 +118,17 @@ namespace Skipstone.Unity
         }
 
         /// <inheritdoc/>
-        public override Status Send(ushort channel, ArraySegment<byte> payload) => client.TrySend(channel, payload, out _);
+        public override Status Send(ushort channel, ArraySegment<byte> payload) =>
+            isDisposed ? Status.BadHandle : client.TrySend(channel, payload, out _);
 
         /// <inheritdoc/>
-        public override TimeSpan Rtt => client.TryReadOverview(out Overview overview) ? overview.Rtt : TimeSpan.Zero;
+        public override TimeSpan Rtt => !isDisposed && client.TryReadOverview(out Overview overview) ? overview.Rtt : TimeSpan.Zero;
 
         /// <inheritdoc/>
         public override void Dispose()
         {
+            if (isDisposed) return;
+            isDisposed = true;
             IsConnected = false;
             try
             {
@@ -104,7 +136,7 @@ namespace Skipstone.Unity
             }
             catch (ObjectDisposedException)
             {
-                // A second Dispose has nothing to do.
+                // Whoever gave it has disposed it.
             }
             catch (SkipstoneException error) when (error.Status == Status.BadHandle || error.Status == Status.DriverGone)
             {

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using UnityEngine;
 
 namespace Skipstone.Unity
 {
@@ -13,6 +14,7 @@ namespace Skipstone.Unity
         private int next;
         private int newest;
         private byte[] scratch = new byte[2048];
+        private bool isFailureReported;
 
         /// <summary>Begins to serve. The table of channels should be <see cref="TransportChannels.Table"/>.</summary>
         public TransportServer(ServerConfig config) => Native = Server.Start(config);
@@ -91,26 +93,63 @@ namespace Skipstone.Unity
             {
                 // It has gone meanwhile; its end follows.
             }
+            catch (SkipstoneException error) when (error.Status == Status.DriverGone)
+            {
+                ReportFailure();
+            }
+        }
+
+        // Of a driver that is gone every call says so, in every frame. The ends of its clients are among the events.
+        private void ReportFailure()
+        {
+            if (isFailureReported) return;
+            isFailureReported = true;
+            Debug.LogError("Skipstone's server has failed: " + Native.Failure);
         }
 
         /// <summary>Sends a message to a client; its bytes are copied. It leaves at the next <see cref="Flush"/>.</summary>
         public Status Send(int connection, ushort channel, ArraySegment<byte> payload) =>
             peers.TryGetValue(connection, out PeerId peer) ? Native.TrySend(peer, channel, payload, out _) : Status.UnknownPeer;
 
-        /// <summary>Sends what was queued.</summary>
-        public void Flush() => Native.Flush();
+        /// <summary>The same for a caller that does not try again: a message that a reliable channel of <see cref="TransportChannels"/>
+        /// refuses ends the client's connection, as the client would wait for it in vain. <see cref="TryTake"/> tells of the end.</summary>
+        public Status SendOrEnd(int connection, ushort channel, ArraySegment<byte> payload)
+        {
+            Status status = Send(connection, channel, payload);
+            if (TransportChannels.IsBroken(channel, status))
+                Disconnect(connection, "a message of " + payload.Count + " bytes was refused on a reliable channel: " + status);
+            return status;
+        }
+
+        /// <summary>Sends what was queued. A server whose driver has failed reports that once, to Unity's console.</summary>
+        public void Flush()
+        {
+            try
+            {
+                Native.Flush();
+            }
+            catch (SkipstoneException error) when (error.Status == Status.DriverGone)
+            {
+                ReportFailure();
+            }
+        }
 
         /// <summary>Ends a client's connection, after what was queued for it. False if there is no such client.</summary>
-        public bool Disconnect(int connection)
+        public bool Disconnect(int connection, string reason = "")
         {
             if (!peers.TryGetValue(connection, out PeerId peer)) return false;
             try
             {
-                Native.Close(peer, CloseCode.Kicked, "", TimeSpan.FromSeconds(1));
+                Native.Close(peer, CloseCode.Kicked, reason, TimeSpan.FromSeconds(1));
                 return true;
             }
-            catch (SkipstoneException error) when (error.Status == Status.NotConnected || error.Status == Status.UnknownPeer)
+            catch (SkipstoneException error) when (error.Status == Status.NotConnected || error.Status == Status.UnknownPeer || error.Status == Status.BadHandle)
             {
+                return false;
+            }
+            catch (SkipstoneException error) when (error.Status == Status.DriverGone)
+            {
+                ReportFailure();
                 return false;
             }
         }

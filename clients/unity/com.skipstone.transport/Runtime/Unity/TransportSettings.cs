@@ -76,5 +76,11 @@ namespace Skipstone.Unity
             new ChannelRule(UnreliableSequenced, DeliveryMode.UnreliableSequenced),
             new ChannelRule(ReliableUnordered, DeliveryMode.ReliableUnordered),
         };
+
+        // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this one is missing.
+        internal static bool IsBroken(ushort channel, Status status) =>
+            (channel == ReliableOrdered || channel == ReliableUnordered)
+            // Of a peer that is gone the events tell.
+            && status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone;
     }
 }

@@ -8,6 +8,8 @@ namespace Skipstone.Unity.Tests
 {
     public class TransportTests
     {
+        private static readonly ArraySegment<byte> TooLong = new ArraySegment<byte>(new byte[2001]);
+
         private TransportServer server;
         private TransportClient client;
         private readonly Queue<TransportEvent> atTheServer = new Queue<TransportEvent>();
@@ -19,6 +21,7 @@ namespace Skipstone.Unity.Tests
             atTheServer.Clear();
             ServerConfig config = ServerConfig.Offline();
             config.Channels = TransportChannels.Table;
+            config.MessageBytesMax = 2000;
             server = new TransportServer(config);
             client = new NativeTransportClient(server.Native.ConnectLocal(Encoding.UTF8.GetBytes("Ann")));
         }
@@ -75,6 +78,64 @@ namespace Skipstone.Unity.Tests
             };
             Assert.AreEqual(CloseCode.Refused, Next(TransportEventKind.Disconnected, false).Code);
             Assert.AreEqual(("Ann", 0), (asked, server.Count));
+        }
+
+        [Test]
+        public void A_client_whose_reliable_message_is_refused_ends_and_says_so_once()
+        {
+            Next(TransportEventKind.Connected, true);
+            Next(TransportEventKind.Connected, false);
+            Assert.AreEqual(Status.TooLong, client.SendOrEnd(TransportChannels.Unreliable, TooLong));
+            Assert.AreEqual(Status.TooLong, client.Send(TransportChannels.ReliableOrdered, TooLong));
+            Assert.AreEqual(Status.Ok, client.SendOrEnd(TransportChannels.ReliableOrdered, new ArraySegment<byte>(new byte[1])));
+            Assert.AreEqual(Status.TooLong, client.SendOrEnd(TransportChannels.ReliableOrdered, TooLong));
+            Assert.AreEqual((false, Status.NotConnected), (client.IsConnected, client.SendOrEnd(TransportChannels.ReliableOrdered, default)));
+            Assert.IsTrue(client.TryTake(out TransportEvent end));
+            Assert.AreEqual(TransportEventKind.Disconnected, end.Kind);
+            StringAssert.Contains("TooLong", end.Reason);
+            Assert.IsFalse(client.TryTake(out _));
+            Assert.AreEqual(TimeSpan.Zero, client.Rtt);
+            Assert.AreEqual(1, Next(TransportEventKind.Disconnected, true).Connection);
+        }
+
+        [Test]
+        public void A_server_ends_the_client_to_which_a_reliable_message_is_refused()
+        {
+            Next(TransportEventKind.Connected, true);
+            Next(TransportEventKind.Connected, false);
+            Assert.AreEqual(Status.TooLong, server.SendOrEnd(1, TransportChannels.UnreliableSequenced, TooLong));
+            Assert.AreEqual(Status.Ok, server.SendOrEnd(1, TransportChannels.ReliableUnordered, new ArraySegment<byte>(new byte[7])));
+            Assert.AreEqual(Status.TooLong, server.SendOrEnd(1, TransportChannels.ReliableUnordered, TooLong));
+            Assert.AreEqual(Status.NotConnected, server.SendOrEnd(1, TransportChannels.ReliableUnordered, new ArraySegment<byte>(new byte[8])));
+            Assert.AreEqual(7, Next(TransportEventKind.Message, false).Payload.Count, "what came before it arrives");
+            TransportEvent end = Next(TransportEventKind.Disconnected, false);
+            Assert.AreEqual(CloseCode.Kicked, end.Code);
+            StringAssert.Contains("TooLong", end.Reason);
+            Assert.AreEqual(1, Next(TransportEventKind.Disconnected, true).Connection);
+        }
+
+        [Test]
+        public void A_refusal_of_any_kind_breaks_a_reliable_channel_and_no_other()
+        {
+            foreach (Status status in new[] { Status.DriverBusy, Status.QueueFull, Status.TooLong, Status.NoSuchChannel, Status.Internal })
+            {
+                Assert.IsTrue(TransportChannels.IsBroken(TransportChannels.ReliableOrdered, status), status.ToString());
+                Assert.IsTrue(TransportChannels.IsBroken(TransportChannels.ReliableUnordered, status), status.ToString());
+                Assert.IsFalse(TransportChannels.IsBroken(TransportChannels.Unreliable, status), status.ToString());
+                Assert.IsFalse(TransportChannels.IsBroken(TransportChannels.UnreliableSequenced, status), status.ToString());
+            }
+            foreach (Status status in new[] { Status.Ok, Status.NotConnected, Status.UnknownPeer, Status.DriverGone })
+                Assert.IsFalse(TransportChannels.IsBroken(TransportChannels.ReliableOrdered, status), status.ToString());
+        }
+
+        [Test]
+        public void A_page_that_refuses_a_client_throws_what_the_native_client_throws()
+        {
+            Assert.AreEqual(3, BrowserRefusal.Check(3, "https://a"));
+            Assert.AreEqual(Status.NotBuilt, Assert.Throws<SkipstoneException>(() => BrowserRefusal.Check(-11, "https://a")).Status);
+            SkipstoneException refusal = Assert.Throws<SkipstoneException>(() => BrowserRefusal.Check(-13, "http://a"));
+            Assert.AreEqual(Status.BadUrl, refusal.Status);
+            StringAssert.Contains("http://a", refusal.Message);
         }
 
         [Test]
