@@ -278,6 +278,38 @@ static void every_status_has_a_name(void) {
     CHECK(strcmp(skipstone_status_name(12345), "an unknown status") == 0);
 }
 
+static void figures_of_connections_stand_at_the_distance_that_the_caller_states(void) {
+    /* A program of a later version, whose structure is longer. */
+    struct {
+        SkipstoneOverview known;
+        uint64_t later;
+    } overviews[2];
+    SkipstoneServer server = offline();
+    uint32_t count = 0;
+    SkipstonePeer peers[2];
+    for (int i = 0; i < 2; i++) {
+        peers[i] = let_in(server, local_client(server));
+    }
+    memset(overviews, 0xff, sizeof overviews);
+    overviews[0].known.size = sizeof overviews[0];
+    overviews[1].known.size = sizeof(SkipstoneOverview);
+    for (int round = 0; count < 2; round++) {
+        CHECK(round < 10000);
+        CHECK_OK(skipstone_server_overviews(server, NULL, 0, &count));
+        CHECK_OK(skipstone_wait(server, 1000));
+    }
+    CHECK_FAILS(skipstone_server_overviews(server, &overviews[0].known, 2, &count), SKIPSTONE_STATUS_BAD_SIZE, "[1].size");
+    overviews[1].known.size = sizeof overviews[1];
+    CHECK_OK(skipstone_server_overviews(server, &overviews[0].known, 2, &count));
+    CHECK(count == 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK(overviews[i].known.size == sizeof overviews[i] && overviews[i].later == 0);
+        CHECK(overviews[i].known.peer == peers[0] || overviews[i].known.peer == peers[1]);
+    }
+    CHECK(overviews[0].known.peer != overviews[1].known.peer);
+    CHECK_OK(skipstone_release_all());
+}
+
 int main(void) {
     RUN(null_pointers);
     RUN(unaligned_pointers);
@@ -289,5 +321,6 @@ int main(void) {
     RUN(configurations_that_are_impossible);
     RUN(moments_that_are_wrong);
     RUN(every_status_has_a_name);
+    RUN(figures_of_connections_stand_at_the_distance_that_the_caller_states);
     return 0;
 }

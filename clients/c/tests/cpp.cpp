@@ -2,6 +2,7 @@
 #include <skipstone.hpp>
 
 #include <iostream>
+#include <thread>
 #include <type_traits>
 
 using namespace skipstone;
@@ -90,6 +91,42 @@ static void objects_end_their_handles() {
     CHECK(skipstone_flush(handle) == SKIPSTONE_STATUS_BAD_HANDLE);
 }
 
+static void a_stop_that_is_refused_leaves_the_server() {
+    Server server{ServerConfig()};
+    Client client(server, "token");
+    for (bool is_server : {true, false}) {
+        try {
+            is_server ? server.stop(0, "\xff") : client.close(0, "\xff");
+            CHECK(false);
+        } catch (const Error &error) {
+            CHECK(error.status() == SKIPSTONE_STATUS_NOT_UTF8);
+        }
+    }
+    CHECK(server && client);
+    client.close();
+    server.stop();
+    CHECK(!server && !client);
+}
+
+static void a_poll_that_is_refused_leaves_the_events_of_another_thread() {
+    Server server{ServerConfig()};
+    Client client(server, "");
+    server.wait(10s);
+    Events events = server.poll(1);
+    CHECK(events.size() == 1 && events.begin()->kind == SKIPSTONE_EVENT_KIND_REQUESTED);
+    CHECK(events.begin()->data == nullptr && events.begin()->text().empty());
+    Status status = SKIPSTONE_STATUS_OK;
+    std::thread([&] {
+        try {
+            server.poll(100000);
+        } catch (const Error &error) {
+            status = error.status();
+        }
+    }).join();
+    CHECK(status == SKIPSTONE_STATUS_WRONG_THREAD);
+    CHECK(events.begin()->kind == SKIPSTONE_EVENT_KIND_REQUESTED && events.begin()->address[0] != 0);
+}
+
 static void figures() {
     Server server{ServerConfig()};
     CHECK(server.stats().sent.messages == 0);
@@ -103,5 +140,7 @@ int main() {
     RUN(an_echo);
     RUN(errors_are_exceptions_with_a_remedy);
     RUN(objects_end_their_handles);
+    RUN(a_stop_that_is_refused_leaves_the_server);
+    RUN(a_poll_that_is_refused_leaves_the_events_of_another_thread);
     RUN(figures);
 }

@@ -176,11 +176,12 @@ static void a_pinned_server_is_trusted_and_another_is_not(void) {
 static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
     SkipstoneServerConfig config;
     Game game;
-    SkipstonePeer first;
+    SkipstonePeer first, own, own_again;
     defaults(&config);
     start(&game, &config);
     connect_to(&game, NULL);
     first = game.peer;
+    CHECK_OK(skipstone_client_peer(game.client, &own));
     CHECK_OK(skipstone_server_close(game.server, game.peer, 42, "the match is over, caf\xc3\xa9", 1000000));
     UNTIL(&game, game.is_closed == 3);
     CHECK(game.close_code == 42 && game.closed_by == SKIPSTONE_CLOSED_BY_PEER);
@@ -189,6 +190,8 @@ static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
     CHECK_OK(skipstone_client_reconnect(game.client));
     UNTIL(&game, game.is_connected == 3);
     CHECK(game.peer != first);
+    CHECK_OK(skipstone_client_peer(game.client, &own_again));
+    CHECK(own_again == own);
     game.is_closed = 0;
     CHECK_OK(skipstone_server_kick(game.server, game.peer, NULL));
     UNTIL(&game, game.is_closed == 3);

@@ -120,6 +120,39 @@ static void a_thread_hands_polling_over(void) {
     CHECK_OK(skipstone_release_all());
 }
 
+static void *close_client(void *unused) {
+    (void)unused;
+    CHECK_OK(skipstone_client_close(client, 0, NULL, 0));
+    return NULL;
+}
+
+static void a_client_that_another_thread_closes_between_polls_leaves_their_events(void) {
+    enum { ROUNDS = 50, MESSAGES = 40, BYTES = 500 };
+    uint8_t message[BYTES];
+    memset(message, 0x5a, sizeof message);
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_t closing;
+        SkipstoneStatus status = SKIPSTONE_STATUS_OK;
+        connect_both();
+        for (int k = 0; k < MESSAGES; k++) {
+            CHECK_OK(skipstone_server_send(server, peer, 0, message, sizeof message, 0, NULL));
+        }
+        CHECK_OK(skipstone_flush(server));
+        CHECK(pthread_create(&closing, NULL, close_client, NULL) == 0);
+        while (status == SKIPSTONE_STATUS_OK) {
+            SkipstoneEvent event;
+            uint32_t count;
+            status = skipstone_poll(client, &event, 1, &count);
+            CHECK(status == SKIPSTONE_STATUS_OK || (status == SKIPSTONE_STATUS_BAD_HANDLE && count == 0));
+            for (int again = 0; count == 1 && event.kind == SKIPSTONE_EVENT_KIND_MESSAGE && again < 10; again++) {
+                CHECK(event.length == BYTES && memcmp(event.data, message, BYTES) == 0);
+            }
+        }
+        CHECK(pthread_join(closing, NULL) == 0);
+        CHECK_OK(skipstone_release_all());
+    }
+}
+
 static void *wait_long(void *unused) {
     (void)unused;
     SkipstoneStatus status = skipstone_wait(server, 60000000);
@@ -142,6 +175,7 @@ static void a_thread_that_waits_holds_nobody_up(void) {
 int main(void) {
     RUN(several_threads_send);
     RUN(events_belong_to_the_thread_that_polled);
+    RUN(a_client_that_another_thread_closes_between_polls_leaves_their_events);
     RUN(a_thread_hands_polling_over);
     RUN(a_thread_that_waits_holds_nobody_up);
     return 0;

@@ -491,7 +491,7 @@ typedef uint32_t SkipstoneViolation;
 // A server or a client.
 typedef uint64_t SkipstoneHandle;
 
-// A connection, as its handle knows it. Never used for another one.
+// A connection, as its handle knows it. A server never uses it for another one; a client's stays when it connects again.
 typedef uint64_t SkipstonePeer;
 
 // Counters of one direction.
@@ -738,7 +738,7 @@ typedef struct SkipstoneEvent {
   uint16_t detail;
   // The connection.
   uint64_t peer;
-  // A message's bytes, a token, or the reason of an end.
+  // A message's bytes, a token, or the reason of an end; NULL if `length` is 0.
   const uint8_t *data;
   // Bytes of `data`.
   uint32_t length;
@@ -936,8 +936,8 @@ SkipstoneStatus skipstone_client_connect_local(SkipstoneServer server,
                                                SkipstoneClient *client);
 
 // Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Wait before
-// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have another
-// `peer`.
+// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
+// same `peer` as those of the first.
 SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
 
 // Ends the connection, and the handle with it. Queued reliable messages have `linger_us` to arrive first; the call returns when

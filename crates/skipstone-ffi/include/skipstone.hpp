@@ -254,9 +254,12 @@ public:
 
     // The events that there are, up to `limit`.
     Events poll(std::size_t limit = 256) {
-        events_.resize(limit);
+        // Not into the events of the last poll: another thread reads them if this call is refused.
+        static thread_local std::vector<Event> spare;
+        spare.resize(limit);
         std::uint32_t count = 0;
-        check(skipstone_poll(handle_, events_.data(), static_cast<std::uint32_t>(limit), &count));
+        check(skipstone_poll(handle_, spare.data(), static_cast<std::uint32_t>(limit), &count));
+        events_.swap(spare);
         return {events_.data(), count};
     }
     // Gives the events of the last poll back, so that another thread may poll.
@@ -294,6 +297,14 @@ public:
 protected:
     static std::uint64_t micros(Microseconds span) noexcept {
         return span.count() < 0 ? 0 : static_cast<std::uint64_t>(span.count());
+    }
+
+    // Forgets the handle if it has ended by that call. One that failed otherwise is still there.
+    Status ended(Status status) noexcept {
+        if (status == SKIPSTONE_STATUS_OK || status == SKIPSTONE_STATUS_BAD_HANDLE) {
+            handle_ = 0;
+        }
+        return status;
     }
 
     SkipstoneHandle handle_ = 0;
@@ -382,7 +393,7 @@ public:
     }
     // Ends every connection and the server.
     void stop(std::uint64_t code = 0, const std::string &reason = {}, Microseconds linger = Microseconds(0)) {
-        check(skipstone_server_stop(std::exchange(handle_, 0), code, reason.c_str(), micros(linger)));
+        check(ended(skipstone_server_stop(handle_, code, reason.c_str(), micros(linger))));
     }
 };
 
@@ -436,7 +447,7 @@ public:
     }
     // Ends the connection.
     void close(std::uint64_t code = 0, const std::string &reason = {}, Microseconds linger = Microseconds(0)) {
-        check(skipstone_client_close(std::exchange(handle_, 0), code, reason.c_str(), micros(linger)));
+        check(ended(skipstone_client_close(handle_, code, reason.c_str(), micros(linger))));
     }
 };
 

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
 use library::{Client, ClientConfig, Event, Server, Settings};
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::ThreadId;
 
 /// What a handle stands for.
@@ -44,11 +44,13 @@ pub(crate) struct Held {
     pub(crate) events: Vec<Event>,
     pub(crate) texts: Vec<CString>,
     poller: Option<ThreadId>,
+    /// Gone when the thread that polled has ended.
+    reader: Weak<()>,
 }
 
 impl Held {
     /// Ends what was polled before, by this thread or by nobody.
-    pub(crate) fn begin(&mut self) -> Result<(), Failure> {
+    pub(crate) fn begin(&mut self, reader: Weak<()>) -> Result<(), Failure> {
         let me = std::thread::current().id();
         if self.poller.is_some_and(|poller| poller != me) {
             let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
@@ -56,6 +58,7 @@ impl Held {
             return Err(Failure::new(SkipstoneStatus::WrongThread, text));
         }
         self.poller = Some(me);
+        self.reader = reader;
         self.events.clear();
         self.texts.clear();
         Ok(())
@@ -69,7 +72,12 @@ impl Held {
     /// Whether another thread may still read events.
     pub(crate) fn is_read_elsewhere(&self) -> bool {
         let me = std::thread::current().id();
-        !self.events.is_empty() && self.poller.is_some_and(|poller| poller != me)
+        self.has_reader() && self.poller.is_some_and(|poller| poller != me)
+    }
+
+    /// Whether there are events, and the thread that polled them lives.
+    pub(crate) fn has_reader(&self) -> bool {
+        !self.events.is_empty() && self.reader.strong_count() > 0
     }
 }
 
@@ -85,6 +93,11 @@ impl Slot {
                 "an earlier call with this handle failed by a mistake in Skipstone: release the handle and start anew";
             Failure::new(SkipstoneStatus::Internal, text)
         })
+    }
+
+    /// As [`Slot::lock`], for who ends the handle.
+    pub(crate) fn lock_even_if_failed(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The right to wait for events; an error while another thread has it.

@@ -303,7 +303,10 @@ impl Handle {
             Inner::Stepped(stepped) => owned(stepped).driver.poll_event(),
             Inner::Background(background) => background.poll_event(),
         };
-        let event = event.or_else(|| self.farewell())?;
+        let Some(event) = event.or_else(|| self.farewell()) else {
+            self.note_drained();
+            return None;
+        };
         self.roster.on_event(&event);
         if let Event::Connected { peer, .. } = event {
             // The peer joins here, so that a broadcast reaches only peers whose `Connected` event the application has
@@ -325,6 +328,16 @@ impl Handle {
             let close = Close { by: ClosedBy::Nobody, code: code::CARRIER_LOST, reason: reason.into() };
             Some(Event::Closed { peer, close })
         })
+    }
+
+    /// Polling gave nothing more: who waits beside this handle waits no longer for a driver that is gone.
+    fn note_drained(&self) {
+        if let Inner::Background(background) = &self.inner
+            && self.is_gone()
+            && !self.has_events()
+        {
+            background.shared.is_drained.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Waits until there is an event, for `span` at most. A stepped driver is driven meanwhile.
@@ -517,6 +530,9 @@ impl Drop for Handle {
         {
             // A thread that panicked has already printed the panic.
             let _ = thread.join();
+            // Who waits beside this handle is told of its end, even if the driver ended long before.
+            background.shared.is_drained.store(false, Ordering::SeqCst);
+            background.shared.wakeup.wake();
         }
     }
 }

@@ -19,13 +19,17 @@ impl Waiter {
     /// Waits until there is an event, for `span` at most.
     pub fn wait(&self, span: Duration) {
         if let Some(first) = self.0.first() {
-            first.wakeup.wait(span, || self.0.iter().any(|driver| has_news(driver)));
+            first.wakeup.wait(span, || self.has_news());
         }
     }
-}
 
-fn has_news(driver: &Shared) -> bool {
-    !driver.events.is_empty() || driver.is_over.load(Ordering::SeqCst)
+    /// Whether there are events, or a driver has ended and the application does not know all about that.
+    pub(crate) fn has_news(&self) -> bool {
+        self.0.iter().any(|driver| {
+            let is_over = || driver.is_over.load(Ordering::SeqCst) && !driver.is_drained.load(Ordering::SeqCst);
+            !driver.events.is_empty() || is_over()
+        })
+    }
 }
 
 impl fmt::Debug for Waiter {

@@ -108,10 +108,7 @@ pub extern "C" fn skipstone_release(handle: SkipstoneHandle) -> SkipstoneStatus 
 
 pub(super) fn release(handle: SkipstoneHandle) -> Result<(), Failure> {
     let slot = table::remove(handle)?;
-    kept::keep(handle, &slot);
-    // A handle that failed has nothing left that could be used, and is dropped with its slot.
-    let engine = slot.lock().ok().and_then(|mut state| state.engine.take());
-    drop(engine);
+    drop(kept::end(handle, &slot));
     Ok(())
 }
 

@@ -76,8 +76,8 @@ pub unsafe extern "C" fn skipstone_client_connect_local(
 }
 
 /// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Wait before
-/// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have another
-/// `peer`.
+/// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
+/// same `peer` as those of the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> SkipstoneStatus {
     with(client, |state| {
@@ -111,8 +111,7 @@ pub unsafe extern "C" fn skipstone_client_close(
         // Nothing ends if it is not a client.
         table::find(client)?.lock()?.connection()?;
         let slot = table::remove(client)?;
-        kept::keep(client, &slot);
-        let engine = slot.lock()?.engine.take();
+        let engine = kept::end(client, &slot);
         if let Some(Engine::Client(connection)) = engine {
             connection.client.close(code, reason, Duration::from_micros(linger_us));
         }

@@ -28,8 +28,8 @@ pub unsafe extern "C" fn skipstone_poll(
         raw::check_room("events", events, capacity)?;
         let slot = table::find(handle).inspect_err(|_| kept::give_back(handle))?;
         let mut state = slot.lock()?;
-        state.held.begin()?;
-        if let Engine::Server(server) = state.engine()? {
+        state.held.begin(kept::reader())?;
+        if let Engine::Server(server) = state.engine().inspect_err(|_| kept::give_back(handle))? {
             identity::log_events(server);
         }
         if capacity == 0 {
@@ -147,6 +147,10 @@ fn lend(held: &mut Held, event: Event) -> SkipstoneEvent {
 
 /// The bytes of an event do not move when the event does: they are behind a pointer of its own.
 fn lend_bytes(lent: &mut SkipstoneEvent, bytes: &library::Bytes) {
+    // An empty slice points nowhere, which no runtime of another language should see.
+    if bytes.is_empty() {
+        return;
+    }
     lent.data = bytes.as_ptr();
     // No message is longer than a u32 says.
     lent.length = bytes.len() as u32;

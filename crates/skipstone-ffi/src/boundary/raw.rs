@@ -9,37 +9,40 @@ use std::ffi::{CStr, c_char};
 /// # Safety
 /// It is `repr(C)`, begins with a `u32`, and any bytes in it are a value.
 pub(crate) unsafe trait Sized_: Copy {
-    /// Bytes of its first version: fewer are a mistake.
+    /// Bytes in version 1.0 of the interface: fewer are a mistake. A number that never changes, while the structure grows.
     const SIZE_MIN: usize;
 }
 
+/// Pointers are shorter elsewhere, and on some of those systems nothing fills up a structure's end.
+const IS_64_BIT: bool = size_of::<usize>() == 8;
+
 // SAFETY: integers, floats and raw pointers in `repr(C)`, `size: u32` first.
 unsafe impl Sized_ for SkipstoneServerConfig {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = if IS_64_BIT { 376 } else { 340 };
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneClientConfig {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = if IS_64_BIT { 240 } else { 236 };
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneChannel {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = 36;
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneInboundRule {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = 28;
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneStats {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = 184;
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneOverview {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = 320;
 }
 // SAFETY: as above.
 unsafe impl Sized_ for SkipstoneDriverStats {
-    const SIZE_MIN: usize = size_of::<Self>();
+    const SIZE_MIN: usize = 88;
 }
 
 /// A later version of a structure is no longer than this; what states more was not initialised.
@@ -167,10 +170,7 @@ pub(crate) unsafe fn read_all<T: Sized_>(
         // SAFETY: all are of the first one's size, so there are so many bytes.
         let place = unsafe { pointer.cast::<u8>().add(index * size) }.cast::<T>();
         // SAFETY: the caller's promise.
-        if unsafe { stated_size(name, place) }? != size {
-            let text = format!("{name}[{index}].size differs from that of the first: initialise each of them");
-            return Err(Failure::new(SkipstoneStatus::BadSize, text));
-        }
+        check_same_size(name, index, unsafe { stated_size(name, place) }?, size)?;
         // SAFETY: the caller's promise.
         values.push(unsafe { read(name, place, defaults) }?);
     }
@@ -186,6 +186,34 @@ pub(crate) unsafe fn write<T: Sized_>(name: &str, out: *mut T, value: &T) -> Res
     let size = unsafe { stated_size(name, out) }?;
     // SAFETY: there are `size` bytes.
     unsafe { write_sized(out, value, size) };
+    Ok(())
+}
+
+/// As [`write`], for structures one behind the other, each of the size of the first. Nothing is written if one is wrong.
+///
+/// # Safety
+/// `out` points to `count` structures of which each has as many bytes as its first field says.
+pub(crate) unsafe fn write_all<T: Sized_>(
+    name: &str,
+    out: *mut T,
+    count: u32,
+    values: impl Iterator<Item = T>,
+) -> Result<(), Failure> {
+    if count == 0 {
+        return Ok(());
+    }
+    // SAFETY: there is a first one.
+    let size = unsafe { stated_size(name, out) }?;
+    // SAFETY: all are of the first one's size, so there are so many bytes.
+    let place = |index: usize| unsafe { out.cast::<u8>().add(index * size) }.cast::<T>();
+    for index in 0..count as usize {
+        // SAFETY: the caller's promise.
+        check_same_size(name, index, unsafe { stated_size(name, place(index)) }?, size)?;
+    }
+    for (index, value) in values.take(count as usize).enumerate() {
+        // SAFETY: there are `size` bytes.
+        unsafe { write_sized(place(index), &value, size) };
+    }
     Ok(())
 }
 
@@ -289,6 +317,14 @@ fn check_size<T: Sized_>(name: &str, size: u32) -> Result<(), Failure> {
          function where it has one, and use the header of this library",
         size_of::<T>()
     );
+    Err(Failure::new(SkipstoneStatus::BadSize, text))
+}
+
+fn check_same_size(name: &str, index: usize, size: usize, of_first: usize) -> Result<(), Failure> {
+    if size == of_first {
+        return Ok(());
+    }
+    let text = format!("{name}[{index}].size differs from that of the first: initialise each of them");
     Err(Failure::new(SkipstoneStatus::BadSize, text))
 }
 

@@ -90,8 +90,7 @@ pub unsafe extern "C" fn skipstone_server_stop(
         // Nothing ends if it is not a server.
         table::find(server)?.lock()?.server()?;
         let slot = table::remove(server)?;
-        kept::keep(server, &slot);
-        let engine = slot.lock()?.engine.take();
+        let engine = kept::end(server, &slot);
         if let Some(Engine::Server(server)) = engine {
             server.shutdown(code, reason, Duration::from_micros(linger_us));
         }
@@ -362,12 +361,10 @@ pub unsafe extern "C" fn skipstone_server_overviews(
     with(server, |state| {
         raw::check_room("overviews", overviews, capacity)?;
         let all = state.server()?.overviews();
-        for (index, (peer, overview)) in all.iter().take(capacity as usize).enumerate() {
-            // SAFETY: the array has `capacity` places.
-            let place = unsafe { overviews.add(index) };
-            // SAFETY: as above.
-            unsafe { raw::write("overviews", place, &convert::overview(*peer, overview)) }?;
-        }
+        let used = (all.len() as u32).min(capacity);
+        let figures = all.iter().map(|(peer, overview)| convert::overview(*peer, overview));
+        // SAFETY: the array has `capacity` places.
+        unsafe { raw::write_all("overviews", overviews, used, figures) }?;
         // SAFETY: the caller's pointer.
         unsafe { raw::put("count", count, all.len() as u32) }
     })

@@ -15,7 +15,7 @@ pub struct SkipstoneEvent {
     pub detail: u16,
     /// The connection.
     pub peer: u64,
-    /// A message's bytes, a token, or the reason of an end.
+    /// A message's bytes, a token, or the reason of an end; NULL if `length` is 0.
     pub data: *const u8,
     /// Bytes of `data`.
     pub length: u32,

@@ -21,7 +21,7 @@ pub type SkipstoneServer = u64;
 pub type SkipstoneClient = u64;
 /// A server or a client.
 pub type SkipstoneHandle = u64;
-/// A connection, as its handle knows it. Never used for another one.
+/// A connection, as its handle knows it. A server never uses it for another one; a client's stays when it connects again.
 pub type SkipstonePeer = u64;
 /// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
 pub type SkipstoneGroup = u32;

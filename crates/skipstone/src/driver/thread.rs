@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) failure: OnceLock<String>,
     /// The thread has ended, for any reason: nobody takes commands, and no further event comes.
     pub(crate) is_over: AtomicBool,
+    /// The thread has ended, and the application, which still has the handle, has had every event.
+    pub(crate) is_drained: AtomicBool,
 }
 
 /// Limit on queued commands and on queued events. Control commands, which another limit bounds, are added to this.
@@ -40,6 +42,7 @@ impl Shared {
             wakeup: Arc::clone(wakeup),
             failure: OnceLock::new(),
             is_over: AtomicBool::new(false),
+            is_drained: AtomicBool::new(false),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A handle whose driver is blocked or gone, and the calls that still work for the application.
 
 use super::*;
+use crate::waiter::Waiter;
 use skipstone_proto::Config;
 use std::sync::mpsc::Sender;
 
@@ -97,4 +98,22 @@ fn every_call_says_so_when_the_driver_has_died() {
     assert_eq!((closed, close.by), (peer, ClosedBy::Nobody));
     assert!(close.reason_text().contains("panicked"), "{close:?}");
     assert!(handle.poll_event().is_none() && !handle.has_events());
+}
+
+#[test]
+fn who_waits_beside_a_handle_waits_no_longer_for_a_dead_driver_once_its_events_are_polled() {
+    let (mut handle, _) = handle();
+    let waiter = Waiter::new(handle.shared());
+    assert!(!waiter.has_news());
+    handle.push(Command::Ask(Box::new(|_| panic!("a test kills the driver"))), Wake::Now);
+    waiter.wait(Duration::from_millis(60_000));
+    while handle.failure().is_none() {
+        std::thread::yield_now();
+    }
+    assert!(waiter.has_news(), "its connection has not ended yet");
+    assert!(matches!(handle.poll_event(), Some(Event::Closed { .. })));
+    assert_eq!(handle.poll_event(), None);
+    assert!(!waiter.has_news(), "nothing more comes");
+    drop(handle);
+    assert!(waiter.has_news(), "the handle has ended");
 }

@@ -139,7 +139,7 @@ namespace Skipstone
         }
 #endif
 
-        /// <summary>The connection's name in its events. A connection that began anew has another.</summary>
+        /// <summary>The connection's name in its events. A connection that began anew has the same.</summary>
         public PeerId Peer
         {
             get

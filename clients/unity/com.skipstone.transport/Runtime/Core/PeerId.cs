@@ -2,7 +2,7 @@ using System;
 
 namespace Skipstone
 {
-    /// <summary>A connection, as a server or client knows it. Never used for another one.</summary>
+    /// <summary>A connection, as a server or client knows it. A server never uses it for another one.</summary>
     public readonly struct PeerId : IEquatable<PeerId>
     {
         /// <summary>The number that the native library has for it: unique among all connections of its server.</summary>
