@@ -50,9 +50,9 @@ impl Failure {
         Failure::new(FailureKind::Busy, sentence)
     }
 
-    /// Whether the same request may succeed later.
+    /// Whether the same request may succeed later: of itself, or when somebody grants a right or makes the tables while a server runs.
     pub(crate) fn is_passing(&self) -> bool {
-        matches!(self.kind, FailureKind::Lost | FailureKind::Busy | FailureKind::Full)
+        self.kind != FailureKind::Other
     }
 }
 
@@ -153,8 +153,8 @@ fn kind_of(code: &str, message: &str) -> FailureKind {
         "53100" | "13" => FailureKind::Full,
         "25006" | "8" => FailureKind::ReadOnly,
         "57P01" | "57P02" | "57P03" | "08S01" | "08006" | "08003" | "1053" => FailureKind::Lost,
-        // Full up, deadlock, lock time-outs, serialization.
-        "53300" | "08004" | "40001" | "40P01" | "55P03" | "5" | "6" => FailureKind::Busy,
+        // Full up, deadlock, lock time-outs, serialization, a statement's time limit.
+        "53300" | "08004" | "40001" | "40P01" | "55P03" | "57014" | "5" | "6" => FailureKind::Busy,
         _ if says(&["locked", "Lock wait", "Too many connections", "try restarting"]) => FailureKind::Busy,
         _ => FailureKind::Other,
     }
@@ -175,6 +175,7 @@ mod tests {
             ("25006", "cannot execute INSERT", FailureKind::ReadOnly, "grant writing"),
             ("57P01", "terminating connection due to administrator command", FailureKind::Lost, "running"),
             ("40P01", "deadlock detected", FailureKind::Busy, "try again"),
+            ("57014", "canceling statement due to statement timeout", FailureKind::Busy, "try again"),
         ] {
             let failure = with_remedy(kind_of(code, message), message);
             assert_eq!(failure.kind, kind, "{message}");

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT as a flag that the loops look at.
+//! SIGTERM, SIGINT and, of a terminal that is gone, SIGHUP as a flag that the loops look at.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -11,21 +11,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Signals(Arc<AtomicBool>);
 
 impl Signals {
-    /// Watches from now on. The second signal ends the process at once.
+    /// Watches from now on. The second SIGTERM or SIGINT ends the process at once.
     pub fn watch() -> Result<Self, String> {
         let told = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT] {
             flag::register_conditional_shutdown(signal, 105, Arc::clone(&told)).map_err(text)?;
             flag::register(signal, Arc::clone(&told)).map_err(text)?;
         }
+        // Both the shell and the kernel may send it, which is no second wish.
+        if let Some(signal) = hangup() {
+            flag::register(signal, Arc::clone(&told)).map_err(text)?;
+        }
         Ok(Signals(told))
     }
 
-    /// For a child process: the terminal's Ctrl-C goes to its parent too, which ends it in good order.
+    /// For a child process: the terminal's Ctrl-C and its end go to its parent too, which ends it in good order.
     pub fn watch_as_child() -> Result<Self, String> {
         let told = Arc::new(AtomicBool::new(false));
         flag::register(SIGTERM, Arc::clone(&told)).map_err(text)?;
-        flag::register(SIGINT, Arc::new(AtomicBool::new(false))).map_err(text)?;
+        for signal in std::iter::once(SIGINT).chain(hangup()) {
+            flag::register(signal, Arc::new(AtomicBool::new(false))).map_err(text)?;
+        }
         Ok(Signals(told))
     }
 
@@ -40,6 +46,38 @@ impl Signals {
     }
 }
 
+/// SIGHUP, unless whoever started us had it ignored, as `nohup` does, or that cannot be seen.
+#[cfg(unix)]
+fn hangup() -> Option<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    (!is_hangup_ignored(&status)?).then_some(signal_hook::consts::SIGHUP)
+}
+
+#[cfg(not(unix))]
+fn hangup() -> Option<i32> {
+    None
+}
+
+/// Signal 1 is the last bit of the mask.
+#[cfg(unix)]
+fn is_hangup_ignored(status: &str) -> Option<bool> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    Some(u64::from_str_radix(mask.trim(), 16).ok()? & 1 == 1)
+}
+
 fn text(error: io::Error) -> String {
     format!("cannot watch for signals: {error}")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hangup_that_nohup_ignores_stays_ignored() {
+        let status = |mask| format!("Name:\tskipstone\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
+        assert_eq!(is_hangup_ignored(&status("0000000000001001")), Some(true));
+        assert_eq!(is_hangup_ignored(&status("0000000000001000")), Some(false));
+        assert_eq!(is_hangup_ignored("Name:\tskipstone"), None);
+    }
 }

@@ -18,6 +18,13 @@ pub(super) struct Batch {
     pub(super) bytes: u64,
 }
 
+/// What there was of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Written,
+    Nothing,
+}
+
 /// What a day adds up to for an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
@@ -36,8 +43,8 @@ impl Batch {
         let dialect = session.dialect();
         let forward = dialect.statement("UPDATE skipstone_runs SET batch = ? WHERE run = ? AND batch < ?");
         let moved = session.execute(&forward, &[self.number.into(), self.run.into(), self.number.into()]).await?;
-        if moved == 0 {
-            return self.find(session).await;
+        if moved == 0 && self.find(session).await? == Found::Written {
+            return session.rollback().await;
         }
         self.write_connections(session).await?;
         self.write_sessions(session).await?;
@@ -45,14 +52,19 @@ impl Batch {
         session.commit().await
     }
 
-    /// The run's number is not below this batch's: it is this one's, or something is wrong.
-    async fn find(&self, session: &mut Session) -> Outcome<()> {
-        let statement = session.dialect().statement("SELECT batch FROM skipstone_runs WHERE run = ?");
-        let found = session.numbers(&statement, &[self.run.into()]).await?;
-        session.rollback().await?;
-        match found.first() {
-            Some(number) if *number == self.number => Ok(()),
-            _ => Err(Failure::other("the run's row is gone or another's: somebody else changes skipstone_runs")),
+    /// The run's number is not below this batch's: it is this one's, or the tables were dropped and made anew, and the run's row is
+    /// made again.
+    async fn find(&self, session: &mut Session) -> Outcome<Found> {
+        let dialect = session.dialect();
+        let statement = dialect.statement("SELECT batch FROM skipstone_runs WHERE run = ?");
+        match session.numbers(&statement, &[self.run.into()]).await?.first() {
+            Some(number) if *number == self.number => Ok(Found::Written),
+            Some(_) => Err(Failure::other("the run's row is another's: somebody else changes skipstone_runs")),
+            None => {
+                let insert = dialect.statement("INSERT INTO skipstone_runs (run, batch) VALUES (?, ?)");
+                session.execute(&insert, &[self.run.into(), self.number.into()]).await?;
+                Ok(Found::Nothing)
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio::time::{sleep, sleep_until, timeout};
 
 /// The counters of a recorder. They only grow, but for what waits.
 #[derive(Debug)]
@@ -16,13 +18,9 @@ pub(super) struct Counters {
     retries: AtomicU64,
     is_connected: AtomicBool,
     /// Locked for a moment, by the writer when a batch fails.
-    last: Mutex<Last>,
-}
-
-#[derive(Debug, Default)]
-struct Last {
-    failure: Option<String>,
-    close_by: Option<Instant>,
+    last_failure: Mutex<Option<String>>,
+    /// When everything must have ended; `None` as long as the server runs.
+    close_by: watch::Sender<Option<Instant>>,
 }
 
 /// What became of what a server told.
@@ -58,7 +56,8 @@ impl Counters {
             dropped: AtomicU64::new(0),
             retries: AtomicU64::new(0),
             is_connected: AtomicBool::new(true),
-            last: Mutex::default(),
+            last_failure: Mutex::default(),
+            close_by: watch::Sender::new(None),
         }
     }
 
@@ -96,16 +95,35 @@ impl Counters {
     pub(super) fn failed(&self, sentence: &str) {
         self.is_connected.store(false, Ordering::Relaxed);
         self.retries.fetch_add(1, Ordering::Relaxed);
-        self.last.lock().expect("nobody panics with it").failure = Some(sentence.to_owned());
+        *self.last_failure.lock().expect("nobody panics with it") = Some(sentence.to_owned());
     }
 
     pub(super) fn close_by(&self, moment: Instant) {
-        self.last.lock().expect("nobody panics with it").close_by = Some(moment);
+        self.close_by.send_replace(Some(moment));
     }
 
-    /// When everything must have ended; `None` as long as the server runs.
-    pub(super) fn end(&self) -> Option<Instant> {
-        self.last.lock().expect("nobody panics with it").close_by
+    /// How long the last batches may still take; `None` as long as the server runs.
+    pub(super) fn left(&self) -> Option<Duration> {
+        self.close_by.borrow().map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// The time of the last batches is over. It may be told while somebody waits here.
+    pub(super) async fn over(&self) {
+        sleep_until(self.closing().await.into()).await;
+    }
+
+    /// Sleeps so long, but not beyond that, and wakes when the server ends.
+    pub(super) async fn sleep(&self, wait: Duration) {
+        match self.left() {
+            Some(left) => sleep(wait.min(left)).await,
+            None => drop(timeout(wait, self.closing()).await),
+        }
+    }
+
+    async fn closing(&self) -> Instant {
+        let mut told = self.close_by.subscribe();
+        let end = *told.wait_for(Option::is_some).await.expect("the sender is ours");
+        end.expect("it is some")
     }
 
     pub(super) fn stats(&self) -> RecorderStats {
@@ -118,7 +136,7 @@ impl Counters {
             dropped: load(&self.dropped),
             retries: load(&self.retries),
             is_connected: self.is_connected.load(Ordering::Relaxed),
-            last_failure: self.last.lock().expect("nobody panics with it").failure.clone(),
+            last_failure: self.last_failure.lock().expect("nobody panics with it").clone(),
         }
     }
 }

@@ -23,6 +23,9 @@ use tokio::sync::mpsc;
 pub use counters::RecorderStats;
 pub use note::{Began, Ended};
 
+/// What is given up, and connections that close, take so long at most.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Records what happens on a server.
 pub struct Recorder {
     url: DatabaseUrl,
@@ -94,13 +97,23 @@ impl Recorder {
     /// Writes what waits, for at most so long; what is left then is dropped. Gives what came of everything.
     pub fn close(mut self, flush_max: Duration) -> RecorderStats {
         self.end(flush_max);
-        self.stats()
+        let mut stats = self.stats();
+        // A thread that was left has them.
+        stats.dropped += std::mem::take(&mut stats.queued);
+        stats.queued_bytes = 0;
+        stats
     }
 
+    /// A driver or a disk that lets go of nothing does not hold up the server's end: its thread is left.
     fn end(&mut self, flush_max: Duration) {
-        self.counters.close_by(Instant::now() + flush_max);
+        let end = Instant::now() + flush_max;
+        self.counters.close_by(end);
         self.notes = None;
-        if let Some(thread) = self.thread.take() {
+        let Some(thread) = self.thread.take() else { return };
+        while !thread.is_finished() && Instant::now() < end + GRACE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if thread.is_finished() {
             let _ = thread.join();
         }
     }

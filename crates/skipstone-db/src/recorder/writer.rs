@@ -4,14 +4,17 @@ use super::batch::Batch;
 use super::counters::Counters;
 use super::note::Note;
 use crate::database::{Database, Limits};
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, FailureKind, Outcome};
 use crate::session::Session;
 use crate::url::DatabaseUrl;
 use skipstone_lab::measure::splitmix::splitmix;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// Notes of a batch, and how long the first of them waits for others.
 const NOTES_MAX: usize = 1_000;
@@ -19,6 +22,9 @@ const GATHER: Duration = Duration::from_millis(100);
 
 /// The wait before a batch is tried again doubles from the first to the last of these.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// A thread that waits for a lock of SQLite hears of nothing: it tries again rather.
+const LOCK_MAX: Duration = Duration::from_millis(500);
 
 /// A batch that the database refuses for its own sake so many times in a row is dropped.
 const REFUSALS_MAX: u32 = 5;
@@ -80,33 +86,47 @@ impl Writer {
         let mut wait = BACK_OFF.0;
         let mut refusals = 0;
         loop {
+            if self.is_over() {
+                return Err(too_late());
+            }
             let Err(failure) = self.attempt(batch).await else { return Ok(()) };
             // Whatever state the connection is in, a new one has none.
             self.session = None;
             self.counters.failed(&failure.sentence);
             refusals = if failure.is_passing() { 0 } else { refusals + 1 };
-            if refusals == REFUSALS_MAX || self.is_over() {
+            if refusals == REFUSALS_MAX {
                 return Err(failure);
             }
-            sleep(wait.mul_f64(0.5 + (splitmix(&mut self.jitter) >> 11) as f64 / (1_u64 << 54) as f64)).await;
+            let share = 0.5 + (splitmix(&mut self.jitter) >> 11) as f64 / (1_u64 << 54) as f64;
+            self.counters.sleep(wait.mul_f64(share)).await;
             wait = (wait * 2).min(BACK_OFF.1);
         }
     }
 
+    /// Is given up when the time of the last batches is over, which may be told meanwhile.
     async fn attempt(&mut self, batch: &Batch) -> Outcome<()> {
+        let lock_max = self.counters.left().map_or(LOCK_MAX, |left| left.min(LOCK_MAX));
         let work = async {
             let session = match &mut self.session {
                 Some(session) => session,
                 empty => empty.insert(self.database.session().await?),
             };
+            session.wait_for_locks(lock_max)?;
             batch.write(session).await
         };
-        let Some(end) = self.counters.end() else { return work.await };
-        let left = end.saturating_duration_since(Instant::now());
-        timeout(left, work).await.unwrap_or_else(|_| Err(Failure::timed_out("the last batch", left)))
+        let (mut work, mut over) = (pin!(work), pin!(self.counters.over()));
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(outcome) => Poll::Ready(outcome),
+            Poll::Pending => over.as_mut().poll(context).map(|()| Err(too_late())),
+        })
+        .await
     }
 
     fn is_over(&self) -> bool {
-        self.counters.end().is_some_and(|end| Instant::now() >= end)
+        self.counters.left().is_some_and(|left| left.is_zero())
     }
+}
+
+fn too_late() -> Failure {
+    Failure::new(FailureKind::Busy, "the server ended before everything was written")
 }

@@ -74,6 +74,14 @@ impl Session {
         }
     }
 
+    /// How long a thread waits for a lock of SQLite. The other drivers wait without holding up their thread.
+    pub(crate) fn wait_for_locks(&self, time_max: Duration) -> Outcome<()> {
+        match &self.link {
+            Link::Rusqlite(connection) => Ok(connection.busy_timeout(time_max)?),
+            Link::Sqlite(_) | Link::Mysql(_) | Link::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Statements without arguments, separated by semicolons.
     pub(crate) async fn script(&mut self, sql: &str) -> Outcome<()> {
         on_link!(self, script(sql))

@@ -4,5 +4,6 @@
 mod acknowledged_batches_outlive_kill;
 mod bad_databases_are_refused_with_a_remedy;
 mod engines_agree_row_by_row;
+mod recording_goes_on;
 mod servers;
 mod what_stalls_holds_up_nobody;

@@ -1,5 +1,5 @@
 use crate::servers::{TestDatabase, engines};
-use skipstone_db::{Began, Recorder, run_line_json};
+use skipstone_db::{Began, Recorder, RecorderStats, run_line_json};
 use std::time::{Duration, Instant};
 
 /// A writer that holds the file's lock, as a backup or another server may.
@@ -33,5 +33,36 @@ fn notes_are_taken_at_once_while_a_database_stalls_and_what_has_no_room_is_count
         assert_eq!((stats.queued, stats.written + stats.dropped), (0, 20_000), "{engine:?}: {stats:?}");
         let found = run_line_json(&database.url, "stats").expect("it answers");
         assert_eq!(found["result"]["connections"].as_u64(), Some(stats.written), "{engine:?}");
+    }
+}
+
+/// Notes of several batches behind a database that stalls, and what came of them.
+fn close_while_stalled(database: &TestDatabase, flush_max: Duration, before: Duration) -> (RecorderStats, Duration) {
+    let recorder = Recorder::start(database.url.clone(), 64 << 20).expect("it can be written to");
+    let lock = locked(database);
+    database.signal("-STOP");
+    for number in 0..20_000 {
+        recorder.began(Began { number, account: "somebody", carrier: "udp" });
+    }
+    std::thread::sleep(before);
+    let began = Instant::now();
+    let stats = recorder.close(flush_max);
+    let took = began.elapsed();
+    database.signal("-CONT");
+    drop(lock);
+    (stats, took)
+}
+
+#[test]
+fn a_server_ends_in_time_while_its_database_stalls_and_what_waited_counts_as_dropped() {
+    for engine in engines() {
+        let database = TestDatabase::start(engine);
+        // While an attempt is under way, and while one is waited for.
+        for before in [0, 1_200].map(Duration::from_millis) {
+            let (stats, took) = close_while_stalled(&database, Duration::from_secs(1), before);
+            // Twenty batches, each of which would wait for seconds.
+            assert!(took < Duration::from_secs(6), "{engine:?}: {took:?}");
+            assert_eq!((stats.queued, stats.written, stats.dropped), (0, 0, 20_000), "{engine:?}: {stats:?}");
+        }
     }
 }

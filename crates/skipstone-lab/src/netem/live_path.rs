@@ -137,17 +137,6 @@ impl LivePath {
         self.link(direction).set_config(config).expect("an outage is always possible");
     }
 
-    /// When the outage ends that a direction is in.
-    pub(crate) fn down_until(&self, direction: Direction) -> Option<Duration> {
-        let now = self.now();
-        let outages = &self.links_of(direction).config().outages;
-        let ends = outages
-            .iter()
-            .filter(|outage| outage.start <= now)
-            .map(|outage| outage.start.saturating_add(outage.length));
-        ends.filter(|end| *end > now).max()
-    }
-
     /// How long a packet that was sent now would wait for the rate.
     pub(crate) fn queue_delay(&self, direction: Direction) -> Duration {
         self.links_of(direction).queue_delay(self.now())

@@ -13,6 +13,7 @@ mod clock_thread;
 mod console;
 mod engine;
 mod live_path;
+mod outages;
 mod path_settings;
 mod precision;
 mod profile;

@@ -9,6 +9,7 @@ use mio::{Poll, Token};
 use super::capture::Capture;
 use super::engine::Ports;
 use super::live_path::{Direction, LivePath};
+use super::outages::Outages;
 use super::path_settings::PathConfig;
 use super::snapshot::Snapshot;
 use super::tcp_relay::{FIRST_TOKEN, TcpRelay};
@@ -45,7 +46,7 @@ impl Relay {
         let mut relay = Relay { udp: None, tcp: None };
         if relayed != Relayed::Udp {
             let links = LivePath::new(&config.of_streams(), seed, Instant::now());
-            let tcp = TcpRelay::open(listen, server, registry, links)?;
+            let tcp = TcpRelay::open(listen, server, registry, (links, Outages::of(config)))?;
             // Both on one number, also on one that the system chose.
             listen = tcp.local();
             relay.tcp = Some(tcp);

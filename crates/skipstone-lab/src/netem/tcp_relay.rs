@@ -11,6 +11,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
 
 use super::live_path::{Direction, LivePath};
+use super::outages::Outages;
 use super::path_settings::PathConfig;
 use super::snapshot::StreamCounts;
 
@@ -21,9 +22,12 @@ pub(crate) struct TcpRelay {
     local: SocketAddr,
     server: SocketAddr,
     links: LivePath,
+    outages: Outages,
     pairs: BTreeMap<u64, Pair>,
     counts: StreamCounts,
     may_accept: bool,
+    /// Clients may wait that the system had no room for, of which no event tells again.
+    accept_again: Option<Duration>,
     buffer: Vec<u8>,
 }
 
@@ -51,6 +55,8 @@ struct StreamEnd {
 /// Tokens of streams begin here: the listener, then two for each pair.
 pub(crate) const FIRST_TOKEN: usize = 1 << 40;
 const PAIRS_MAX: usize = 5_000;
+/// When clients are asked for again that could not be accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 /// What a stream may have on the way or unwritten before it is read no further.
 const PENDING_MAX: usize = 4 << 20;
 /// What a stream with a rate has in its queue before it is read no further.
@@ -65,7 +71,7 @@ impl TcpRelay {
         listen: SocketAddr,
         server: SocketAddr,
         registry: &Registry,
-        links: LivePath,
+        (links, outages): (LivePath, Outages),
     ) -> Result<TcpRelay, String> {
         let text = |error: io::Error| format!("cannot listen on {listen} over TCP: {error}");
         let mut listener = TcpListener::bind(listen).map_err(text)?;
@@ -76,9 +82,11 @@ impl TcpRelay {
             listener,
             server,
             links,
+            outages,
             pairs: BTreeMap::new(),
             counts: StreamCounts::default(),
             may_accept: false,
+            accept_again: None,
             buffer: vec![0; SEGMENT_BYTES],
         })
     }
@@ -105,7 +113,7 @@ impl TcpRelay {
         let mut broken = Vec::new();
         for (number, pair) in &mut self.pairs {
             for direction in Direction::BOTH {
-                match pair.read(*number, direction, &mut self.links, &mut self.buffer) {
+                match pair.read(*number, direction, (&mut self.links, &self.outages), &mut self.buffer) {
                     Ok(more) => has_more |= more,
                     Err(_) => broken.push(*number),
                 }
@@ -140,15 +148,15 @@ impl TcpRelay {
         done.iter().for_each(|number| self.remove(*number));
     }
 
-    /// The next arrival, or the moment at which a stream may be read again.
+    /// The next arrival, or the moment at which a stream may be read, or a client accepted, again.
     pub(crate) fn next_time(&self) -> Option<Duration> {
         let waits = |direction: Direction| {
             let is_waiting = |pair: &Pair| pair.ends[direction as usize].wants_to_be_read();
-            let until = held_until(&self.links, direction)?;
+            let until = held_until(&self.links, &self.outages, direction)?;
             self.pairs.values().any(is_waiting).then_some(until)
         };
         let arrival = self.links.next_arrival();
-        Direction::BOTH.into_iter().map(waits).chain([arrival]).flatten().min()
+        Direction::BOTH.into_iter().map(waits).chain([arrival, self.accept_again]).flatten().min()
     }
 
     pub(crate) fn now(&self) -> Duration {
@@ -160,7 +168,7 @@ impl TcpRelay {
     }
 
     pub(crate) fn take_down(&mut self, direction: Direction, length: Duration) {
-        self.links.take_down(direction, length);
+        self.outages.take_down(direction, self.links.now(), length);
     }
 
     pub(crate) fn counts(&self) -> StreamCounts {
@@ -168,6 +176,10 @@ impl TcpRelay {
     }
 
     fn accept(&mut self) {
+        if self.accept_again.is_some_and(|at| at <= self.links.now()) {
+            self.accept_again = None;
+            self.may_accept = true;
+        }
         while self.may_accept {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
@@ -175,10 +187,13 @@ impl TcpRelay {
                     self.may_accept = false;
                     return;
                 }
-                // A client that has gone again; or no file is left, which the next event shows.
-                Err(error) => {
-                    self.may_accept = error.kind() == ErrorKind::ConnectionAborted;
-                    continue;
+                // A client that has gone again.
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+                // No file is left, or no memory: others give some back.
+                Err(_) => {
+                    self.may_accept = false;
+                    self.accept_again = Some(self.links.now() + ACCEPT_AGAIN);
+                    return;
                 }
             };
             if self.pairs.len() < PAIRS_MAX {
@@ -217,21 +232,27 @@ impl TcpRelay {
 }
 
 /// Until when nothing more is read: the direction is down, or its queue is long.
-fn held_until(links: &LivePath, direction: Direction) -> Option<Duration> {
+fn held_until(links: &LivePath, outages: &Outages, direction: Direction) -> Option<Duration> {
     let queue = links.queue_delay(direction);
     let full = queue.checked_sub(QUEUE_MAX).filter(|rest| !rest.is_zero()).map(|rest| links.now() + rest);
-    links.down_until(direction).max(full)
+    outages.down_until(direction, links.now()).max(full)
 }
 
 impl Pair {
     /// Reads some of what goes this way. True if there may be more right now.
-    fn read(&mut self, number: u64, direction: Direction, links: &mut LivePath, buffer: &mut [u8]) -> io::Result<bool> {
+    fn read(
+        &mut self,
+        number: u64,
+        direction: Direction,
+        (links, outages): (&mut LivePath, &Outages),
+        buffer: &mut [u8],
+    ) -> io::Result<bool> {
         let [one, other] = &mut self.ends;
         let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
         for _ in 0..BATCH {
             let pending = from.on_the_way + to.unwritten.len();
             let has_room = pending < PENDING_MAX && links.has_room(direction, buffer.len());
-            if !from.wants_to_be_read() || !has_room || held_until(links, direction).is_some() {
+            if !from.wants_to_be_read() || !has_room || held_until(links, outages, direction).is_some() {
                 return Ok(false);
             }
             match from.stream.read(buffer) {

@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use skipstone::netsim::Fate;
+use skipstone::netsim::{Fate, Outage};
 
 use super::clock_thread::{Before, make_punctual};
 use super::path_settings::{PathSettings, Scope};
@@ -237,8 +237,7 @@ fn damage_copies_and_outages_happen_as_asked() {
     assert!((1..=3).contains(&flipped), "{buffer:?}");
 
     let mut down = path("delay=1ms", 1);
-    down.outages
-        .push(skipstone::netsim::Outage { start: Duration::from_millis(200), length: Duration::from_millis(200) });
+    down.outages.push(Outage { start: Duration::from_millis(200), length: Duration::from_millis(200) });
     let to = world.server.local_addr().unwrap().to_string();
     let running = Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &down, None).unwrap();
     let client = socket(([127, 0, 0, 1], 0).into());
@@ -305,6 +304,22 @@ fn a_relayed_stream_is_delayed_and_paced_and_arrives_whole() {
     assert!((0.85..2.0).contains(&took), "{took} s");
     let streams = running.stop().unwrap().streams.unwrap();
     assert_eq!((streams.opened, streams.broken, streams.bytes_up), (1, 0, 2 << 20));
+}
+
+#[test]
+fn outages_hold_up_a_relayed_stream_and_take_nothing_from_it() {
+    let _alone = alone();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = server.local_addr().unwrap().to_string();
+    let ms = Duration::from_millis;
+    let mut path = path("", 1);
+    // A long one, and many in which a stream is just being read.
+    path.outages = (0..500).map(|at| Outage { start: ms(600 + 2 * at), length: ms(1) }).collect();
+    path.outages.push(Outage { start: Duration::ZERO, length: ms(600) });
+    let began = Instant::now();
+    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &to, &path, None).unwrap();
+    there_and_back(server, || TcpStream::connect(running.local().unwrap()).unwrap(), 8 << 20);
+    assert!(began.elapsed() >= ms(600), "{:?}", began.elapsed());
 }
 
 #[test]
