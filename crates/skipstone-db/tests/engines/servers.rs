@@ -63,10 +63,14 @@ impl TestDatabase {
         self.run();
     }
 
-    /// Sends it a signal.
+    /// Sends it a signal, and the processes that it has for its connections.
     pub(crate) fn signal(&self, signal: &str) {
         let Some(server) = &self.server else { return };
-        let status = Command::new("kill").args([signal, &server.id().to_string()]).status();
+        let id = server.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        // One of a connection that has just ended is gone.
+        let _ = Command::new("kill").arg(signal).args(children.split_whitespace()).status();
+        let status = Command::new("kill").args([signal, &id.to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()), "kill {signal}");
     }
 
