@@ -39,7 +39,9 @@ static void on_event(Game *game, const SkipstoneEvent *event, int is_server) {
         game->is_closed |= is_server ? 1 : 2;
         if (!is_server) {
             CHECK(event->length < sizeof game->reason);
-            memcpy(game->reason, event->data, event->length);
+            if (event->length > 0) {
+                memcpy(game->reason, event->data, event->length);
+            }
             game->reason[event->length] = 0;
             game->close_code = event->code;
             game->closed_by = event->detail;
