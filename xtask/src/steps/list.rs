@@ -191,13 +191,6 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| go::step(tree),
     },
     Step {
-        name: "csharp",
-        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
-                from PyPI, the compiler from npm",
-        is_fast: false,
-        run: |tree, _| csharp::step(tree),
-    },
-    Step {
         name: "interop",
         about: "programs in every language that was built play one game on a lossy path: every line once and in order",
         is_fast: false,
@@ -301,3 +294,15 @@ fn tests(tree: &Tree, extent: Extent) -> Verdict {
 }
 
 const LIBRARIES: &[&str] = &["skipstone-proto", "skipstone-netsim", "skipstone-gf256", "skipstone", "xtask"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_is_there_once() {
+        let mut names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+}
