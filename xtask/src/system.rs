@@ -84,10 +84,8 @@ pub(crate) fn wine(tree: &Tree) -> Option<String> {
 /// Adds the servers of databases that are missing. Gives why there are none, if there are none then.
 pub(crate) fn databases(tree: &Tree) -> Option<String> {
     let without = "databases of servers are not tested";
-    let mariadb = program("mariadb-install-db", "mariadb-server", without, tree);
-    // Its programs lie where no search path leads; `psql` of the same package family does not tell that there is a server.
-    let has_postgres = std::path::Path::new("/usr/lib/postgresql").is_dir() || process::find("initdb").is_some();
-    mariadb.or_else(|| if has_postgres { None } else { program("initdb", "postgresql", without, tree) })
+    let programs = [("mariadb-install-db", "mariadb-server"), ("initdb", "postgresql")];
+    programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
 /// How many browsers the tests drive.
@@ -190,6 +188,17 @@ impl Program {
             "venv" => {
                 let mut python = process::command(python(tree).unwrap_or("python3"), tree);
                 python.args(["-c", "import ensurepip, venv"]);
+                process::succeeds(python)
+            }
+            // Debian has it where no search path leads, beside folders of PostgreSQL's clients alone.
+            "initdb" => {
+                let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+                process::find("initdb").is_some()
+                    || versions.into_iter().any(|version| version.path().join("bin/initdb").is_file())
+            }
+            "pip" => {
+                let mut python = process::command(python(tree).unwrap_or("python3"), tree);
+                python.args(["-m", "pip", "--version"]);
                 process::succeeds(python)
             }
             name => process::find(name).is_some(),

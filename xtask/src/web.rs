@@ -50,6 +50,10 @@ pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
         return Err(why);
     }
+    let missing = system::browsers(tree);
+    if missing.len() == system::BROWSERS {
+        return Err(missing.join("; "));
+    }
     build(tree)?;
     Ok(script(tree, "experiment"))
 }

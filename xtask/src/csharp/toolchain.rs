@@ -35,8 +35,7 @@ impl Toolchain {
     /// Obtains what is missing. `Err` says what cannot be had, and the remedy.
     pub(crate) fn obtain(tree: &Tree) -> Result<Self, String> {
         const WITHOUT: &str = "nothing of C# can be checked";
-        let programs =
-            [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("python3", "python3-pip")];
+        let programs = [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("pip", "python3-pip")];
         for (program, package) in programs {
             system::program(program, package, WITHOUT, tree).map_or(Ok(()), Err)?;
         }

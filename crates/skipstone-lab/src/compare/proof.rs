@@ -1,4 +1,4 @@
-//! The proof of a simulated run: each entity's updates came back once and in order, and how long each took.
+//! The proof of a run: each entity's updates came back once and in order, and how long each took.
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use mio::{Poll, Token};
+use skipstone::net::wait::raise_open_files_limit;
 
 use super::capture::Capture;
 use super::engine::Ports;
@@ -41,6 +42,8 @@ impl Relay {
         poll: &Poll,
         capture: Option<Capture>,
     ) -> Result<Relay, String> {
+        // A client is one open file, or two.
+        raise_open_files_limit();
         let (mut listen, server) = (resolve("--listen", listen)?, resolve("--to", to)?);
         let registry = poll.registry();
         let mut relay = Relay { udp: None, tcp: None };

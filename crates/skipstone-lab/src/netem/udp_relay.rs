@@ -39,7 +39,7 @@ struct Session {
     heard: Instant,
 }
 
-/// As many clients as an ordinary limit of open files lets in twice.
+/// Clients at once; where the system allows fewer open files, that is the limit.
 const SESSIONS_MAX: usize = 10_000;
 const IDLE_MAX: Duration = Duration::from_secs(300);
 const SWEEP_EVERY: Duration = Duration::from_secs(10);

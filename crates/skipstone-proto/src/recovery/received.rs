@@ -133,7 +133,8 @@ impl Received {
         if self.ranges.range_count() > RANGES_MAX
             && let Some(oldest) = self.ranges.pop_first_range()
         {
-            self.floor = oldest.end() + 1;
+            // What was recovered below the floor is reported late, and brings nothing below it back.
+            self.floor = self.floor.max(oldest.end() + 1);
         }
     }
 
@@ -260,6 +261,29 @@ mod tests {
         }
         assert!((0..1_000).step_by(2).all(|number| !received.is_new(number)));
         assert!(received.ranges().count() <= RANGES_MAX);
+    }
+
+    #[test]
+    fn a_recovery_that_is_reported_late_makes_no_number_new_again() {
+        let mut received = Received::default();
+        let at = |millis: u64| Time::from_micros(millis * 1_000);
+        // Recovered packets come after all: reports wait from now on.
+        for number in 0..10 {
+            received.on_packet(at(number * 50), 3 * number, true, DELAY);
+            received.on_repaired(at(number * 50), 3 * number + 1);
+            received.on_late(at(number * 50 + 20), 3 * number + 1);
+        }
+        received.on_repaired(at(1_000), 32);
+        assert!(received.recovered.holds(32));
+        // Meanwhile more gaps than are remembered.
+        for number in (40..1_000).step_by(2) {
+            received.on_packet(at(1_001), number, true, DELAY);
+        }
+        received.report_missing(at(1_200));
+        assert!(!received.recovered.holds(32));
+        let mut seen =
+            (0..10).flat_map(|number| [3 * number, 3 * number + 1]).chain([32]).chain((40..1_000).step_by(2));
+        assert_eq!(seen.find(|number| received.is_new(*number)), None);
     }
 
     #[test]

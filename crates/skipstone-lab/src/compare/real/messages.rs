@@ -1,5 +1,4 @@
-//! What the processes of a real comparison tell each other: a task as an argument, then lines of JSON. The interface for
-//! transports that others bring is described in docs/guide/netem.md with the same words.
+//! What the processes of a real comparison tell each other: a task as an argument, then lines of JSON.
 
 use std::time::Duration;
 
