@@ -976,7 +976,7 @@ SkipstoneStatus skipstone_client_server_time(SkipstoneClient client, struct Skip
 // Takes up to `capacity` events, and tells in `count` how many there were.
 //
 // What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
-// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back.
+// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back, or has ended.
 SkipstoneStatus skipstone_poll(SkipstoneHandle handle,
                                struct SkipstoneEvent *events,
                                uint32_t capacity,

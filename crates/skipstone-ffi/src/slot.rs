@@ -52,7 +52,8 @@ impl Held {
     /// Ends what was polled before, by this thread or by nobody.
     pub(crate) fn begin(&mut self, reader: Weak<()>) -> Result<(), Failure> {
         let me = std::thread::current().id();
-        if self.poller.is_some_and(|poller| poller != me) {
+        // The events of a thread that has ended are nobody's.
+        if self.poller.is_some_and(|poller| poller != me) && self.reader.strong_count() > 0 {
             let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
                         one call skipstone_poll with a capacity of 0 first";
             return Err(Failure::new(SkipstoneStatus::WrongThread, text));

@@ -13,12 +13,13 @@ pub struct Signals(Arc<AtomicBool>);
 impl Signals {
     /// Watches from now on. The second SIGTERM or SIGINT ends the process at once.
     pub fn watch() -> Result<Self, String> {
-        let told = Arc::new(AtomicBool::new(false));
+        let (told, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGTERM, SIGINT] {
-            flag::register_conditional_shutdown(signal, 105, Arc::clone(&told)).map_err(text)?;
+            flag::register_conditional_shutdown(signal, 105, Arc::clone(&asked)).map_err(text)?;
+            flag::register(signal, Arc::clone(&asked)).map_err(text)?;
             flag::register(signal, Arc::clone(&told)).map_err(text)?;
         }
-        // Both the shell and the kernel may send it, which is no second wish.
+        // Both the shell and the kernel may send it, and a supervisor SIGTERM besides: that is no second wish.
         if let Some(signal) = hangup() {
             flag::register(signal, Arc::clone(&told)).map_err(text)?;
         }
@@ -48,13 +49,13 @@ impl Signals {
 
 /// SIGHUP, unless whoever started us had it ignored, as `nohup` does, or that cannot be seen.
 #[cfg(unix)]
-fn hangup() -> Option<i32> {
+pub fn hangup() -> Option<i32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     (!is_hangup_ignored(&status)?).then_some(signal_hook::consts::SIGHUP)
 }
 
 #[cfg(not(unix))]
-fn hangup() -> Option<i32> {
+pub fn hangup() -> Option<i32> {
     None
 }
 

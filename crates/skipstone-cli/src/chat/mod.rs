@@ -87,9 +87,7 @@ fn is_on_terminal() -> bool {
 
 fn stop_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     // The terminal was closed: its user deserves a goodbye too.
-    #[cfg(unix)]
-    signal_hook::flag::register(signal_hook::consts::SIGHUP, stop.clone())?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM].into_iter().chain(skipstone_lab::signals::hangup()) {
         signal_hook::flag::register(signal, stop.clone())?;
     }
     Ok(())

@@ -95,6 +95,11 @@ impl Counters {
     pub(super) fn failed(&self, sentence: &str) {
         self.is_connected.store(false, Ordering::Relaxed);
         self.retries.fetch_add(1, Ordering::Relaxed);
+        self.remember(sentence);
+    }
+
+    /// Why notes do not reach the database.
+    pub(super) fn remember(&self, sentence: &str) {
         *self.last_failure.lock().expect("nobody panics with it") = Some(sentence.to_owned());
     }
 

@@ -99,6 +99,9 @@ impl Recorder {
         self.end(flush_max);
         let mut stats = self.stats();
         // A thread that was left has them.
+        if stats.queued > 0 {
+            stats.last_failure = Some(writer::TOO_LATE.into());
+        }
         stats.dropped += std::mem::take(&mut stats.queued);
         stats.queued_bytes = 0;
         stats

@@ -33,6 +33,8 @@ const REFUSALS_MAX: u32 = 5;
 const LIMITS: Limits =
     Limits { connections_max: 1, connect_max: Duration::from_secs(5), answer_max: Duration::from_secs(10) };
 
+pub(super) const TOO_LATE: &str = "the server ended before everything was written";
+
 /// The end of the queue.
 pub(super) struct Writer {
     database: Database,
@@ -60,7 +62,10 @@ impl Writer {
             let (count, bytes) = (batch.notes.len() as u64, batch.bytes);
             match self.write(&batch).await {
                 Ok(()) => self.counters.written(count, bytes),
-                Err(_) => self.counters.dropped(count, bytes),
+                Err(failure) => {
+                    self.counters.remember(&failure.sentence);
+                    self.counters.dropped(count, bytes);
+                }
             }
         }
         self.session = None;
@@ -128,5 +133,5 @@ impl Writer {
 }
 
 fn too_late() -> Failure {
-    Failure::new(FailureKind::Busy, "the server ended before everything was written")
+    Failure::new(FailureKind::Busy, TOO_LATE)
 }

@@ -63,6 +63,7 @@ fn a_server_ends_in_time_while_its_database_stalls_and_what_waited_counts_as_dro
             // Twenty batches, each of which would wait for seconds.
             assert!(took < Duration::from_secs(6), "{engine:?}: {took:?}");
             assert_eq!((stats.queued, stats.written, stats.dropped), (0, 0, 20_000), "{engine:?}: {stats:?}");
+            assert!(stats.last_failure.is_some(), "a reason is given: {stats:?}");
         }
     }
 }

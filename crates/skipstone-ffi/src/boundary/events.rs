@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Takes up to `capacity` events, and tells in `count` how many there were.
 ///
 /// What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
-/// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back.
+/// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back, or has ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_poll(
     handle: SkipstoneHandle,

@@ -80,7 +80,7 @@ namespace Skipstone.Unity
         // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this one is missing.
         internal static bool IsBroken(ushort channel, Status status) =>
             (channel == ReliableOrdered || channel == ReliableUnordered)
-            // Of a peer that is gone the events tell.
-            && status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone;
+            // Of a peer that is gone the events tell, and who ended the handle knows.
+            && status != Status.Ok && status != Status.BadHandle && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone;
     }
 }
