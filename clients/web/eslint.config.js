@@ -22,6 +22,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          "document",
           "window",
           "skipstone",
           "decode",

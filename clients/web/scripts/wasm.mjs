@@ -2,9 +2,9 @@
 // wasm32-unknown-unknown.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { deflateRawSync, gzipSync } from "node:zlib";
-import { WASM, run, targetFolder } from "./cargo.mjs";
+import { RUSTFLAGS, WASM, run, targetFolder } from "./cargo.mjs";
 
-run([
+const args = [
   ...[
     "rustc",
     "--package",
@@ -19,7 +19,8 @@ run([
   ],
   // The protocol needs little stack, and each client has a memory of its own.
   ...["--", "-C", "link-arg=-zstack-size=131072"],
-]);
+];
+run(args, { env: { ...process.env, RUSTFLAGS } });
 const wasm = readFileSync(`${targetFolder()}/${WASM}/web/skipstone_web.wasm`);
 const packed = deflateRawSync(wasm, { level: 9 }).toString("base64");
 

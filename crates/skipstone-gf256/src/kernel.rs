@@ -5,6 +5,8 @@ use crate::field::Products;
 use crate::portable;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::simd::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Ssse3};
 
@@ -22,6 +24,8 @@ enum Instructions {
     Avx2(Avx2),
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128(Simd128),
 }
 
 impl Kernel {
@@ -40,6 +44,9 @@ impl Kernel {
         if let Some(neon) = Neon::detect() {
             return Self(Instructions::Neon(neon));
         }
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        return Self(Instructions::Simd128(Simd128));
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
         Self(Instructions::Portable)
     }
 
@@ -53,11 +60,13 @@ impl Kernel {
             Avx2::detect().map(Instructions::Avx2),
             #[cfg(target_arch = "aarch64")]
             Neon::detect().map(Instructions::Neon),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Some(Instructions::Simd128(Simd128)),
         ];
         kernels.into_iter().flatten().map(Self).collect()
     }
 
-    /// "avx2", "ssse3", "neon" or "portable".
+    /// "avx2", "ssse3", "neon", "simd128" or "portable".
     pub fn name(self) -> &'static str {
         match self.0 {
             Instructions::Portable => "portable",
@@ -67,6 +76,8 @@ impl Kernel {
             Instructions::Avx2(_) => "avx2",
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon(_) => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128(_) => "simd128",
         }
     }
 
@@ -109,6 +120,8 @@ impl Kernel {
             Instructions::Avx2(avx2) => avx2.mul_add(target, source, products),
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon(neon) => neon.mul_add(target, source, products),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128(simd128) => simd128.mul_add(target, source, products),
         }
     }
 
@@ -121,6 +134,8 @@ impl Kernel {
             Instructions::Avx2(avx2) => avx2.scale(target, products),
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon(neon) => neon.scale(target, products),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128(simd128) => simd128.scale(target, products),
         }
     }
 }

@@ -36,15 +36,17 @@
 //! [`solve`] with avx2 finds 2, 6 and 20 symbols of 400 bytes in 0.2, 1.6 and 18 µs, of 1,200 bytes in 0.4, 2.8 and
 //! 33 µs. Bytes beyond a multiple of 16 are done one by one, about a nanosecond each.
 //!
-//! NEON on aarch64 passes all tests in an emulator (QEMU), which says nothing about its speed; WebAssembly has the
-//! portable kernel and is not measured either.
+//! NEON on aarch64 passes all tests in an emulator (QEMU), which says nothing about its speed.
+//!
+//! WebAssembly has vectors if the module is built for them (`-C target-feature=+simd128`): in Node 20 on a virtual core of an Intel
+//! Xeon 400 bytes take 24 ns instead of 400 and 1,200 bytes 92 ns instead of 1,185.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod field;
 mod kernel;
 mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "wasm32", target_feature = "simd128")))]
 mod simd;
 mod solve;
 
@@ -69,7 +71,7 @@ pub fn scale(target: &mut [u8], factor: u8) {
     Kernel::best().scale(target, factor);
 }
 
-/// Which kernel runs here: "avx2", "ssse3", "neon" or "portable".
+/// Which kernel runs here: "avx2", "ssse3", "neon", "simd128" or "portable".
 pub fn kernel() -> &'static str {
     Kernel::best().name()
 }

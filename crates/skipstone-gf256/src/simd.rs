@@ -11,6 +11,8 @@
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use wasm::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Ssse3};
 
@@ -238,5 +240,58 @@ mod neon {
     fn store_16(bytes: &mut [u8; 16], value: uint8x16_t) {
         // SAFETY: writes the 16 bytes of the exclusive reference; this store asks for no alignment beyond a byte's.
         unsafe { vst1q_u8(bytes.as_mut_ptr(), value) }
+    }
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm {
+    use std::arch::wasm32::{u8x16_shr, u8x16_splat, u8x16_swizzle, v128, v128_and, v128_load, v128_store, v128_xor};
+
+    use crate::field::Products;
+    use crate::portable;
+
+    /// The module was built for engines with vectors: one without refuses the whole of it.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Simd128;
+
+    impl Simd128 {
+        pub(crate) fn mul_add(self, target: &mut [u8], source: &[u8], products: &Products) {
+            let (low, high) = (load_16(&products.low), load_16(&products.high));
+            let (targets, target_rest) = target.as_chunks_mut();
+            let (sources, source_rest) = source.as_chunks();
+            for (target, source) in targets.iter_mut().zip(sources) {
+                let product = product_16(load_16(source), low, high);
+                store_16(target, v128_xor(load_16(target), product));
+            }
+            portable::mul_add(target_rest, source_rest, products);
+        }
+
+        pub(crate) fn scale(self, target: &mut [u8], products: &Products) {
+            let (low, high) = (load_16(&products.low), load_16(&products.high));
+            let (targets, rest) = target.as_chunks_mut();
+            for target in targets {
+                store_16(target, product_16(load_16(target), low, high));
+            }
+            portable::scale(rest, products);
+        }
+    }
+
+    #[inline]
+    fn product_16(bytes: v128, low: v128, high: v128) -> v128 {
+        let of_low = u8x16_swizzle(low, v128_and(bytes, u8x16_splat(15)));
+        let of_high = u8x16_swizzle(high, u8x16_shr(bytes, 4));
+        v128_xor(of_low, of_high)
+    }
+
+    #[inline]
+    fn load_16(bytes: &[u8; 16]) -> v128 {
+        // SAFETY: reads the 16 bytes of the reference; this load asks for no alignment.
+        unsafe { v128_load(bytes.as_ptr().cast()) }
+    }
+
+    #[inline]
+    fn store_16(bytes: &mut [u8; 16], value: v128) {
+        // SAFETY: writes the 16 bytes of the exclusive reference; this store asks for no alignment.
+        unsafe { v128_store(bytes.as_mut_ptr().cast(), value) }
     }
 }

@@ -43,8 +43,9 @@ export function browserClock(): Clock {
 }
 
 function timerAfter(ms: number, call: () => void, soon: (call: () => void) => void): Timer {
-  // A browser takes no more than 31 bits.
-  const span = Math.min(ms, 2 ** 31 - 1);
+  // A browser takes no more than 31 bits, and cuts fractions off: a timer that ends too soon would be set anew, thousands of times a
+  // second.
+  const span = Math.min(Math.ceil(ms), 2 ** 31 - 1);
   let handle: ReturnType<typeof setTimeout> | undefined;
   let isCancelled = false;
   if (span >= NESTED_MS) {

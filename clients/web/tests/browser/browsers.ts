@@ -102,7 +102,11 @@ function driven(page: Driven, errors: string[]): Page {
 async function launchChromium(executablePath: string, trusts: Trusts): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
-    args: ["--no-sandbox", ...(trusts === "all" ? ["--ignore-certificate-errors"] : [])],
+    args: [
+      "--no-sandbox",
+      ...(process.env["SKIPSTONE_CHROMIUM_ARGS"] ?? "").split(" ").filter((it) => it !== ""),
+      ...(trusts === "all" ? ["--ignore-certificate-errors"] : []),
+    ],
     ignoreDefaultArgs: THROTTLED,
   });
   return {
