@@ -20,6 +20,8 @@ pub(super) struct Guest {
     pub(super) due: Time,
     /// Bytes of a packet that the protocol was told.
     pub(super) packet_bytes: u16,
+    /// Of the datagram that was given to QUIC last and has no packet yet; 0 if all have one.
+    pub(super) newest_bytes: usize,
     /// It is in the list of those with whom something happened.
     pub(super) is_unsettled: bool,
     /// QUIC has forgotten the connection.

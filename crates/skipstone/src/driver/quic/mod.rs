@@ -178,6 +178,7 @@ impl QuicGuests {
             until,
             due: Time::NEVER,
             packet_bytes: 0,
+            newest_bytes: 0,
             is_unsettled: false,
             is_drained: false,
         };
@@ -366,6 +367,7 @@ impl QuicGuests {
                 guest.quic.handle_event(event);
             }
         }
+        guest.newest_bytes = 0;
         loop {
             self.buffer.clear();
             let Some(transmit) = guest.quic.poll_transmit(instant, SEGMENTS_MAX, &mut self.buffer) else { break };
@@ -387,13 +389,18 @@ impl QuicGuests {
         self.settle_later(number);
     }
 
+    /// QUIC would put short datagrams into one packet, and then one loss would take a message and its repair.
     fn send_one(&mut self, now: Time, number: u32, datagram: Bytes) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
-        if guest.quic.datagrams().send_buffer_space() < datagram.len() {
+        let datagrams = guest.quic.datagrams();
+        let bytes_max = datagrams.max_size().unwrap_or(0);
+        let would_share = guest.newest_bytes > 0 && guest.newest_bytes + datagram.len() <= bytes_max;
+        if would_share || datagrams.send_buffer_space() < datagram.len() {
             self.queue_of(now, number);
         }
         let Some(guest) = self.guests.get_mut(&number) else { return };
         let is_open = guest.session.is_open();
+        guest.newest_bytes = datagram.len();
         let mut datagrams = guest.quic.datagrams();
         // The oldest goes for the newest: what waited is stale.
         let is_crowded = datagrams.send_buffer_space() < datagram.len();

@@ -3,6 +3,7 @@
 mod a_page_is_a_player;
 mod http_3_is_checked;
 mod page;
+mod repairs_do_not_share_a_packet;
 mod sessions_cost_this_much;
 mod strangers_cost_little;
 

@@ -1,0 +1,56 @@
+//! A message and its repair, or its copy, are lost together if they are in one packet of QUIC.
+
+use super::*;
+use skipstone_netsim::Loss;
+use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
+
+const ENTITIES: u16 = 25;
+const TICK: Duration = Duration::from_micros(16_667);
+
+fn server() -> Config {
+    let channels = vec![ChannelRule::new(0..=ENTITIES, DeliveryMode::ReliableOrdered)];
+    Config::server(Settings { channels, ..Settings::default() })
+}
+
+/// Sends updates of all entities for so many ticks. Returns how long each took in ms, sorted.
+fn played(seed: u64, loss: f64, ticks: u32) -> Vec<u64> {
+    let mut world = World::new(seed, server(), LinkConfig { loss: Loss::Random(loss), ..link() });
+    world.connect();
+    let peer = world.host.peer.expect("it is there");
+    let (began, mut late) = (world.now, Vec::new());
+    let mut take = |world: &mut World| {
+        for (_, update) in world.player.got.split_off(0) {
+            let tick = u32::from_be_bytes(update[..4].try_into().expect("a number"));
+            late.push(world.now.since(began + TICK * tick).as_millis() as u64);
+        }
+    };
+    for tick in 0..ticks {
+        while world.now < began + TICK * tick {
+            world.run_for(MILLISECOND);
+            take(&mut world);
+        }
+        for entity in 0..ENTITIES {
+            let update = Bytes::from([&tick.to_be_bytes()[..], &[7; 46]].concat());
+            world.host.endpoint.send(world.now, peer, entity, update, MessageId(0)).expect("room");
+        }
+    }
+    for _ in 0..1_000 {
+        world.run_for(MILLISECOND);
+        take(&mut world);
+    }
+    assert_eq!(late.len(), ticks as usize * usize::from(ENTITIES));
+    late.sort_unstable();
+    late
+}
+
+#[test]
+fn the_worst_update_of_a_page_comes_without_a_round_trip() {
+    for loss in [0.005, 0.02] {
+        let mut late: Vec<u64> = (0..4).flat_map(|seed| played(seed, loss, 1_200)).collect();
+        late.sort_unstable();
+        let at = |share: f64| late[(share * late.len() as f64) as usize];
+        println!("{loss}: p50 {} p99 {} p99.8 {} max {} ms", at(0.5), at(0.99), at(0.998), late[late.len() - 1]);
+        // The way takes 10 ms, and an acknowledgement that asks for what is missing 20 more.
+        assert!(at(0.99) < 20 && at(0.998) < 30, "{loss}: {} and {} ms", at(0.99), at(0.998));
+    }
+}
