@@ -184,10 +184,12 @@ async function measured(
   server: PagesServer,
   site: string,
 ): Promise<Row[]> {
-  const browser = await kind.launch();
+  // One for each: of two pages in a window the other would hide one.
+  const browsers = [await kind.launch(), await kind.launch()];
   try {
     const cases: Promise<Row>[] = [];
-    for (const [link, of] of [loss, 0].entries()) {
+    for (const [link, browser] of browsers.entries()) {
+      const of = link === 0 ? loss : 0;
       const host = `10.77.${link}.2:${server.port}`;
       const url = carrier === "websocket" ? `ws://${host}` : `https://${host}#sha256=${server.hash}`;
       const page = await pageOf(browser, site);
@@ -197,7 +199,7 @@ async function measured(
     }
     return await Promise.all(cases);
   } finally {
-    await browser.close();
+    await Promise.all(browsers.map((browser) => browser.close()));
   }
 }
 
