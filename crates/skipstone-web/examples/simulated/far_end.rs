@@ -93,7 +93,8 @@ impl FarEnd {
     }
 }
 
-/// A channel of each mode, numbered as WIRE.md numbers the modes, with receipts; and channel 9, whose queue is short and refuses.
+/// A channel of each mode, numbered as WIRE.md numbers the modes, with receipts; channel 9, whose queue is short and refuses; and
+/// ordered ones for entities from 10 on.
 fn settings() -> Settings {
     let modes = (0..5).map(|mode| {
         let mode = DeliveryMode::try_from(mode).expect("there are five");
@@ -104,7 +105,8 @@ fn settings() -> Settings {
         queue_messages_max: 10,
         ..ChannelRule::new(9..=9, DeliveryMode::ReliableOrdered)
     };
-    Settings { channels: modes.chain([short]).collect(), ..Settings::default() }
+    let entities = ChannelRule::new(10..=63, DeliveryMode::ReliableOrdered);
+    Settings { channels: modes.chain([short, entities]).collect(), ..Settings::default() }
 }
 
 fn span(micros: f64) -> Duration {
