@@ -1,7 +1,7 @@
 // The module by itself: what it refuses, what its figures are called, and what it costs.
 
 import { beforeAll, describe, expect, test } from "vitest";
-import { CARRIER, Core, OPTION, REFUSAL } from "../src/core/core";
+import { CARRIER, Core, EVENT, OPTION, REFUSAL } from "../src/core/core";
 import { coreModule } from "../src/core/module";
 
 let module: WebAssembly.Module;
@@ -59,6 +59,42 @@ describe("a wrong argument is a number, and never a trap", () => {
     }
     expect(core.datagram(5_001, socket, new Uint8Array(70_000))).toBe(0);
   });
+});
+
+test("clients that share a memory do not touch each other", () => {
+  const [alone, ...others] = Array.from(
+    { length: 200 },
+    (_, at) =>
+      new Core(
+        module,
+        seed.map(() => at),
+      ),
+  );
+  const hello = (core: Core | undefined): number[] => [...(core?.pollTransmit(0)?.bytes ?? [])];
+  const sockets = others.map((core) => core.connect(0, CARRIER.websocket, 0, token));
+  expect(hello(alone)).toEqual([]);
+  const hellos = others.map((core) => hello(core).join(" "));
+  expect(new Set(hellos).size).toBe(199);
+  // One is over: the next one in its memory has options and a socket of its own.
+  others[2]?.carrierLost(1, sockets[2] ?? 0, "gone");
+  expect(others[2]?.pollEvent(1)?.kind).toBe(EVENT.closed);
+  expect(others[3]?.pollEvent(1)).toBeUndefined();
+  expect(others.map((core) => core.pollReleased())).toEqual(
+    others.map((_, at) => (at === 2 ? sockets[2] : undefined)),
+  );
+});
+
+test("options that were refused are not those of the next client", () => {
+  const [narrow, bad] = [new Map([[OPTION.windowBytes, 2_048]]), new Map([[OPTION.windowBytes, 1]])];
+  for (const wrong of [bad, new Map([...narrow, [77, 1]])]) {
+    expect(() => new Core(module, seed, wrong)).toThrow(RangeError);
+    const core = begin();
+    const socket = core.connect(0, CARRIER.webtransport, 1_200, token);
+    const other = new Core(module, seed);
+    expect(core.statistics(socket)).toEqual(
+      other.statistics(other.connect(0, CARRIER.webtransport, 1_200, token)),
+    );
+  }
 });
 
 test("each statistic has its name", () => {

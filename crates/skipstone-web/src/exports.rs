@@ -18,9 +18,12 @@ use std::mem::ManuallyDrop;
 /// Everything that lives between calls.
 #[derive(Default)]
 struct State {
+    /// For the next core.
     options: Options,
-    /// It lives as long as the module's memory: what would end it need not be downloaded.
-    core: Option<ManuallyDrop<Core>>,
+    /// They live as long as the module's memory: what would end them need not be downloaded.
+    cores: Vec<ManuallyDrop<Core>>,
+    /// Whom the calls are for.
+    selected: usize,
     input: Vec<u8>,
     outcome: Outcome,
     /// Numbers of the outcome, or those that were asked for last.
@@ -28,12 +31,20 @@ struct State {
     text: String,
 }
 
+impl State {
+    fn core(&mut self) -> Result<&mut Core, Refusal> {
+        self.cores.get_mut(self.selected).map(|core| &mut **core).ok_or(Refusal::NotStarted)
+    }
+}
+
 thread_local! {
     static STATE: RefCell<Option<ManuallyDrop<State>>> = const { RefCell::new(None) };
 }
 
 /// The version of these functions: the page refuses a module of another one.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
+/// Cores of one memory.
+const CORES_MAX: usize = 64;
 /// The greatest message is 64 MiB by default; what is longer comes from a page that is wrong.
 const INPUT_BYTES_MAX: usize = 96 << 20;
 /// A buffer that was larger is given back.
@@ -52,7 +63,7 @@ fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> Option<T> {
 /// Acts on the core at this time, with the first `bytes` of the input.
 fn with_core(now_us: f64, bytes: u32, act: impl FnOnce(&mut Core, &mut [u8]) -> Result<i32, Refusal>) -> i32 {
     let done = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.cores.get_mut(state.selected).ok_or(Refusal::NotStarted)?;
         let input = state.input.get_mut(..bytes as usize).ok_or(Refusal::BadArgument)?;
         core.advance(now_us);
         act(core, input)
@@ -89,32 +100,47 @@ pub(crate) extern "C" fn skip_input(bytes: u32) -> usize {
     place.unwrap_or(0)
 }
 
-/// Sets an option; only before `skip_begin`.
+/// Sets an option of the next core. One that cannot be forgets those before it.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_option(option: u32, value: f64) -> i32 {
-    let is_set = with_state(|state| state.core.is_none() && state.options.set(option, value));
+    let is_set = with_state(|state| {
+        let is_set = state.options.set(option, value);
+        if !is_set {
+            state.options = Options::default();
+        }
+        is_set
+    });
     if is_set == Some(true) { 0 } else { Refusal::BadArgument as i32 }
 }
 
-/// Begins with a seed of 32 bytes in the input. If an option is out of range, `skip_text` says which.
+/// Begins a core with a seed of 32 bytes in the input, and selects it; returns its number. If an option is out of range,
+/// `skip_text` says which.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_begin(seed_bytes: u32) -> i32 {
     let begun = with_state(|state| {
-        if state.core.is_some() {
-            return Err(Refusal::BadArgument);
-        }
+        let options = std::mem::take(&mut state.options);
         let seed = state.input.get(..seed_bytes as usize).and_then(|seed| <[u8; 32]>::try_from(seed).ok());
         let seed = seed.ok_or(Refusal::BadArgument)?;
-        match Core::new(state.options.clone(), seed) {
-            Ok(core) => state.core = Some(ManuallyDrop::new(core)),
+        if state.cores.len() >= CORES_MAX {
+            return Err(Refusal::Full);
+        }
+        match Core::new(options, seed) {
+            Ok(core) => state.cores.push(ManuallyDrop::new(core)),
             Err(error) => {
                 state.text = error.to_string();
                 return Err(Refusal::BadConfig);
             }
         }
-        Ok(0)
+        state.selected = state.cores.len() - 1;
+        Ok(state.selected as i32)
     });
     begun.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
+}
+
+/// All calls are for this core from now on.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn skip_select(core: u32) {
+    with_state(|state| state.selected = core as usize);
 }
 
 /// Begins a connection over an open carrier (0 WebSocket, 1 WebTransport) with the token in the input; returns its socket.
@@ -219,14 +245,14 @@ pub(crate) extern "C" fn skip_timeout(now_us: f64) -> i32 {
 /// When `skip_timeout` is due, in µs of the page's clock; infinity if never.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_timeout() -> f64 {
-    with_state(|state| state.core.as_ref().map(|core| core.poll_timeout())).flatten().unwrap_or(f64::INFINITY)
+    with_state(|state| state.core().ok().map(|core| core.poll_timeout())).flatten().unwrap_or(f64::INFINITY)
 }
 
 /// 1 if there are datagrams to send. The figures are: socket, address, bytes, bytes of each datagram but the last.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_transmit(now_us: f64) -> i32 {
     let polled = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.cores.get_mut(state.selected).ok_or(Refusal::NotStarted)?;
         core.advance(now_us);
         let Some((transmit, written)) = core.poll_transmit() else { return Ok(0) };
         state.figures.clear();
@@ -243,7 +269,7 @@ pub(crate) extern "C" fn skip_poll_transmit(now_us: f64) -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_event(now_us: f64) -> i32 {
     let polled = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.core()?;
         core.advance(now_us);
         state.outcome = core.poll_event().unwrap_or_default();
         let Outcome { kind, socket, numbers, bytes } = &state.outcome;
@@ -258,7 +284,7 @@ pub(crate) extern "C" fn skip_poll_event(now_us: f64) -> i32 {
 /// A socket whose carrier can be closed; negative if there is none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_released() -> i32 {
-    let released = with_state(|state| state.core.as_mut().and_then(|core| core.poll_released())).flatten();
+    let released = with_state(|state| state.core().ok().and_then(|core| core.poll_released())).flatten();
     released.map_or(-1, |socket| socket as i32)
 }
 
@@ -266,7 +292,7 @@ pub(crate) extern "C" fn skip_poll_released() -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_ask(now_us: f64, socket: u32, question: u32) -> i32 {
     let answered = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.core()?;
         core.advance(now_us);
         let answer = match question {
             0 => core.settings(socket).map(|settings| figures::of_settings(&settings)),
@@ -284,7 +310,7 @@ pub(crate) extern "C" fn skip_ask(now_us: f64, socket: u32, question: u32) -> i3
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_queued(socket: u32, channel: u32) -> i32 {
     let answered = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.core()?;
         let (messages, bytes) = core.queued(socket, channel).ok_or(Refusal::UnknownConnection)?;
         state.figures = vec![messages as f64, bytes as f64];
         Ok(2)
@@ -296,7 +322,7 @@ pub(crate) extern "C" fn skip_queued(socket: u32, channel: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_statistics_names(socket: u32) -> i32 {
     let answered = with_state(|state| {
-        let core = state.core.as_mut().ok_or(Refusal::NotStarted)?;
+        let core = state.core()?;
         let overview = core.overview(socket).ok_or(Refusal::UnknownConnection)?;
         state.text = figures::statistics_names(&overview);
         Ok(state.text.len() as i32)

@@ -7,6 +7,7 @@ interface Exports extends WebAssembly.Exports {
   skip_input(bytes: number): number;
   skip_option(option: number, value: number): number;
   skip_begin(seedBytes: number): number;
+  skip_select(core: number): void;
   skip_connect(now: number, carrier: number, packetBytesMax: number, tokenBytes: number): number;
   skip_datagram(now: number, socket: number, bytes: number): number;
   skip_writable(now: number, socket: number, isWritable: number): number;
@@ -37,7 +38,12 @@ interface Exports extends WebAssembly.Exports {
 }
 
 /** The interface that this file is written for. */
-const INTERFACE = 1;
+const INTERFACE = 2;
+/**
+ * Clients that share a memory, in the order in which they begin. Browsers reserve 8 GB of addresses for each memory, and a page has
+ * 1 TB: 124 clients with one each were the most. What an ended client leaves behind goes with the memory.
+ */
+const CLIENTS_MAX = 8;
 
 export const CARRIER = { websocket: 0, webtransport: 1 } as const;
 export const OPTION = {
@@ -85,9 +91,36 @@ export interface Transmit {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** A memory, and the code that works on it. */
+class Instance {
+  readonly exports: Exports;
+  /** Clients that have begun in it. */
+  clients = 0;
+  /** Whom the module's calls are for. */
+  selected = -1;
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module).exports as Exports;
+    if (this.exports.skip_interface() !== INTERFACE) {
+      throw new Error("the WebAssembly module and the page are of different versions: build both anew");
+    }
+  }
+}
+
+/** The newest, and only that: others live as long as their clients. A module that came by a message is another each time. */
+let newest: Instance | undefined;
+
+function roomyInstance(module: WebAssembly.Module): Instance {
+  if (newest === undefined || newest.clients >= CLIENTS_MAX) {
+    newest = new Instance(module);
+  }
+  return newest;
+}
+
 /** One client of the protocol. Times are in µs of the caller's own clock. */
 export class Core {
-  readonly #exports: Exports;
+  readonly #instance: Instance;
+  readonly #number: number;
   #memory: Uint8Array<ArrayBuffer>;
   #figures: Float64Array<ArrayBuffer> = new Float64Array(0);
 
@@ -97,12 +130,12 @@ export class Core {
     seed: Uint8Array,
     options: ReadonlyMap<number, number> = new Map(),
   ) {
-    const { exports } = new WebAssembly.Instance(module);
-    this.#exports = exports as Exports;
+    const instance = roomyInstance(module);
+    instance.clients += 1;
+    instance.selected = -1;
+    this.#instance = instance;
+    this.#number = -1;
     this.#memory = this.#view();
-    if (this.#exports.skip_interface() !== INTERFACE) {
-      throw new Error("the WebAssembly module and the page are of different versions: build both anew");
-    }
     for (const [option, value] of options) {
       if (this.#exports.skip_option(option, value) < 0) {
         throw new RangeError(`option ${option} cannot be ${value}`);
@@ -113,6 +146,18 @@ export class Core {
     if (begun < 0) {
       throw new RangeError(begun === REFUSAL.badConfig ? this.#text() : `the core does not begin (${begun})`);
     }
+    this.#number = begun;
+    instance.selected = begun;
+  }
+
+  /** The module's functions, for this client. */
+  get #exports(): Exports {
+    const { exports, selected } = this.#instance;
+    if (selected !== this.#number && this.#number >= 0) {
+      exports.skip_select(this.#number);
+      this.#instance.selected = this.#number;
+    }
+    return exports;
   }
 
   /** Returns the socket of a new connection, or a refusal. */
@@ -169,8 +214,11 @@ export class Core {
     return this.#exports.skip_close(now, socket, code, linger, bytes.length);
   }
 
+  /** Throws if the memory is of no use any more: another client of it has trapped. */
   timeout(now: number): void {
-    this.#exports.skip_timeout(now);
+    if (this.#exports.skip_timeout(now) === REFUSAL.notStarted) {
+      throw new Error("the protocol failed in another client of this page");
+    }
   }
 
   /** When `timeout` is due: in the past if there is work now, infinity if never. */

@@ -24,7 +24,7 @@ pub(crate) struct StressArguments {
     /// in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
-    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own [default: one for each 100 clients]
+    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own, of at most 250 clients [default: one for each 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) browsers: Option<u32>,
     /// With wt= and a URL: SHA-256 of the certificate that the server shows to pages, as `serve` prints it

@@ -4,7 +4,7 @@
 //! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
 //! omission).
 
-use super::pages::{CLIENTS_MAX, Order, Pages, Report, Share};
+use super::pages::{CLIENTS, CLIENTS_MAX, Order, Pages, Report, Share};
 use super::plan::Plan;
 use super::proof::Proof;
 use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
@@ -544,7 +544,7 @@ fn order_to_start(plan: &Plan, rate: Rate) -> Order {
 
 /// Clients of one page: as many as it takes, unless there are to be more browsers.
 fn per_page(clients: usize, browsers: Option<u32>) -> usize {
-    browsers.map_or(CLIENTS_MAX, |browsers| clients.div_ceil(browsers.max(1) as usize).clamp(1, CLIENTS_MAX))
+    browsers.map_or(CLIENTS, |browsers| clients.div_ceil(browsers.max(1) as usize).clamp(1, CLIENTS_MAX))
 }
 
 #[cfg(test)]
@@ -553,7 +553,14 @@ mod tests {
 
     #[test]
     fn a_page_has_as_many_clients_as_it_takes_unless_more_browsers_are_asked_for() {
-        let cases = [(1, None, 100), (100, None, 100), (500, None, 100), (500, Some(10), 50), (500, Some(1), 100)];
+        let cases = [
+            (1, None, 100),
+            (100, None, 100),
+            (500, None, 100),
+            (500, Some(10), 50),
+            (200, Some(1), 200),
+            (500, Some(1), 250),
+        ];
         for (clients, browsers, expected) in cases {
             assert_eq!(per_page(clients, browsers), expected, "{clients} clients, {browsers:?} browsers");
         }

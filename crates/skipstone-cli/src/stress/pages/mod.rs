@@ -50,8 +50,10 @@ pub(crate) struct Share {
     pub(crate) numbers: Vec<u32>,
 }
 
-/// Each client of a page has a WebAssembly memory of its own, for which Chromium reserves addresses: 124 fit into a process.
-pub(crate) const CLIENTS_MAX: usize = 100;
+/// Clients of one page, unless other numbers are asked for: each browser is a process that works beside the others.
+pub(crate) const CLIENTS: usize = 100;
+/// Chromium opens 255 WebSockets in a page.
+pub(crate) const CLIENTS_MAX: usize = 250;
 /// Each takes some hundred MB, and a second of a core to start.
 const BROWSERS_MAX: usize = 16;
 /// How long a browser may take to show its page.
