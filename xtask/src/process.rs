@@ -1,10 +1,13 @@
 //! Child processes: how they are started (no standard input, at the root of the project) and how their output
 //! goes on to ours while it is being read.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
+use crate::failures::Said;
 use crate::tree::Tree;
 
 /// `cargo`, the one that runs us. It keeps nothing for incremental builds, unless asked to: of a hundred test binaries
@@ -47,6 +50,10 @@ pub(crate) fn command(program: &str, tree: &Tree) -> Command {
 
 /// Runs it with our own output. `Err` says in one line what went wrong.
 pub(crate) fn run(mut command: Command) -> Result<(), String> {
+    // At a terminal it may draw. Elsewhere what it says is read, to be told again if it fails.
+    if !std::io::stdout().is_terminal() {
+        return run_reading(command, |_| ());
+    }
     announce(&command);
     let status = command.status().map_err(|error| not_started(&command, &error))?;
     if status.success() {
@@ -71,16 +78,41 @@ pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> 
     if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
 }
 
-/// As [`run`], and calls `on_line` with each line of its standard output, without the line's end.
+/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| not_started(&command, &error))?;
-    let stdout = child.stdout.take().expect("stdout is piped");
-    forward(stdout, &mut std::io::stdout(), &mut on_line);
+    let no_pipe = |error: std::io::Error| format!("no pipe to read from: {error}");
+    let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
+    command.stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
+    let started = command.spawn();
+    // The pipe ends with the last who could write: not we.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = started.map_err(|error| not_started(&command, &error))?;
+    let mut said = Said::default();
+    let mut lines = Lines::default();
+    let chunks = chunks(reader);
+    let mut status = None;
+    loop {
+        match chunks.recv_timeout(AFTERWARDS) {
+            Ok(chunk) => lines.forward(&chunk, &mut std::io::stdout(), &mut |line: &str| {
+                said.add(line);
+                on_line(line);
+            }),
+            Err(RecvTimeoutError::Disconnected) => break,
+            // What it started and left running, as a database server, may hold the pipe open for ever.
+            Err(RecvTimeoutError::Timeout) if status.is_some() => break,
+            Err(RecvTimeoutError::Timeout) => status = child.try_wait().ok().flatten(),
+        }
+    }
+    lines.end(&mut |line: &str| {
+        said.add(line);
+        on_line(line);
+    });
     let status = child.wait().map_err(|error| not_started(&command, &error))?;
     if status.success() {
         return Ok(());
     }
+    said.keep(describe(&command));
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
@@ -121,33 +153,56 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` could not run: {error}", describe(command))
 }
 
-/// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
-fn forward(mut from: impl Read, to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
-    let mut chunk = [0; 8192];
-    let mut line = Vec::new();
-    loop {
-        let length = match from.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(_) => break,
-        };
+/// What comes, read by a thread of its own, which ends with the pipe.
+fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut chunk = [0; 8192];
+        loop {
+            match from.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(length) if sender.send(chunk[..length].to_vec()).is_err() => break,
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+    });
+    receiver
+}
+
+/// Cuts bytes into lines.
+#[derive(Default)]
+struct Lines {
+    begun: Vec<u8>,
+}
+
+impl Lines {
+    /// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
+    fn forward(&mut self, chunk: &[u8], to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
         // Nobody listens any more? The lines still count.
-        let _ = to.write_all(&chunk[..length]);
+        let _ = to.write_all(chunk);
         let _ = to.flush();
-        for &byte in &chunk[..length] {
+        for &byte in chunk {
             if byte == b'\n' {
-                on_line(String::from_utf8_lossy(&line).trim_end_matches('\r'));
-                line.clear();
+                on_line(String::from_utf8_lossy(&self.begun).trim_end_matches('\r'));
+                self.begun.clear();
             } else {
-                line.push(byte);
+                self.begun.push(byte);
             }
         }
     }
-    if !line.is_empty() {
-        on_line(&String::from_utf8_lossy(&line));
+
+    /// The last line may lack its end.
+    fn end(self, on_line: &mut impl FnMut(&str)) {
+        if !self.begun.is_empty() {
+            on_line(&String::from_utf8_lossy(&self.begun));
+        }
     }
 }
+
+/// How long nothing may come of a program that has ended, before what it left running is not listened to any more.
+const AFTERWARDS: Duration = Duration::from_millis(300);
 
 /// Beginnings of the variables by which `cargo run` describes the package that it runs.
 const OURS: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_NAME", "CARGO_CRATE_NAME"];
@@ -160,9 +215,24 @@ mod tests {
     fn lines_are_cut_at_their_ends_and_the_last_needs_none() {
         let (mut lines, mut copy) = (Vec::new(), Vec::new());
         let text = &b"one\r\n\ntwo"[..];
-        forward(text, &mut copy, &mut |line: &str| lines.push(line.to_owned()));
+        let mut cut = Lines::default();
+        cut.forward(text, &mut copy, &mut |line: &str| lines.push(line.to_owned()));
+        cut.end(&mut |line: &str| lines.push(line.to_owned()));
         assert_eq!(copy, text);
         assert_eq!(lines, ["one", "", "two"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_program_leaves_running_is_not_waited_for() {
+        let mut lines = Vec::new();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo said; echo complained >&2; sleep 30 & exit 3"]);
+        let started = std::time::Instant::now();
+        let outcome = run_reading(shell, |line| lines.push(line.to_owned()));
+        assert!(outcome.is_err_and(|why| why.contains("3")));
+        assert_eq!(lines, ["said", "complained"]);
+        assert!(started.elapsed() < Duration::from_secs(20));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use self::list::{Extent, NAME_WIDTH, STEPS, Step};
 use crate::arguments::Arguments;
+use crate::failures;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -55,6 +56,7 @@ fn run_all(steps: &[&Step], extent: Extent, tree: &Tree) -> Tally {
         total += tally;
         account.push(format!("{:width$}  {word:7}  {elapsed:>8}  {note}", step.name, width = NAME_WIDTH));
     }
+    failures::tell_again();
     println!("\n=== summary, {} in all", seconds(started.elapsed()));
     for line in account {
         println!("{}", line.trim_end());

@@ -133,7 +133,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["system"],
             &["arguments", "files", "verdict"],
             &["process", "tally"],
-            &["tree"],
+            &["failures", "tree"],
         ],
     ),
 ];
