@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,24 @@ class Program:
             return self.child.wait()
 
 
+class Relay:
+    """The lossy path: the tool's, which passes TCP on as it is, and datagrams but for a share of them."""
+
+    def __init__(self, server, options):
+        command = [f"{options.target}/skipstone", "netem", "relay", "--to", server, "--loss", f"{options.loss * 100:g}%"]
+        command += ["--seed", str(options.seed), "--quiet", "--json", "-"]
+        # An end of its standard input would not end it, and what it listens for is not needed here.
+        self.child = subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.port = int(re.match(r"listening on .*:(\d+),", self.child.stdout.readline())[1])
+
+    def end(self):
+        """Ends it. Gives how many datagrams passed, and how many it lost."""
+        self.child.terminate()
+        said, _ = self.child.communicate(timeout=5)
+        counts = json.loads(said[said.index("{") :])
+        return [counts["up"][name] + counts["down"][name] for name in ("delivered", "lost")]
+
+
 def commands(options):
     """The commands that are there, by language and role; and what is missing."""
     known = json.loads((ROOT / "interop/programs.json").read_text())
@@ -97,7 +116,7 @@ def has_module(python):
 
 def play(server_language, client_languages, there, options):
     """One game. Gives what went wrong."""
-    wrong, running = [], []
+    wrong, running, relay = [], [], None
     host = "127.0.0.1"
 
     def start(what, command):
@@ -111,9 +130,8 @@ def play(server_language, client_languages, there, options):
         listening = server.event("listening", 20)
         if listening is None:
             return [f"the server in {server_language} does not listen"]
-        ours = [sys.executable, "interop/relay.py", "--to", f"{host}:{listening['port']}"]
-        relay = start("relay", [*ours, "--loss", str(options.loss), "--seed", str(options.seed)])
-        port = relay.event("listening", 10)["port"]
+        relay = Relay(f"{host}:{listening['port']}", options)
+        port = relay.port
         url = listening["url"].replace(f":{listening['port']}", f":{port}")
         # Pages have a certificate of their own; a server that cannot name it takes them by WebSocket, which loses nothing.
         pages = listening.get("pages", f"ws://{host}:{port}").replace(f":{listening['port']}", f":{port}")
@@ -132,13 +150,12 @@ def play(server_language, client_languages, there, options):
         for program in [*clients, server]:
             if (code := program.end()) != 0:
                 wrong.append(f"the {program.what} ended with {code}")
-        relay.child.stdin.close()
-        passed = relay.event("result", 5) or {}
-        print(f"  relay: {passed.get('passed')} datagrams passed, {passed.get('lost')} lost")
-        if options.loss > 0 and not passed.get("lost"):
+        passed, lost = relay.end()
+        print(f"  relay: {passed} datagrams passed, {lost} lost")
+        if options.loss > 0 and not lost:
             wrong.append("the relay lost nothing, so nothing was shown")
     finally:
-        for program in running:
+        for program in [*running, *([relay] if relay else [])]:
             if program.child.poll() is None:
                 program.child.kill()
             program.child.wait()

@@ -23,13 +23,7 @@ pub(crate) fn browsers_bench(mut arguments: Arguments, tree: &Tree) -> Result<bo
             npm.env(variable, value);
         }
     }
-    match process::run(npm) {
-        Ok(()) => Ok(true),
-        Err(why) => {
-            println!("{why}");
-            Ok(false)
-        }
-    }
+    Ok(process::passes(npm))
 }
 
 fn check(name: Option<&str>, seconds: Option<&str>) -> Result<(), String> {

@@ -28,13 +28,7 @@ pub(crate) fn fuzz(mut arguments: Arguments, tree: &Tree) -> Result<bool, String
     let mut run = nightly_cargo(tree);
     run.args(["fuzz", "run", "--fuzz-dir", FUZZ_DIR, &target]);
     run.args(["--", &format!("-max_total_time={seconds}")]);
-    match process::run(run) {
-        Ok(()) => Ok(true),
-        Err(why) => {
-            println!("{why}");
-            Ok(false)
-        }
-    }
+    Ok(process::passes(run))
 }
 
 fn parse_seconds(text: &str) -> Result<u64, String> {

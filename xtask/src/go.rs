@@ -5,15 +5,12 @@ use std::process::Command;
 
 use crate::tally::Tally;
 use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, counted, once};
 use crate::{process, system};
 
 /// The step `go`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
-    match run(tree) {
-        Ok(tally) => Verdict::Tests(tally),
-        Err(verdict) => verdict,
-    }
+    run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
 }
 
 /// The first that can say that a C function keeps nothing.
@@ -31,10 +28,10 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
     }
     let mut library = process::cargo(tree);
     library.args(["build", "--package", "skipstone-ffi"]);
-    process::run(library).map_err(Verdict::Failed)?;
+    process::run(library)?;
     let mut tally = formatted(tree)?;
     tally += once(go(tree, &["vet", "./..."]))?;
-    tally += tests(go(tree, &["test", "-race", "-count=1", "-v", "./..."]))?;
+    tally += counted(go(tree, &["test", "-race", "-count=1", "-v", "./..."]), Tally::from_go_line)?;
     let mut built = go(tree, &["build", "-o"]);
     built.arg(programs(tree).join("interop/go")).arg("./examples/interop");
     tally += once(built)?;
@@ -68,23 +65,9 @@ fn formatted(tree: &Tree) -> Result<Tally, Verdict> {
     let mut gofmt = process::command("gofmt", tree);
     gofmt.current_dir(package(tree)).args(["-l", "."]);
     let mut files = Vec::new();
-    process::run_filtering(gofmt, |line| files.push(line.to_owned())).map_err(Verdict::Failed)?;
+    process::run_filtering(gofmt, |line| files.push(line.to_owned()))?;
     match files.is_empty() {
         true => Ok(Tally::ONE_PASSED),
         false => Err(Verdict::Failed(format!("not formatted: {}; run `gofmt -w clients/go`", files.join(", ")))),
-    }
-}
-
-fn once(command: Command) -> Result<Tally, Verdict> {
-    process::run(command).map(|()| Tally::ONE_PASSED).map_err(Verdict::Failed)
-}
-
-fn tests(command: Command) -> Result<Tally, Verdict> {
-    let mut tally = Tally::default();
-    let outcome = process::run_reading(command, |line| tally += Tally::from_go_line(line).unwrap_or_default());
-    match outcome {
-        // A failure without a failed test: the program did not build.
-        Err(why) if tally.failed == 0 => Err(Verdict::Failed(why)),
-        _ => Ok(tally),
     }
 }

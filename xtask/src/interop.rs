@@ -1,11 +1,9 @@
 //! Everybody plays together: a server in each language that is there, with clients in all of them, on a lossy path.
 //! `interop/README.md` has the game, `interop/play.py` starts the programs.
 
-use std::process::Command;
-
 use crate::tally::Tally;
 use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, counted};
 use crate::{process, python, system};
 
 /// The step `interop`. The steps of the languages have built their programs before it; a program that is not there is left out.
@@ -25,7 +23,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Some(python) = python::interpreter(tree) {
         play.arg("--python").arg(python);
     }
-    count(play)
+    counted(play, Tally::from_own_line).map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
 /// Builds the programs in C and C++, whatever the compiler warns of being an error. Without a compiler they are left out.
@@ -69,12 +67,3 @@ const C_PROGRAMS: [(&str, &str, &str, &str); 2] =
     [("cc", "-std=c11", "interop/c/interop.c", "c"), ("c++", "-std=c++17", "interop/c/interop.cpp", "cpp")];
 /// What Rust's standard library needs of Linux'.
 const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
-
-fn count(play: Command) -> Verdict {
-    let mut tally = Tally::default();
-    let outcome = process::run_reading(play, |line| tally += Tally::from_own_line(line).unwrap_or_default());
-    match outcome {
-        Err(why) if tally.failed == 0 => Verdict::Failed(why),
-        _ => Verdict::Tests(tally),
-    }
-}

@@ -62,6 +62,11 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
+/// As [`run`]; what went wrong is printed.
+pub(crate) fn passes(command: Command) -> bool {
+    run(command).inspect_err(|why| println!("{why}")).is_ok()
+}
+
 /// As [`run`], for a command line that is too long to be shown: `what` is said instead.
 pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String> {
     println!("$ {what}");

@@ -6,15 +6,12 @@ use std::process::Command;
 
 use crate::tally::Tally;
 use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, counted, once};
 use crate::{process, system};
 
 /// The step `python`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
-    match run(tree) {
-        Ok(tally) => Verdict::Tests(tally),
-        Err(verdict) => verdict,
-    }
+    run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
 }
 
 /// The Python of the environment in which the module lies, if the step has made it.
@@ -37,7 +34,7 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
         tally += once(cargo(tree, arguments))?;
     }
     tally += once(tool(tree, "maturin", &["develop", "--locked"]))?;
-    tally += tests(tool(tree, "python", &["-m", "pytest"]))?;
+    tally += counted(tool(tree, "python", &["-m", "pytest"]), Tally::from_pytest_line)?;
     tally += once(tool(tree, "mypy", &[]))?;
     let stubs = ["-m", "mypy.stubtest", "skipstone", "--allowlist", "tests/stubtest.txt"];
     tally += once(tool(tree, "python", &stubs))?;
@@ -64,7 +61,7 @@ fn environment(tree: &Tree) -> Result<(), Verdict> {
     }
     let mut made = process::command(python, tree);
     made.args(["-m", "venv"]).arg(folder(tree));
-    process::run(made).map_err(Verdict::Failed)?;
+    process::run(made)?;
     let mut pip = tool(tree, "python", &["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     pip.args(PACKAGES);
     let remedy = "connect to the network, or name a registry by PIP_INDEX_URL";
@@ -111,18 +108,4 @@ fn in_its_folder(mut command: Command, tree: &Tree, arguments: &[&str]) -> Comma
 
 fn package(tree: &Tree) -> PathBuf {
     Path::new(tree.root()).join("clients/python")
-}
-
-fn once(command: Command) -> Result<Tally, Verdict> {
-    process::run(command).map(|()| Tally::ONE_PASSED).map_err(Verdict::Failed)
-}
-
-fn tests(command: Command) -> Result<Tally, Verdict> {
-    let mut tally = Tally::default();
-    let outcome = process::run_reading(command, |line| tally += Tally::from_pytest_line(line).unwrap_or_default());
-    match outcome {
-        // A failure without a failed test: the program did not run.
-        Err(why) if tally.failed == 0 => Err(Verdict::Failed(why)),
-        _ => Ok(tally),
-    }
 }

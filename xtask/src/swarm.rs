@@ -16,13 +16,7 @@ pub(crate) fn swarm(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     cargo.args(["--", "--nocapture", "--include-ignored"]);
     cargo.env(SEEDS_VARIABLE, &seeds);
     println!("{SEEDS_VARIABLE}={seeds}");
-    match process::run(cargo) {
-        Ok(()) => Ok(true),
-        Err(why) => {
-            println!("{why}");
-            Ok(false)
-        }
-    }
+    Ok(process::passes(cargo))
 }
 
 fn check_range(seeds: &str) -> Result<(), String> {

@@ -6,26 +6,23 @@ use std::process::Command;
 use crate::node::NodePackage;
 use crate::tally::Tally;
 use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, counted, once};
 use crate::{process, system};
 
 /// The step `web`: packages, build, lint, unit tests, size, and the digests of simulated runs.
 pub(crate) fn check(tree: &Tree) -> Verdict {
-    if let Err(verdict) = prepare(tree) {
-        return verdict;
-    }
+    run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
+}
+
+fn run(tree: &Tree) -> Result<Tally, Verdict> {
+    prepare(tree)?;
     let mut tally = Tally::default();
     for (script, counts) in SCRIPTS {
-        match run_script(tree, script, *counts) {
-            Ok(tests) => tally += tests,
-            Err(why) => return Verdict::Failed(why),
-        }
+        tally += run_script(tree, script, *counts)?;
     }
-    match digests_differ(tree) {
-        Ok(()) => tally += Tally::ONE_PASSED,
-        Err(why) => return Verdict::Failed(why),
-    }
-    Verdict::Tests(tally)
+    digests_differ(tree)?;
+    tally += Tally::ONE_PASSED;
+    Ok(tally)
 }
 
 /// The step `browsers`.
@@ -99,14 +96,9 @@ fn script(tree: &Tree, name: &str) -> Command {
 
 fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String> {
     let npm = self::script(tree, script);
-    let mut tally = Tally::default();
-    let outcome = process::run_reading(npm, |line| tally += Tally::from_vitest_line(line).unwrap_or_default());
-    match (counts, outcome) {
-        (Counts::Itself, outcome) => outcome.map(|()| Tally::ONE_PASSED),
-        (Counts::Tests, Ok(())) => Ok(tally),
-        // A failure without a failed test: the program did not run.
-        (Counts::Tests, Err(why)) if tally.failed == 0 => Err(why),
-        (Counts::Tests, Err(_)) => Ok(tally),
+    match counts {
+        Counts::Itself => once(npm),
+        Counts::Tests => counted(npm, Tally::from_vitest_line),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::process;
 use crate::tally::Tally;
@@ -139,7 +140,7 @@ pub(super) fn headers(tree: &Tree) -> Result<Tally, String> {
     let languages: [(&str, &str, &[&str]); 2] =
         [("skipstone.h", "c", &["c99", "c11"]), ("skipstone.h", "c++", &["c++17", "c++20"])];
     let mut tally = Tally::default();
-    for way in WAYS.iter().filter(|way| way.flags.is_empty() && way.runner.is_empty() && way.is_there(tree)) {
+    for way in there(tree).filter(|way| way.flags.is_empty() && way.runner.is_empty()) {
         for (header, language, standards) in languages {
             for standard in standards {
                 tally += one(process::run(syntax(way.c, language, standard, header, tree)));
@@ -186,15 +187,27 @@ fn function(line: &str) -> Option<&str> {
     before.rsplit([' ', '*']).next()
 }
 
+/// The ways that this machine has. Each is tried once, which takes a compiler's run.
+fn there(tree: &Tree) -> impl Iterator<Item = &'static Way> {
+    static THERE: OnceLock<Vec<&Way>> = OnceLock::new();
+    THERE.get_or_init(|| WAYS.iter().filter(|way| way.is_there(tree)).collect()).iter().copied()
+}
+
+/// Whether clang has its sanitizers. To be asked before all else, since they may be installed.
+pub(super) fn has_sanitizers_of_clang(tree: &Tree) -> bool {
+    WAYS.iter().any(|way| way.name == "clang-sanitized" && way.is_there(tree))
+}
+
 /// The ways that this machine lacks something for.
 pub(super) fn missing(tree: &Tree) -> Vec<&'static str> {
-    WAYS.iter().filter(|way| !way.is_there(tree)).map(|way| way.name).collect()
+    let is_there = |way: &&Way| there(tree).any(|there| there.name == way.name);
+    WAYS.iter().filter(|way| !is_there(way)).map(|way| way.name).collect()
 }
 
 /// Every test in every way.
 pub(super) fn tests(tree: &Tree) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    for way in WAYS.iter().filter(|way| way.is_there(tree)) {
+    for way in there(tree) {
         for name in TESTS {
             let made = way.compile(&Path::new("clients/c/tests").join(name), tree)?;
             tally += way.run(&made, &[], tree);
@@ -206,7 +219,7 @@ pub(super) fn tests(tree: &Tree) -> Result<Tally, String> {
 /// The examples, which play against themselves.
 pub(super) fn examples(tree: &Tree) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    for way in WAYS.iter().filter(|way| way.runner.is_empty() && way.is_there(tree)) {
+    for way in there(tree).filter(|way| way.runner.is_empty()) {
         for name in EXAMPLES {
             let made = way.compile(&Path::new("clients/c/examples").join(name), tree)?;
             tally += way.run(&made, &["--test"], tree);

@@ -89,11 +89,7 @@ impl Console {
     /// Tells every session that the server ends for `reason`, ends them, and frees the port. Takes less than 200 ms; but
     /// where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind with
     /// nothing to do but to return.
-    pub(crate) fn close(mut self, reason: &str) {
-        self.end(reason);
-    }
-
-    fn end(&mut self, reason: &str) {
+    pub(crate) fn close(&mut self, reason: &str) {
         let _ = self.shared.ending.set(reason.to_owned());
         if let Some(acceptor) = self.acceptor.take() {
             // The acceptor panics only by a defect of ours, which has then been printed; the threads are gone either
@@ -105,7 +101,7 @@ impl Console {
 
 impl Drop for Console {
     fn drop(&mut self) {
-        self.end("it stops");
+        self.close("it stops");
     }
 }
 

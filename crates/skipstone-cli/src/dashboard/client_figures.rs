@@ -6,12 +6,14 @@ use skipstone::{Overview, PeerId};
 use std::net::SocketAddr;
 
 /// One client, as the sampler saw it last: small, because all of them are kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct ClientFigures {
+    #[serde(skip)]
     pub(super) peer: PeerId,
     pub(super) carrier: &'static str,
     pub(super) remote: SocketAddr,
     pub(super) rtt_ms: f32,
+    /// Percent of the packets.
     loss_sent: f32,
     loss_received: f32,
     pub(super) queued_bytes: u64,
@@ -27,17 +29,8 @@ pub(super) struct ClientRow {
     id: String,
     name: String,
     kind: &'static str,
-    carrier: &'static str,
-    remote: String,
-    rtt_ms: f32,
-    /// Percent of the packets.
-    loss_sent: f32,
-    loss_received: f32,
-    queued_bytes: u64,
-    sent_bytes: f32,
-    received_bytes: f32,
-    sent_messages: f32,
-    received_messages: f32,
+    #[serde(flatten)]
+    figures: ClientFigures,
 }
 
 impl ClientFigures {
@@ -66,16 +59,7 @@ impl ClientFigures {
             id: id(self.peer),
             name: named.map_or_else(|| "?".into(), |named| named.name.to_string()),
             kind: named.map_or("?", |named| named.kind.name()),
-            carrier: self.carrier,
-            remote: self.remote.to_string(),
-            rtt_ms: self.rtt_ms,
-            loss_sent: self.loss_sent,
-            loss_received: self.loss_received,
-            queued_bytes: self.queued_bytes,
-            sent_bytes: self.sent_bytes,
-            received_bytes: self.received_bytes,
-            sent_messages: self.sent_messages,
-            received_messages: self.received_messages,
+            figures: *self,
         }
     }
 }

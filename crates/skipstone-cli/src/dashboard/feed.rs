@@ -50,7 +50,8 @@ pub(super) struct LogLine {
 }
 
 /// What a line of the log is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum LineKind {
     /// Clients that come and go.
     Event,

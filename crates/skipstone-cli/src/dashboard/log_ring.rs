@@ -1,7 +1,6 @@
 //! The last lines of the log, numbered, with a bound in lines and in bytes.
 
-use crate::dashboard::feed::{LineKind, LogLine};
-use serde::ser::SerializeTuple;
+use crate::dashboard::feed::LogLine;
 use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 
@@ -47,18 +46,8 @@ fn cost(line: &Numbered) -> usize {
 
 impl Serialize for Numbered {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let kind = match self.line.kind {
-            LineKind::Event => "event",
-            LineKind::Chat => "chat",
-            LineKind::Say => "say",
-        };
-        let mut tuple = serializer.serialize_tuple(5)?;
-        tuple.serialize_element(&self.number)?;
-        tuple.serialize_element(&self.line.at_ms)?;
-        tuple.serialize_element(kind)?;
-        tuple.serialize_element(&self.line.speaker)?;
-        tuple.serialize_element(&self.line.text)?;
-        tuple.end()
+        let LogLine { at_ms, kind, speaker, text } = &self.line;
+        (self.number, at_ms, kind, speaker, text).serialize(serializer)
     }
 }
 
@@ -69,6 +58,7 @@ const BYTES_MAX: usize = 24 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dashboard::feed::LineKind;
 
     fn line(text: String) -> LogLine {
         LogLine { at_ms: 7, kind: LineKind::Chat, speaker: "Zoë".into(), text }

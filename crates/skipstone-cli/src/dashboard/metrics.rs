@@ -27,15 +27,9 @@ struct Family {
     name: &'static str,
     help: &'static str,
     unit: Option<Unit>,
-    kind: Kind,
+    /// A counter only grows; its name gets `_total`.
+    kind: MetricType,
     values: Vec<(Vec<(&'static str, String)>, f64)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    /// Only grows; its name gets `_total`.
-    Counter,
-    Gauge,
 }
 
 #[derive(Debug)]
@@ -44,8 +38,7 @@ struct Snapshot(Vec<Family>);
 impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         for family in &self.0 {
-            let metric =
-                encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.metric_type())?;
+            let metric = encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.kind)?;
             family.encode(metric)?;
         }
         Ok(())
@@ -56,31 +49,28 @@ impl EncodeMetric for Family {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for (labels, value) in &self.values {
             match (self.kind, labels.is_empty()) {
-                (Kind::Counter, true) => encoder.encode_counter::<NoLabelSet, _, f64>(value, None)?,
-                (Kind::Gauge, true) => encoder.encode_gauge(value)?,
-                (Kind::Counter, false) => {
+                (MetricType::Counter, true) => encoder.encode_counter::<NoLabelSet, _, f64>(value, None)?,
+                (_, true) => encoder.encode_gauge(value)?,
+                (MetricType::Counter, false) => {
                     encoder.encode_family(labels)?.encode_counter::<NoLabelSet, _, f64>(value, None)?
                 }
-                (Kind::Gauge, false) => encoder.encode_family(labels)?.encode_gauge(value)?,
+                (_, false) => encoder.encode_family(labels)?.encode_gauge(value)?,
             }
         }
         Ok(())
     }
 
     fn metric_type(&self) -> MetricType {
-        match self.kind {
-            Kind::Counter => MetricType::Counter,
-            Kind::Gauge => MetricType::Gauge,
-        }
+        self.kind
     }
 }
 
 fn counter(name: &'static str, help: &'static str, value: u64) -> Family {
-    Family { name, help, unit: None, kind: Kind::Counter, values: vec![(Vec::new(), value as f64)] }
+    Family { name, help, unit: None, kind: MetricType::Counter, values: vec![(Vec::new(), value as f64)] }
 }
 
 fn gauge(name: &'static str, help: &'static str, value: f64) -> Family {
-    Family { name, help, unit: None, kind: Kind::Gauge, values: vec![(Vec::new(), value)] }
+    Family { name, help, unit: None, kind: MetricType::Gauge, values: vec![(Vec::new(), value)] }
 }
 
 impl Family {

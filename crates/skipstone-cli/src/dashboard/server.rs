@@ -81,7 +81,7 @@ impl Dashboard {
     }
 
     /// Tells the pages that the server ends, and frees the port. Takes less than half a second.
-    pub(crate) fn close(mut self, reason: &str) {
+    pub(crate) fn close(&mut self, reason: &str) {
         self.state.streams.send("end", serde_json::json!(reason).to_string().into());
         // The pages hear it before their connections end.
         std::thread::sleep(GOODBYE);

@@ -1,64 +1,83 @@
 //! Those who watch the server: the console's sessions, the dashboard and the database. Telling them waits for nobody.
 
-use super::dashboard_flags::OpenDashboard;
-use super::database_flags::OpenDatabase;
 use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
 use std::time::Duration;
 
-/// Console, dashboard and database, as far as there are any.
+/// What happens, of which each watcher takes what it is for.
+pub(super) trait Watcher {
+    /// A line of the log.
+    fn log(&self, _line: &str) {}
+
+    /// A client is there; its carrier is looked up for those who ask.
+    fn joined(&self, _peer: PeerId, _visit: &Visit, _carrier: &dyn Fn() -> &'static str) {}
+
+    /// A client is gone, by this close code.
+    fn left(&self, _peer: PeerId, _visit: &Visit, _code: u64) {}
+
+    /// A line of a chat client.
+    fn chat(&self, _speaker: &str, _text: &str) {}
+
+    /// A word of the server to everybody.
+    fn say(&self, _text: &str) {}
+
+    /// A tick ended, `took` after it was due; `lines` came since the server began.
+    fn tick(&self, _lines: u64, _took: Duration) {}
+
+    /// The page that shows it.
+    fn url(&self) -> Option<String> {
+        None
+    }
+
+    /// Lines for `stats`.
+    fn lines(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// For the parent process: what it records.
+    fn json(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Why the server ends.
+    fn close(&mut self, _reason: &str) {}
+
+    /// The server has ended: nobody waits any more.
+    fn finish(self: Box<Self>) {}
+}
+
+/// All watchers, as far as there are any.
 pub(super) struct Audience {
     pub(super) console: Option<Console>,
-    pub(super) dashboard: Option<OpenDashboard>,
-    pub(super) database: Option<OpenDatabase>,
+    pub(super) watchers: Vec<Box<dyn Watcher>>,
+}
+
+impl Watcher for Console {
+    fn log(&self, line: &str) {
+        Console::log(self, line);
+    }
 }
 
 impl Audience {
-    /// A line of the log.
-    pub(super) fn log(&self, line: &str) {
-        self.console.iter().for_each(|console| console.log(line));
-        self.dashboard.iter().for_each(|dashboard| dashboard.log(line));
-    }
-
-    /// A client is there.
-    pub(super) fn joined(&self, peer: PeerId, visit: &Visit, carrier: &str) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.joined(peer, &visit.name(), &visit.guest));
-        self.database.iter().for_each(|database| database.joined(peer, visit, carrier));
-    }
-
-    /// A client is gone, by this close code.
-    pub(super) fn left(&self, peer: PeerId, visit: &Visit, code: u64) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.left(peer));
-        self.database.iter().for_each(|database| database.left(peer, visit, code));
-    }
-
-    /// A line of a chat client.
-    pub(super) fn chat(&self, speaker: &str, text: &str) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.chat(speaker, text));
-    }
-
-    /// A word of the server to everybody.
-    pub(super) fn say(&self, text: &str) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.say(text));
-    }
-
-    /// A tick ended, `took` after it was due; `lines` came since the server began.
-    pub(super) fn tick(&self, lines: u64, took: Duration) {
-        self.dashboard.iter().for_each(|dashboard| dashboard.tick(lines, took));
+    /// Those to be told.
+    pub(super) fn all(&self) -> impl Iterator<Item = &dyn Watcher> {
+        let console = self.console.iter().map(|console| console as &dyn Watcher);
+        console.chain(self.watchers.iter().map(|watcher| &**watcher))
     }
 
     pub(super) fn dashboard_url(&self) -> Option<String> {
-        self.dashboard.as_ref().map(OpenDashboard::url)
+        self.all().find_map(Watcher::url)
     }
 
     /// Tells all why the server ends.
-    pub(super) fn close(self, reason: &str) {
-        if let Some(console) = self.console {
-            console.close(reason);
-        }
-        if let Some(dashboard) = self.dashboard {
-            dashboard.close(reason);
-        }
+    pub(super) fn close(&mut self, reason: &str) {
+        self.console.iter_mut().for_each(|console| console.close(reason));
+        self.watchers.iter_mut().for_each(|watcher| watcher.close(reason));
+    }
+
+    /// Last: no client waits for it.
+    pub(super) fn finish(self) {
+        self.watchers.into_iter().for_each(Watcher::finish);
     }
 }

@@ -59,7 +59,7 @@ impl Game {
             ("say", _) if !rest.is_empty() => {
                 let peers: Vec<PeerId> = self.guests.keys().copied().collect();
                 peers.iter().for_each(|peer| self.say_to(*peer, &Word::Say(rest.into())));
-                audience.say(rest);
+                audience.all().for_each(|watcher| watcher.say(rest));
                 Reply::Text(format!("said to {}", peers.len()))
             }
             ("kick", _) => self.kick(rest),
@@ -100,7 +100,7 @@ impl Game {
         lines.push(drops(&stats));
         lines.extend(shards(&self.server.shards()));
         lines.extend(driver(&self.server.driver_stats()));
-        lines.extend(audience.database.iter().flat_map(|database| database.lines()));
+        lines.extend(audience.all().flat_map(|watcher| watcher.lines()));
         Reply::Text(lines.join("\n"))
     }
 
@@ -118,7 +118,7 @@ impl Game {
             "shards": shards.iter().map(Shard::from).collect::<Vec<_>>(),
             "messages_sent": stats.sent.messages,
             "messages_received": stats.received.messages,
-            "database": audience.database.as_ref().map(|database| database.json()),
+            "database": audience.all().find_map(|watcher| watcher.json()),
         });
         Reply::Text(json.to_string())
     }

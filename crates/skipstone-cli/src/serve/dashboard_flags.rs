@@ -1,13 +1,18 @@
-//! Flags of `serve` about the dashboard, and how the server feeds it. Without the feature `dashboard` there are neither.
+//! Flags of `serve` about the dashboard, and how the server feeds it.
 
-#[cfg(not(feature = "dashboard"))]
-pub(super) use absent::{DashboardFlags, OpenDashboard};
-#[cfg(feature = "dashboard")]
-pub(super) use present::{DashboardFlags, OpenDashboard};
-use skipstone_lab::workload::Workload;
+use super::admin::Admin;
+use super::audience::Watcher;
+use super::visit::Visit;
+use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
+use skipstone::net::websocket::TrustedProxies;
+use skipstone::{PeerId, Server};
+use skipstone_lab::report::output;
+use skipstone_lab::workload::{Guest, Workload};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What the page says about the game, and the token that it asks for.
-#[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) struct GameFacts {
     pub(super) workload: Workload,
     /// Ticks a second; 0 is unthrottled.
@@ -18,178 +23,106 @@ pub(crate) struct GameFacts {
     pub(super) trusted_proxies: Vec<String>,
 }
 
-#[cfg(feature = "dashboard")]
-mod present {
-    use super::super::admin::Admin;
-    use super::GameFacts;
-    use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
-    use skipstone::net::websocket::TrustedProxies;
-    use skipstone::{PeerId, Server};
-    use skipstone_lab::report::output;
-    use skipstone_lab::workload::{Guest, Workload};
-    use std::net::SocketAddr;
-    use std::sync::Arc;
-    use std::time::Duration;
+/// Flags of `serve` about the dashboard.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct DashboardFlags {
+    /// Serve the dashboard, a page of live charts, and /metrics for Prometheus; any address other than loopback needs
+    /// --console-token [default address: 127.0.0.1:7779]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7779")]
+    dashboard: Option<SocketAddr>,
+    /// Open the dashboard in the browser
+    #[arg(long)]
+    open: bool,
+    /// A host name under which browsers find the dashboard, such as that of a proxy; may be given several times
+    #[arg(long, value_name = "NAME", requires = "dashboard")]
+    dashboard_host: Vec<String>,
+}
 
-    /// Flags of `serve` about the dashboard.
-    #[derive(Debug, Clone, Default, clap::Args)]
-    pub(crate) struct DashboardFlags {
-        /// Serve the dashboard, a page of live charts, and /metrics for Prometheus; any address other than loopback needs
-        /// --console-token [default address: 127.0.0.1:7779]
-        #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7779")]
-        dashboard: Option<SocketAddr>,
-        /// Open the dashboard in the browser
-        #[arg(long)]
-        open: bool,
-        /// A host name under which browsers find the dashboard, such as that of a proxy; may be given several times
-        #[arg(long, value_name = "NAME", requires = "dashboard")]
-        dashboard_host: Vec<String>,
+/// A dashboard, and the end by which the loop feeds it.
+pub(crate) struct OpenDashboard {
+    dashboard: Dashboard,
+    feed: Feed,
+}
+
+impl DashboardFlags {
+    /// Listens, if it was asked to.
+    pub(crate) fn listen(
+        &self,
+        game: &GameFacts,
+        admin: &Admin,
+        server: &Server,
+    ) -> Result<Option<OpenDashboard>, String> {
+        let default = || self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779)));
+        let Some(listen) = self.dashboard.or_else(default) else { return Ok(None) };
+        let (feed, intake) = feed();
+        let facts = ServerFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            url: server.url(),
+            listen: server.local_addr().to_string(),
+            workload: match game.workload {
+                Workload::Broadcast => "broadcast",
+                Workload::Echo => "echo",
+            },
+            ticks_per_second: game.ticks_per_second,
+            websocket: game.websocket,
+            shards: server.shards().len(),
+        };
+        let config = DashboardConfig {
+            listen,
+            token: game.token.clone(),
+            names: self.dashboard_host.clone(),
+            proxies: TrustedProxies::new(&game.trusted_proxies)
+                .map_err(|text| format!("'{text}' is no address or network: see --trusted-proxy"))?,
+            server: facts,
+            statistics: server.statistics(),
+            commands: Arc::new(admin.clone()),
+        };
+        Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
     }
 
-    /// A dashboard, and the end by which the loop feeds it.
-    pub(crate) struct OpenDashboard {
-        dashboard: Dashboard,
-        feed: Feed,
-    }
-
-    impl DashboardFlags {
-        /// Listens, if it was asked to.
-        pub(crate) fn listen(
-            &self,
-            game: &GameFacts,
-            admin: &Admin,
-            server: &Server,
-        ) -> Result<Option<OpenDashboard>, String> {
-            let default = || self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779)));
-            let Some(listen) = self.dashboard.or_else(default) else { return Ok(None) };
-            let (feed, intake) = feed();
-            let facts = ServerFacts {
-                version: env!("CARGO_PKG_VERSION"),
-                url: server.url(),
-                listen: server.local_addr().to_string(),
-                workload: match game.workload {
-                    Workload::Broadcast => "broadcast",
-                    Workload::Echo => "echo",
-                },
-                ticks_per_second: game.ticks_per_second,
-                websocket: game.websocket,
-                shards: server.shards().len(),
-            };
-            let config = DashboardConfig {
-                listen,
-                token: game.token.clone(),
-                names: self.dashboard_host.clone(),
-                proxies: TrustedProxies::new(&game.trusted_proxies)
-                    .map_err(|text| format!("'{text}' is no address or network: see --trusted-proxy"))?,
-                server: facts,
-                statistics: server.statistics(),
-                commands: Arc::new(admin.clone()),
-            };
-            Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
-        }
-
-        /// Opens the page, if that was asked for.
-        pub(crate) fn open(&self, url: Option<&str>) {
-            let Some(url) = url.filter(|_| self.open) else { return };
-            if let Err(error) = open::that_detached(url) {
-                output::complain(format_args!("no browser can be opened ({error}): open {url} yourself"));
-            }
-        }
-    }
-
-    impl OpenDashboard {
-        pub(crate) fn log(&self, line: &str) {
-            self.feed.log(line);
-        }
-
-        pub(crate) fn joined(&self, peer: PeerId, name: &str, guest: &Guest) {
-            let kind = match guest {
-                Guest::Chat(_) => GuestKind::Chat,
-                Guest::Stress(_) => GuestKind::Stress,
-            };
-            self.feed.joined(peer, name, kind);
-        }
-
-        pub(crate) fn left(&self, peer: PeerId) {
-            self.feed.left(peer);
-        }
-
-        pub(crate) fn chat(&self, speaker: &str, text: &str) {
-            self.feed.chat(speaker, text);
-        }
-
-        pub(crate) fn say(&self, text: &str) {
-            self.feed.say(text);
-        }
-
-        pub(crate) fn tick(&self, lines: u64, took: Duration) {
-            self.feed.tick(lines, took);
-        }
-
-        pub(crate) fn url(&self) -> String {
-            self.dashboard.url()
-        }
-
-        pub(crate) fn close(self, reason: &str) {
-            self.dashboard.close(reason);
+    /// Opens the page, if that was asked for.
+    pub(crate) fn open(&self, url: Option<&str>) {
+        let Some(url) = url.filter(|_| self.open) else { return };
+        if let Err(error) = open::that_detached(url) {
+            output::complain(format_args!("no browser can be opened ({error}): open {url} yourself"));
         }
     }
 }
 
-#[cfg(not(feature = "dashboard"))]
-mod absent {
-    use super::super::admin::Admin;
-    use super::GameFacts;
-    use skipstone::{PeerId, Server};
-    use skipstone_lab::workload::Guest;
-    use std::time::Duration;
-
-    /// No flags: this tool was built without the feature `dashboard`.
-    #[derive(Debug, Clone, Default, clap::Args)]
-    pub(crate) struct DashboardFlags {}
-
-    /// There is none.
-    pub(crate) enum OpenDashboard {}
-
-    impl DashboardFlags {
-        pub(crate) fn listen(&self, _: &GameFacts, _: &Admin, _: &Server) -> Result<Option<OpenDashboard>, String> {
-            Ok(None)
-        }
-
-        pub(crate) fn open(&self, _: Option<&str>) {}
+impl Watcher for OpenDashboard {
+    fn log(&self, line: &str) {
+        self.feed.log(line);
     }
 
-    impl OpenDashboard {
-        pub(crate) fn log(&self, _: &str) {
-            match *self {}
-        }
+    fn joined(&self, peer: PeerId, visit: &Visit, _carrier: &dyn Fn() -> &'static str) {
+        let kind = match visit.guest {
+            Guest::Chat(_) => GuestKind::Chat,
+            Guest::Stress(_) => GuestKind::Stress,
+        };
+        self.feed.joined(peer, &visit.name(), kind);
+    }
 
-        pub(crate) fn joined(&self, _: PeerId, _: &str, _: &Guest) {
-            match *self {}
-        }
+    fn left(&self, peer: PeerId, _visit: &Visit, _code: u64) {
+        self.feed.left(peer);
+    }
 
-        pub(crate) fn left(&self, _: PeerId) {
-            match *self {}
-        }
+    fn chat(&self, speaker: &str, text: &str) {
+        self.feed.chat(speaker, text);
+    }
 
-        pub(crate) fn chat(&self, _: &str, _: &str) {
-            match *self {}
-        }
+    fn say(&self, text: &str) {
+        self.feed.say(text);
+    }
 
-        pub(crate) fn say(&self, _: &str) {
-            match *self {}
-        }
+    fn tick(&self, lines: u64, took: Duration) {
+        self.feed.tick(lines, took);
+    }
 
-        pub(crate) fn tick(&self, _: u64, _: Duration) {
-            match *self {}
-        }
+    fn url(&self) -> Option<String> {
+        Some(self.dashboard.url())
+    }
 
-        pub(crate) fn url(&self) -> String {
-            match *self {}
-        }
-
-        pub(crate) fn close(self, _: &str) {
-            match self {}
-        }
+    fn close(&mut self, reason: &str) {
+        self.dashboard.close(reason);
     }
 }

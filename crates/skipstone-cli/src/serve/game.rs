@@ -120,14 +120,14 @@ impl Game {
 
     fn handle(&mut self, event: Event, audience: &Audience) {
         if let Some(line) = self.on_event(event, audience) {
-            audience.log(&line);
+            audience.all().for_each(|watcher| watcher.log(&line));
         }
     }
 
     /// Tells the audience that all clients leave.
     pub(super) fn part(&mut self, audience: &Audience, code: u64) {
         for (peer, visit) in std::mem::take(&mut self.guests) {
-            audience.left(peer, &visit, code);
+            audience.all().for_each(|watcher| watcher.left(peer, &visit, code));
         }
     }
 
@@ -155,7 +155,7 @@ impl Game {
             Event::Closed { peer, close } => {
                 self.arriving.remove(&peer);
                 let visit = self.guests.remove(&peer)?;
-                audience.left(peer, &visit, close.code);
+                audience.all().for_each(|watcher| watcher.left(peer, &visit, close.code));
                 let by = match close.by {
                     ClosedBy::Local => "closed",
                     ClosedBy::Peer => "left",
@@ -191,8 +191,8 @@ impl Game {
     fn on_connected(&mut self, peer: PeerId, audience: &Audience) -> Option<String> {
         let guest = self.arriving.remove(&peer)?;
         let visit = Visit { guest, since: Instant::now(), lines: 0 };
-        let seen = audience.database.as_ref().and_then(|_| self.server.overview(peer));
-        audience.joined(peer, &visit, seen.map_or("unknown", |seen| seen.path.carrier.name));
+        let carrier = || self.server.overview(peer).map_or("unknown", |seen| seen.path.carrier.name);
+        audience.all().for_each(|watcher| watcher.joined(peer, &visit, &carrier));
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
         Some(line)
@@ -206,7 +206,7 @@ impl Game {
             Guest::Stress(_) => payload,
             Guest::Chat(name) => {
                 let text = clean::bytes(&payload);
-                audience.chat(name, &text);
+                audience.all().for_each(|watcher| watcher.chat(name, &text));
                 format!("{name}: {text}").into()
             }
         };

@@ -9,7 +9,9 @@
 pub(crate) mod admin;
 mod audience;
 mod commands;
+#[cfg(feature = "dashboard")]
 mod dashboard_flags;
+#[cfg(feature = "db")]
 mod database_flags;
 pub(crate) mod game;
 mod piped;
@@ -21,8 +23,7 @@ mod visit;
 use crate::console::{Console, ConsoleConfig};
 use crate::sharing;
 use admin::{Admin, Question};
-use audience::Audience;
-use dashboard_flags::GameFacts;
+use audience::{Audience, Watcher};
 use game::Game;
 use skipstone::{Scheme, Server, ServerConfig, Target, WebSocketRules, code};
 use skipstone_lab::report::Exit;
@@ -57,8 +58,10 @@ pub(crate) struct ServeArguments {
     /// The token that a console session must send first, and that the dashboard asks for
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
+    #[cfg(feature = "dashboard")]
     #[command(flatten)]
     pub(crate) dashboard: dashboard_flags::DashboardFlags,
+    #[cfg(feature = "db")]
     #[command(flatten)]
     pub(crate) database: database_flags::DatabaseFlags,
     /// How much may wait for one client before it is disconnected as too slow
@@ -135,6 +138,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let signals = if arguments.piped { Signals::watch_as_child()? } else { Signals::watch()? };
     skipstone::net::wait::raise_open_files_limit();
     let security = arguments.protection.security()?;
+    #[cfg(feature = "db")]
     let database = arguments.database.open()?;
     let server = Server::start(ServerConfig {
         security: Some(security),
@@ -154,16 +158,28 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     #[cfg(feature = "db")]
     let admin = admin.with_database(database.as_ref().map(|database| database.url()));
     let console = listen_console(arguments, &admin, server.local_addr())?;
-    let facts = GameFacts {
+    let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
+        #[cfg(feature = "dashboard")]
+        dashboard(arguments, &admin, &server)?,
+        #[cfg(feature = "db")]
+        database.map(|database| Box::new(database) as Box<dyn Watcher>),
+    ];
+    let audience = Audience { console, watchers: watchers.into_iter().flatten().collect() };
+    let game = Game::new(server, arguments.workload);
+    Ok(Serving { game, audience, questions, signals, admin })
+}
+
+#[cfg(feature = "dashboard")]
+fn dashboard(arguments: &ServeArguments, admin: &Admin, server: &Server) -> Result<Option<Box<dyn Watcher>>, String> {
+    let facts = dashboard_flags::GameFacts {
         workload: arguments.workload,
         ticks_per_second: arguments.tick,
         websocket: !arguments.no_websocket,
         token: arguments.console_token.clone(),
         trusted_proxies: arguments.trusted_proxy.clone(),
     };
-    let dashboard = arguments.dashboard.listen(&facts, &admin, &server)?;
-    let game = Game::new(server, arguments.workload);
-    Ok(Serving { game, audience: Audience { console, dashboard, database }, questions, signals, admin })
+    let dashboard = arguments.dashboard.listen(&facts, admin, server)?;
+    Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))
 }
 
 fn rules(arguments: &ServeArguments) -> WebSocketRules {
@@ -210,7 +226,8 @@ impl Serving {
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
             self.tell_of_certificates();
-            self.audience.tick(self.game.lines, ticks.done());
+            let took = ticks.done();
+            self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.failure() {
                 break Err(failure);
             }
@@ -282,6 +299,7 @@ impl Serving {
             text += &format!("  dashboard  {url}\n");
         }
         output::say(text + "  stop with Ctrl-C");
+        #[cfg(feature = "dashboard")]
         arguments.dashboard.open(self.audience.dashboard_url().as_deref());
     }
 
@@ -310,13 +328,9 @@ impl Serving {
         };
         let count = self.game.guests();
         self.game.part(&self.audience, code::SHUTDOWN);
-        let database = self.audience.database.take();
         self.audience.close(text);
         self.game.shutdown(code::SHUTDOWN, text, LINGER);
-        // Last: no client waits for it.
-        if let Some(database) = database {
-            database.close();
-        }
+        self.audience.finish();
         if !arguments.piped {
             let told = counted(count as u64, "client");
             output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));

@@ -11,7 +11,7 @@ use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target
 use skipstone_lab::clean;
 use skipstone_lab::measure::sentence::Parsed;
 use skipstone_lab::report::stress::judge::LATE_SEND;
-use skipstone_lab::units::{Carrier, Rate, Size};
+use skipstone_lab::units::{Carrier, Rate, Size, Span};
 use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -109,13 +109,11 @@ impl<'p> Generator<'p> {
         own: Option<&str>,
         web_hash: Option<&str>,
     ) -> Result<Self, String> {
-        let (merging, trust, dtls_version) = (plan.merging, plan.trust.clone(), plan.dtls_version);
-        let congestion = plan.resilience.congestion();
         let pool = Pool::new(PoolConfig {
-            merging,
-            congestion,
-            trust,
-            dtls_version,
+            merging: plan.flags.merge.map(|merge| merge.0),
+            congestion: plan.flags.resilience.congestion(),
+            trust: plan.trust.clone(),
+            dtls_version: plan.flags.protection.dtls.map(Into::into).unwrap_or_default(),
             sockets_at_once: SOCKETS_AT_ONCE,
             ..PoolConfig::default()
         });
@@ -171,7 +169,7 @@ impl<'p> Generator<'p> {
     /// Begins the connections that are due `elapsed` after the first. Nothing here waits for an answer.
     pub(crate) fn connect_some(&mut self, elapsed: Duration) -> Result<(), String> {
         let total = self.clients.len();
-        let due = match self.plan.ramp {
+        let due = match self.plan.flags.ramp.0 {
             Duration::ZERO => total,
             ramp => ((total as f64 * elapsed.as_secs_f64() / ramp.as_secs_f64()).ceil() as usize).min(total),
         };
@@ -256,7 +254,7 @@ impl<'p> Generator<'p> {
 
     /// Changes the ports that are due: each client's once in the plan's span, one after the other.
     pub(crate) fn roam_due(&mut self) -> Result<(), String> {
-        let Some(span) = self.plan.roam else { return Ok(()) };
+        let Some(Span(span)) = self.plan.flags.roam else { return Ok(()) };
         let count = self.clients.len() as u32;
         loop {
             let (round, number) = self.next_move;
@@ -497,7 +495,7 @@ fn target(native: Scheme, carrier: Carrier, address: SocketAddr, known: Option<&
 /// The clients that live in pages, page by page.
 fn shares(plan: &Plan, targets: &[Target], web_hash: Option<&str>) -> Vec<Share> {
     let in_pages: u32 = plan.mix.iter().filter(|(carrier, _)| carrier.is_page()).map(|(_, count)| count).sum();
-    let per_page = per_page(in_pages as usize, plan.browsers);
+    let per_page = per_page(in_pages as usize, plan.flags.browsers);
     let mut shares = Vec::new();
     let mut first = 0;
     for (carrier, (of, count)) in plan.mix.iter().enumerate() {
@@ -506,7 +504,7 @@ fn shares(plan: &Plan, targets: &[Target], web_hash: Option<&str>) -> Vec<Share>
         if !of.is_page() {
             continue;
         }
-        let url = page_url(*of, &targets[carrier], plan.web_hash.as_deref().or(web_hash));
+        let url = page_url(*of, &targets[carrier], plan.flags.web_hash.as_deref().or(web_hash));
         shares.extend(numbers.chunks(per_page).map(|numbers| Share {
             carrier,
             url: url.clone(),
@@ -532,10 +530,10 @@ fn order_to_start(plan: &Plan, rate: Rate) -> Order {
     Order::Start {
         epoch_ms: epoch.as_secs_f64() * 1e3,
         interval_ms: rate.interval().as_secs_f64() * 1e3,
-        until_ms: plan.duration.as_secs_f64() * 1e3,
+        until_ms: plan.flags.duration.0.as_secs_f64() * 1e3,
         clients: plan.clients,
         run: plan.run.0,
-        bytes: match plan.size {
+        bytes: match plan.flags.size {
             Size::Bytes(bytes) => Some(bytes),
             Size::Sentence => None,
         },

@@ -64,8 +64,8 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result.timing = Timing { connect_ms: all.connect_ms, ramp_ms: ms(measured.ramp), close_ms: ms(measured.close) };
     let (up, down) = generator.pool.link_stats();
     result.impairment = plan.impairments.as_ref().map(|impairments| impairments.result(&up, &down));
-    result.roaming = plan.roam.map(|span| Roaming {
-        every_ms: ms(span),
+    result.roaming = plan.flags.roam.map(|span| Roaming {
+        every_ms: ms(span.0),
         moves: generator.moves,
         path_changes: figures.map(|figures| figures.protocol.paths_changed),
         reconnects: generator.reconnects,

@@ -2,50 +2,31 @@
 
 use super::arguments::StressArguments;
 use super::impairment::Impairments;
-use crate::sharing::SharingFlags;
-use skipstone::{DtlsVersion, Merging, Scheme, Target, Trust};
+use skipstone::{Scheme, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::Sink;
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
-use skipstone_lab::resilience;
-use skipstone_lab::units::{Carrier, Rate, Size, Threshold};
+use skipstone_lab::units::Carrier;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    /// As they were given.
+    pub(crate) flags: StressArguments,
     pub(crate) target: Option<Target>,
     /// How native clients connect: encrypted, by DTLS or in clear.
     pub(crate) native: Scheme,
     pub(crate) trust: Trust,
-    pub(crate) dtls_version: DtlsVersion,
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
-    /// Headless browsers; `None` for as many as the clients in pages need.
-    pub(crate) browsers: Option<u32>,
-    /// SHA-256 of the certificate that the server shows to pages.
-    pub(crate) web_hash: Option<String>,
-    pub(crate) rate: Rate,
-    pub(crate) duration: Duration,
-    pub(crate) ramp: Duration,
-    /// Of a line.
-    pub(crate) size: Size,
     pub(crate) sentences: Sentences,
     pub(crate) run: RunId,
     pub(crate) seed: u64,
-    pub(crate) merging: Option<Merging>,
-    /// Of the clients, and of the run's own server.
-    pub(crate) resilience: resilience::ResilienceFlags,
-    /// Of the run's own server.
-    pub(crate) sharing: SharingFlags,
-    /// How often each client on UDP changes its port.
-    pub(crate) roam: Option<Duration>,
     pub(crate) impairments: Option<Impairments>,
-    pub(crate) thresholds: Vec<Threshold>,
-    pub(crate) waits: bool,
     pub(crate) sink: Sink,
     /// As text, for the result.
     pub(crate) words: StressPlan,
@@ -92,28 +73,16 @@ impl Plan {
         let sink = Sink::file(arguments.json.as_deref())?;
         let words = words(arguments, &mix);
         Ok(Plan {
+            flags: arguments.clone(),
             target,
             native,
             trust,
-            dtls_version: arguments.protection.dtls.map(Into::into).unwrap_or_default(),
             mix,
             clients,
-            browsers: arguments.browsers,
-            web_hash: arguments.web_hash.clone(),
-            rate: arguments.rate,
-            duration: arguments.duration.0,
-            ramp: arguments.ramp.0,
-            size: arguments.size,
             sentences,
             run,
             seed,
-            roam: arguments.roam.map(|span| span.0),
-            merging: arguments.merge.map(|merge| merge.0),
             impairments,
-            thresholds: arguments.threshold.clone(),
-            resilience: arguments.resilience.clone(),
-            sharing: arguments.sharing,
-            waits: arguments.wait,
             sink,
             words,
         })

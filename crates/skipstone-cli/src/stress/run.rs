@@ -80,12 +80,12 @@ impl<'p> Run<'p> {
     fn new(plan: &'p Plan, signals: Signals, audience: Audience) -> Result<Self, String> {
         let mut view = LiveView::new(audience);
         let words = &plan.words;
-        let lasting = Span(plan.duration);
+        let lasting = plan.flags.duration;
         let (server, address) = match &plan.target {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
-                let mut flags = plan.resilience.words();
-                flags.extend(plan.sharing.words());
+                let mut flags = plan.flags.resilience.words();
+                flags.extend(plan.flags.sharing.words());
                 flags.extend((plan.native == Scheme::Plain).then(|| "--allow-plain".to_owned()));
                 let server = ServerProcess::start(&flags)?;
                 let address = server.address;
@@ -113,17 +113,17 @@ impl<'p> Run<'p> {
         }
         let mut exit = None;
         loop {
-            let rate = match (plan.waits, step) {
+            let rate = match (plan.flags.wait, step) {
                 (true, Step::Done) => match self.await_word(&mut generator)? {
                     Some(rate) => rate,
                     None => break,
                 },
-                _ => plan.rate,
+                _ => plan.flags.rate,
             };
             let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
             exit = Some(worse(exit, self.report(plan, &result)));
             step = ended;
-            if !plan.waits || step != Step::Done {
+            if !plan.flags.wait || step != Step::Done {
                 break;
             }
         }
@@ -141,7 +141,7 @@ impl<'p> Run<'p> {
         loop {
             generator.connect_some(began.elapsed())?;
             generator.drive(Duration::from_millis(5))?;
-            self.view.show(generator, self.server.as_mut(), plan.ramp.max(Duration::from_secs(1)), 0.0);
+            self.view.show(generator, self.server.as_mut(), plan.flags.ramp.0.max(Duration::from_secs(1)), 0.0);
             // A simulated bad network may take longer.
             if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
                 generator.give_up(&format!(
@@ -157,7 +157,7 @@ impl<'p> Run<'p> {
             if self.is_deserted() {
                 return Ok(Step::Deserted);
             }
-            if pending == 0 || began.elapsed() > plan.ramp + CONNECT_MAX {
+            if pending == 0 || began.elapsed() > plan.flags.ramp.0 + CONNECT_MAX {
                 return Ok(if outcome::has_clients(generator) { Step::Done } else { Step::Deserted });
             }
         }
@@ -220,7 +220,7 @@ impl<'p> Run<'p> {
         let mut stats = generator.stats_by_carrier();
         stats.iter_mut().zip(&generator.wire_before).for_each(|(now, before)| now.subtract(before));
         let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
-        let close = if plan.waits && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
+        let close = if plan.flags.wait && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
         let measured = Measured {
             started,
             elapsed,
@@ -238,7 +238,7 @@ impl<'p> Run<'p> {
     /// Sends on schedule. Returns for how long lines were due.
     fn send(&mut self, plan: &Plan, generator: &mut Generator<'_>, rate: Rate) -> Result<(Step, Duration), String> {
         self.view.enter(Phase::Running);
-        let until = if plan.waits { Duration::MAX } else { plan.duration };
+        let until = if plan.flags.wait { Duration::MAX } else { plan.flags.duration.0 };
         let offered = rate.per_second() * generator.clients.len() as f64;
         let mut look = Instant::now();
         loop {
@@ -251,8 +251,8 @@ impl<'p> Run<'p> {
             }
             let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
             generator.drive(wait)?;
-            self.view.show(generator, self.server.as_mut(), plan.duration, offered);
-            if plan.waits && generator.was_told() {
+            self.view.show(generator, self.server.as_mut(), plan.flags.duration.0, offered);
+            if plan.flags.wait && generator.was_told() {
                 return Ok((Step::Done, generator.epoch.elapsed()));
             }
             if self.signals.is_set() {
@@ -333,13 +333,13 @@ fn conclude(
     silence: Option<Duration>,
 ) -> StressResult {
     let mut result = outcome::result(plan, generator, measured);
-    if plan.waits {
+    if plan.flags.wait {
         result.plan.rate = rate.to_string();
         result.plan.duration_s = measured.sending.as_secs_f64();
     }
     generator.wire_before = generator.stats_by_carrier();
     let ending = if step == Step::Interrupted { Ending::Interrupted } else { Ending::Completed };
-    judge(&mut result, &plan.thresholds, ending);
+    judge(&mut result, &plan.flags.threshold, ending);
     if result.verdict != Verdict::Pass {
         result.reasons.extend(outcome::explanations(&result, silence));
     }

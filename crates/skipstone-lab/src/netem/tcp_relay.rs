@@ -2,7 +2,7 @@
 //! seen: delay, jitter, rate and outages are all that a relay can do to a stream. Whoever wants TCP to suffer loss takes
 //! a link between two namespaces.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(crate) struct TcpRelay {
     links: LivePath,
     outages: Outages,
     pairs: BTreeMap<u64, Pair>,
+    /// Pairs of which something can be read or written, or could once the links have room: all others cost nothing.
+    busy: BTreeSet<u64>,
     counts: StreamCounts,
     may_accept: bool,
     /// Clients may wait that the system had no room for, of which no event tells again.
@@ -84,6 +86,7 @@ impl TcpRelay {
             links,
             outages,
             pairs: BTreeMap::new(),
+            busy: BTreeSet::new(),
             counts: StreamCounts::default(),
             may_accept: false,
             accept_again: None,
@@ -103,6 +106,7 @@ impl TcpRelay {
         if let Some(pair) = self.pairs.get_mut(&(at as u64 / 2)) {
             pair.ends[at % 2].may_read |= readable;
             pair.ends[at % 2].may_write |= writable;
+            self.busy.insert(at as u64 / 2);
         }
     }
 
@@ -111,7 +115,8 @@ impl TcpRelay {
         self.accept();
         let mut has_more = false;
         let mut broken = Vec::new();
-        for (number, pair) in &mut self.pairs {
+        for number in &self.busy {
+            let Some(pair) = self.pairs.get_mut(number) else { continue };
             for direction in Direction::BOTH {
                 match pair.read(*number, direction, (&mut self.links, &self.outages), &mut self.buffer) {
                     Ok(more) => has_more |= more,
@@ -129,6 +134,7 @@ impl TcpRelay {
             while let Some(arrived) = self.links.receive(direction) {
                 let Some(pair) = self.pairs.get_mut(&arrived.tag) else { continue };
                 pair.take(direction, arrived.bytes);
+                self.busy.insert(arrived.tag);
                 match direction {
                     Direction::Up => self.counts.bytes_up += arrived.bytes.len() as u64,
                     Direction::Down => self.counts.bytes_down += arrived.bytes.len() as u64,
@@ -137,13 +143,16 @@ impl TcpRelay {
         }
         let mut broken = Vec::new();
         let mut done = Vec::new();
-        for (number, pair) in &mut self.pairs {
+        let pairs = &mut self.pairs;
+        self.busy.retain(|number| {
+            let Some(pair) = pairs.get_mut(number) else { return false };
             if pair.ends.iter_mut().any(|end| end.write().is_err()) {
                 broken.push(*number);
             } else if pair.ends.iter().all(|end| end.is_shut) {
                 done.push(*number);
             }
-        }
+            pair.ends.iter().any(StreamEnd::wants_to_be_read)
+        });
         self.remove_broken(&broken);
         done.iter().for_each(|number| self.remove(*number));
     }
@@ -153,7 +162,7 @@ impl TcpRelay {
         let waits = |direction: Direction| {
             let is_waiting = |pair: &Pair| pair.ends[direction as usize].wants_to_be_read();
             let until = held_until(&self.links, &self.outages, direction)?;
-            self.pairs.values().any(is_waiting).then_some(until)
+            self.busy.iter().filter_map(|number| self.pairs.get(number)).any(is_waiting).then_some(until)
         };
         let arrival = self.links.next_arrival();
         Direction::BOTH.into_iter().map(waits).chain([arrival, self.accept_again]).flatten().min()
@@ -323,4 +332,40 @@ impl StreamEnd {
 /// The system has no more for now; a stream that is not connected yet says so too.
 fn waits(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mio::{Events, Poll};
+    use skipstone::netsim::LinkConfig;
+    use std::time::Instant;
+
+    fn turn(relay: &mut TcpRelay, poll: &mut Poll) {
+        let mut events = Events::with_capacity(16);
+        poll.poll(&mut events, Some(Duration::from_millis(20))).expect("it polls");
+        events.iter().for_each(|event| relay.on_ready(event.token().0, event.is_readable(), event.is_writable()));
+        while relay.receive() {}
+        relay.transmit();
+    }
+
+    #[test]
+    fn streams_on_which_nothing_happens_cost_no_turn() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let config = PathConfig { up: LinkConfig::default(), down: LinkConfig::default() };
+        let links = LivePath::new(&config.of_streams(), 1, Instant::now());
+        let mut poll = Poll::new().expect("it polls");
+        let [any, to] = ["127.0.0.1:0".parse().expect("an address"), server.local_addr().expect("it listens")];
+        let mut relay =
+            TcpRelay::open(any, to, poll.registry(), (links, Outages::of(&config))).expect("a port is free");
+        let mut clients = [0; 3].map(|_| std::net::TcpStream::connect(relay.local()).expect("the relay listens"));
+        while relay.pairs.len() < 3 || !relay.busy.is_empty() {
+            turn(&mut relay, &mut poll);
+        }
+        clients[1].write_all(b"a line").expect("it is open");
+        while relay.counts.bytes_up == 0 {
+            turn(&mut relay, &mut poll);
+            assert!(relay.busy.len() <= 1, "{:?}", relay.busy);
+        }
+    }
 }

@@ -85,7 +85,7 @@ impl Screen {
                 break;
             }
             match self.handle_event(&event::read()?) {
-                Some(Wish::Redraw) => terminal.clear()?,
+                Some(Wish::Redraw) => terminal.0.clear()?,
                 Some(wish) => {
                     if let Some(ending) = self.grant(wish, session) {
                         return Ok(Some(ending));
@@ -96,7 +96,7 @@ impl Screen {
         }
         self.refresh_status(session);
         if self.is_changed && self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
-            terminal.draw(|frame| self.draw(frame))?;
+            terminal.0.draw(|frame| self.draw(frame))?;
             (self.drawn, self.is_changed) = (Some(Instant::now()), false);
         }
         if is_quiet {

@@ -4,11 +4,10 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use std::io;
-use std::ops::{Deref, DerefMut};
 
 /// The full screen, until it is dropped.
 #[derive(Debug)]
-pub(super) struct FullScreen(DefaultTerminal);
+pub(super) struct FullScreen(pub(super) DefaultTerminal);
 
 impl FullScreen {
     /// Takes the terminal.
@@ -29,20 +28,6 @@ impl Drop for FullScreen {
     fn drop(&mut self) {
         leave_modes();
         ratatui::restore();
-    }
-}
-
-impl Deref for FullScreen {
-    type Target = DefaultTerminal;
-
-    fn deref(&self) -> &DefaultTerminal {
-        &self.0
-    }
-}
-
-impl DerefMut for FullScreen {
-    fn deref_mut(&mut self) -> &mut DefaultTerminal {
-        &mut self.0
     }
 }
 

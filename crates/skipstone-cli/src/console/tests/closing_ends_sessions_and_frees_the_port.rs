@@ -7,7 +7,7 @@ use crate::console::tests::client::{Client, config, console, with_token};
 
 #[test]
 fn closing_tells_every_session_why_and_frees_the_port() {
-    let console = console(config());
+    let mut console = console(config());
     let address = console.local_addr();
     let mut plain = Client::connect(address);
     let mut telnet = Client::connect(address);
@@ -36,7 +36,7 @@ fn dropping_closes_too_and_so_do_sessions_before_the_token() {
 
 #[test]
 fn a_client_that_does_not_read_cannot_hold_up_closing() {
-    let console = console(config());
+    let mut console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("big\n".repeat(40));
     client.read_until("hello\r\n");
@@ -47,7 +47,7 @@ fn a_client_that_does_not_read_cannot_hold_up_closing() {
 
 #[test]
 fn a_handler_that_still_runs_holds_up_closing_no_longer_than_its_grace() {
-    let console = console(config());
+    let mut console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("who\nslow\n");
     client.read_until("session 1\r\n");

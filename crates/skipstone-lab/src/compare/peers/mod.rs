@@ -7,7 +7,7 @@ mod kcp;
 pub(crate) mod quinn;
 #[cfg(feature = "peers")]
 mod renet;
-mod skipstone;
+pub(crate) mod skipstone;
 
 use skipstone_proto::RedundancyMode;
 

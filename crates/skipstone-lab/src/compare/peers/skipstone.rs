@@ -12,6 +12,7 @@ use skipstone_proto::{Duration, Time};
 use skipstone_proto::{MessageId, Submission};
 
 use super::ends::{Ends, EndsSetup};
+use crate::compare::condition::Condition;
 use crate::compare::contender::Mode;
 use crate::compare::peer::{Contents, Peer, Telemetry, Update};
 use crate::measure::splitmix::splitmix;
@@ -35,12 +36,7 @@ pub(super) enum Ages {
 }
 
 pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -> Ends {
-    let mut settings = Settings { redundancy: mode.with_budget(), channels: channels(setup), ..Settings::default() };
-    // An overloaded link is to be measured, not to end the connection.
-    settings.channels.iter_mut().for_each(|rule| rule.overflow = Overflow::Refuse);
-    if let Some(messages) = setup.condition.waiting_max {
-        settings.channels.iter_mut().for_each(|rule| rule.queue_messages_max = messages);
-    }
+    let settings = settings(setup.condition, mode);
     let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
     let mut seed = setup.seed;
     // Both ends have the same stand-in, as both ends of a real connection have the same library.
@@ -59,10 +55,22 @@ pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
+/// A server's, in virtual time and over sockets.
+pub(crate) fn settings(condition: &Condition, mode: Mode) -> Settings {
+    let mut settings =
+        Settings { redundancy: mode.with_budget(), channels: channels(condition), ..Settings::default() };
+    for rule in &mut settings.channels {
+        // An overloaded link is to be measured, not to end the connection.
+        rule.overflow = Overflow::Refuse;
+        rule.queue_messages_max = condition.waiting_max.unwrap_or(rule.queue_messages_max);
+    }
+    settings
+}
+
 /// Entities have channels of the plan's mode, bulk has the one behind them and waits for all others.
-fn channels(setup: EndsSetup<'_>) -> Vec<ChannelRule> {
-    let (mode, bulk) = (setup.condition.delivery.on_wire(), setup.condition.entities);
-    match setup.condition.bulk {
+fn channels(condition: &Condition) -> Vec<ChannelRule> {
+    let (mode, bulk) = (condition.delivery.on_wire(), condition.entities);
+    match condition.bulk {
         None => vec![ChannelRule::new(0..=u16::MAX, mode)],
         Some(_) => {
             let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);

@@ -4,15 +4,13 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use skipstone::{
-    ChannelRule, Client, ClientConfig, DeliveryMode, Event, Identity, Overflow, PeerId, Security, Server, ServerConfig,
-    Settings, Threading,
-};
+use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Threading};
 
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, Mode, SimulatedTransport};
 use crate::compare::peer::Update;
+use crate::compare::peers::skipstone::settings;
 
 /// The server, with one client.
 pub(super) struct SkipstoneServerEnd {
@@ -49,29 +47,6 @@ impl SkipstoneServerEnd {
         };
         let hands_on_ages = contender.transport != SimulatedTransport::SkipstoneAgeless;
         Ok(SkipstoneServerEnd { server, url, peer: None, arrived: VecDeque::new(), hands_on_ages })
-    }
-}
-
-/// As the simulated ends have them.
-fn settings(condition: &Condition, mode: Mode) -> Settings {
-    let mut settings =
-        Settings { redundancy: mode.with_budget(), channels: channels(condition), ..Settings::default() };
-    for rule in &mut settings.channels {
-        rule.overflow = Overflow::Refuse;
-        rule.queue_messages_max = condition.waiting_max.unwrap_or(rule.queue_messages_max);
-    }
-    settings
-}
-
-/// Entities have channels of the plan's mode, bulk has the one behind them and waits for all others.
-fn channels(condition: &Condition) -> Vec<ChannelRule> {
-    let (mode, bulk) = (condition.delivery.on_wire(), condition.entities);
-    match condition.bulk {
-        None => vec![ChannelRule::new(0..=u16::MAX, mode)],
-        Some(_) => {
-            let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);
-            vec![ChannelRule::new(0..=bulk - 1, mode), ChannelRule { priority: behind.priority + 1, ..behind }]
-        }
     }
 }
 
