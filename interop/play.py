@@ -147,6 +147,9 @@ def play(server_language, client_languages, there, options):
                 print(f"  {program.what}: {json.dumps({key: value for key, value in result.items() if key != 'event'})}")
                 if not result["ok"]:
                     wrong.append(f"the {program.what} says: {result['reason'] or 'not every line once and in order'}")
+                # WebSocket is a page's second choice, and TCP would hide the loss.
+                if "pages" in listening and result.get("carrier", "webtransport") != "webtransport":
+                    wrong.append(f"the {program.what} came by {result['carrier']}, and the server has WebTransport")
         for program in [*clients, server]:
             if (code := program.end()) != 0:
                 wrong.append(f"the {program.what} ended with {code}")

@@ -79,6 +79,18 @@ func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 	return h.events, check(C.skipstone_poll(h.number, nil, 0, &none))
 }
 
+// Drive is one round of receiving and sending in stepped mode, waiting for the sockets for wait at most: after a Flush, so that
+// what was queued leaves at once. Poll begins with the same. In background mode it does nothing.
+func (h *handle) Drive(wait time.Duration) error {
+	if !h.isStepped {
+		return nil
+	}
+	defer runtime.KeepAlive(h)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return check(C.skipstone_drive(h.number, micros(wait)))
+}
+
 func (h *handle) poll() (int, error) {
 	var count C.uint32_t
 	err := check(C.take_events(h.number, &h.raw[0], C.uint32_t(len(h.raw)), &count))

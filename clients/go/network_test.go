@@ -63,6 +63,21 @@ func TestEveryCarrierReachesTheServer(t *testing.T) {
 	}
 }
 
+func TestPagesAreToldHashes(t *testing.T) {
+	server, _ := listen(t, nil)
+	hashes, err := server.WebFingerprints()
+	must(t, err)
+	own, err := server.Fingerprint()
+	must(t, err)
+	if len(hashes) != 2 || hashes[0] == hashes[1] || hashes[1] == (Fingerprint{}) || hashes[0] == own {
+		t.Fatal(hashes, own)
+	}
+	plain, _ := listen(t, &ServerConfig{Security: Plain()})
+	if hashes, err := plain.WebFingerprints(); len(hashes) > 0 {
+		t.Fatal(hashes, err)
+	}
+}
+
 func TestTrustDecidesWhoIsTalkedTo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server.pem")
 	server, address := listen(t, &ServerConfig{Security: SelfSignedIn(file)})

@@ -240,6 +240,18 @@ func (s *Server) Fingerprint() (Fingerprint, error) {
 	return fingerprint, err
 }
 
+// WebFingerprints are those of the certificates that browsers take by their hash, for serverCertificateHashes of a page: that of now, and
+// the next one. There are none if an authority that browsers know has signed the certificate.
+func (s *Server) WebFingerprints() ([]Fingerprint, error) {
+	var fingerprints [8]Fingerprint
+	var count C.uint32_t
+	err := call(func() C.SkipstoneStatus {
+		first := (*C.uint8_t)(unsafe.Pointer(&fingerprints[0][0]))
+		return C.skipstone_server_web_fingerprints(s.server(), first, C.uint32_t(len(fingerprints)), &count)
+	})
+	return fingerprints[:min(int(count), len(fingerprints))], err
+}
+
 // Time is how long the server has been running: the clock that [Client.ServerTime] estimates.
 func (s *Server) Time() (time.Duration, error) {
 	var us C.uint64_t

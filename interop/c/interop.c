@@ -8,7 +8,7 @@ enum { EVENTS = 64, REASON_BYTES = 256 };
 
 static uint64_t now_us(void) {
     struct timespec now;
-    timespec_get(&now, TIME_UTC);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
@@ -219,6 +219,20 @@ static void conduct(Host *host, long clients, uint64_t *end_us) {
     }
 }
 
+/* How pages come: browsers take a certificate of a few days only, so theirs is another. */
+static void tell_pages(SkipstoneServer server, uint16_t port) {
+    uint8_t hash[SKIPSTONE_FINGERPRINT_BYTES];
+    uint32_t count = 0;
+    if (skipstone_server_web_fingerprints(server, hash, 1, &count) != SKIPSTONE_STATUS_OK || count == 0) {
+        return;
+    }
+    printf(",\"pages\":\"https://127.0.0.1:%u#sha256=", (unsigned)port);
+    for (size_t i = 0; i < sizeof hash; i++) {
+        printf("%02x", hash[i]);
+    }
+    printf("\"");
+}
+
 static int serve(const GameOptions *options) {
     static Host host;
     SkipstoneServerConfig config;
@@ -230,7 +244,9 @@ static int serve(const GameOptions *options) {
     bool is_open = succeeds(skipstone_server_start(&config, &host.server), host.reason);
     if (is_open && succeeds(skipstone_server_url(host.server, url, sizeof url, NULL), host.reason) &&
         succeeds(skipstone_server_port(host.server, &port), host.reason)) {
-        printf("{\"event\":\"listening\",\"url\":\"%s\",\"port\":%u}\n", url, (unsigned)port);
+        printf("{\"event\":\"listening\",\"url\":\"%s\",\"port\":%u", url, (unsigned)port);
+        tell_pages(host.server, port);
+        printf("}\n");
         fflush(stdout);
     }
     while (host.reason[0] == '\0' && !(host.is_over && host.connected == 0)) {

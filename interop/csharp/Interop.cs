@@ -172,7 +172,10 @@ static class Interop
             using (Server server = Server.Start(new ServerConfig { Listen = listen }))
             {
                 string port = server.Address.ToString().Split(':').Last();
-                Tell("{\"event\":\"listening\",\"url\":" + Json(server.Url) + ",\"port\":" + port + "}");
+                // Browsers take a certificate of a few days only, so theirs is another.
+                string pages = server.WebFingerprints.Select(bytes => string.Concat(bytes.Select(one => one.ToString("x2")))).FirstOrDefault();
+                if (pages != null) pages = ",\"pages\":" + Json("https://127.0.0.1:" + port + "#sha256=" + pages);
+                Tell("{\"event\":\"listening\",\"url\":" + Json(server.Url) + ",\"port\":" + port + pages + "}");
                 Action<string> say = text => server.Broadcast(Group.Everyone, Control, Bytes(text));
                 while (reason == "" && !(isOver && connected.Count == 0))
                 {

@@ -4,18 +4,21 @@
 mod client;
 mod examples;
 mod nuget;
+mod packets;
 mod toolchain;
 mod unity;
 
 use std::path::{Path, PathBuf};
 
 use self::client::{SOURCES, client, sources};
-use self::toolchain::{Assembly, Framework, Runtime, Toolchain};
+use self::toolchain::{Assembly, Framework, Toolchain};
 use crate::arguments::Arguments;
 use crate::process;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
+
+pub(crate) use self::toolchain::Runtime;
 
 /// What the client calls.
 const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
@@ -58,6 +61,37 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
 }
 
+/// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native library.
+pub(crate) fn bench_servers(tree: &Tree) -> Result<Vec<(Runtime, String)>, String> {
+    let toolchain = Toolchain::obtain(tree)?;
+    let client = client(&toolchain, "bench", tree)?;
+    let program = Assembly {
+        folder: "bench".into(),
+        file_name: "BenchServer.exe",
+        sources: sources(tree, examples::BENCH_SERVER)?,
+        references: vec![client],
+        ..Assembly::default()
+    };
+    let program = toolchain.compile(&program, tree)?;
+    let started = |runtime| (runtime, toolchain.shell_words(runtime, &program));
+    Ok([Runtime::DotNet, Runtime::Mono].map(started).into())
+}
+
+/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing for that.
+pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
+    let toolchain = match Toolchain::obtain(tree) {
+        Ok(toolchain) => toolchain,
+        Err(why) => return Ok(Err(why)),
+    };
+    let program = Assembly {
+        folder: "in-one-file".into(),
+        file_name: "Program.exe",
+        sources: [sources(tree, SOURCES)?, sources(tree, source)?].concat(),
+        ..Assembly::default()
+    };
+    toolchain.compile(&program, tree).map(Ok)
+}
+
 fn check(toolchain: &Toolchain, tree: &Tree) -> Result<Tally, String> {
     let native = native_library(Profile::Debug, tree)?;
     let tests = build(toolchain, tree)?;
@@ -69,6 +103,7 @@ fn check(toolchain: &Toolchain, tree: &Tree) -> Result<Tally, String> {
     all += run_tests(toolchain, &tests, &native, &[], tree);
     all += unity::check_files(tree)?;
     all += examples::check(toolchain, &native, tree)?;
+    all += packets::check(toolchain, tree)?;
     nuget::package(toolchain, &native, &toolchain.folder().join("nuget"), tree)?;
     all += Tally::ONE_PASSED;
     Ok(all)

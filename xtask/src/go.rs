@@ -16,15 +16,31 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
 /// The first that can say that a C function keeps nothing.
 const OLDEST: (u32, u32) = (1, 24);
 
-fn run(tree: &Tree) -> Result<Tally, Verdict> {
-    if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
-        return Err(Verdict::Skipped(why));
+/// Builds a program of the package with the optimised library.
+pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Result<(), String> {
+    if let Some(why) = missing(tree) {
+        return Err(why);
     }
-    if version(tree).is_none_or(|version| version < OLDEST) {
-        let (major, minor) = OLDEST;
-        return Err(Verdict::Skipped(format!(
-            "the Go package needs Go {major}.{minor} or later, and this system has an older one: see go.dev/dl"
-        )));
+    let mut build = go(tree, &["build", "-o"]);
+    build.arg(program).arg(package);
+    build.env("CGO_LDFLAGS", format!("-L{}", process::target_dir(tree).join("release").display()));
+    process::run(build)
+}
+
+/// Why there is no Go, or none that will do.
+fn missing(tree: &Tree) -> Option<String> {
+    if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
+        return Some(why);
+    }
+    let (major, minor) = OLDEST;
+    version(tree).is_none_or(|version| version < OLDEST).then(|| {
+        format!("the Go package needs Go {major}.{minor} or later, and this system has an older one: see go.dev/dl")
+    })
+}
+
+fn run(tree: &Tree) -> Result<Tally, Verdict> {
+    if let Some(why) = missing(tree) {
+        return Err(Verdict::Skipped(why));
     }
     let mut library = process::cargo(tree);
     library.args(["build", "--package", "skipstone-ffi"]);

@@ -4,7 +4,7 @@
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::{Verdict, counted};
-use crate::{process, python, system};
+use crate::{c, csharp, process, python, system};
 
 /// The step `interop`. The steps of the languages have built their programs before it; a program that is not there is left out.
 pub(crate) fn step(tree: &Tree) -> Verdict {
@@ -26,7 +26,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     counted(play, Tally::from_own_line).map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
-/// Builds the programs in C and C++, whatever the compiler warns of being an error. Without a compiler they are left out.
+/// Builds the programs in C and C++. Without a compiler they are left out.
 fn c_programs(tree: &Tree) -> Result<(), String> {
     let mut library = process::cargo(tree);
     library.args(["build", "--package", "skipstone-ffi"]);
@@ -34,36 +34,22 @@ fn c_programs(tree: &Tree) -> Result<(), String> {
     let target = process::target_dir(tree).join("debug");
     let folder = target.join("interop");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for (compiler, standard, source, name) in C_PROGRAMS {
-        if process::find(compiler).is_none() {
-            println!("no {compiler}: {source} is left out");
-            continue;
-        }
-        let mut compile = process::command(compiler, tree);
-        compile.args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-Icrates/skipstone-ffi/include", source, "-o"]);
-        compile.arg(folder.join(name)).arg(target.join("libskipstone.a")).args(SYSTEM_LIBRARIES);
-        process::run(compile)?;
+    for name in ["c", "cpp"] {
+        c::linked(&format!("interop/c/interop.{name}"), &folder.join(name), &target, tree)?;
     }
     Ok(())
 }
 
-/// Builds the program in C#, client and all in one file, by Mono's compiler. Without one it is left out.
+/// Builds the program in C#, client and all in one file. Without its compilers it is left out.
 fn csharp_program(tree: &Tree) -> Result<(), String> {
-    if process::find("mcs").is_none() || !tree.root().join(CSHARP_CLIENT).is_dir() {
-        println!("no mcs, or no client in C#: interop/csharp is left out");
-        return Ok(());
+    match csharp::in_one_file("interop/csharp/Interop.cs", tree)? {
+        Ok(built) => {
+            let program = process::target_dir(tree).join("debug/interop/csharp.exe");
+            std::fs::copy(&built, &program).map(drop).map_err(|error| format!("{}: {error}", program.display()))
+        }
+        Err(why) => {
+            println!("interop/csharp is left out: {why}");
+            Ok(())
+        }
     }
-    let program = process::target_dir(tree).join("debug/interop/csharp.exe");
-    let mut compile = process::command("mcs", tree);
-    compile.args(["-langversion:latest", "-unsafe", "-warnaserror", &format!("-out:{}", program.display())]);
-    compile.args(["interop/csharp/Interop.cs", &format!("-recurse:{CSHARP_CLIENT}/*.cs")]);
-    process::run(compile)
 }
-
-/// Where the sources of the client in C# lie.
-const CSHARP_CLIENT: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
-/// Compiler, standard, source and the program's name.
-const C_PROGRAMS: [(&str, &str, &str, &str); 2] =
-    [("cc", "-std=c11", "interop/c/interop.c", "c"), ("c++", "-std=c++17", "interop/c/interop.cpp", "cpp")];
-/// What Rust's standard library needs of Linux'.
-const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];

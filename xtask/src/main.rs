@@ -4,6 +4,7 @@
 
 mod alone;
 mod arguments;
+mod bench_languages;
 mod browsers_bench;
 mod c;
 mod claims;
@@ -74,6 +75,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
+        "bench-languages" => bench_languages::bench_languages(arguments, tree),
         "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
         "flood" => flood::flood(arguments, tree),
         "fuzz" => fuzz::fuzz(arguments, tree),
@@ -102,6 +104,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    the fuzz targets there are
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
+  cargo xtask bench-languages [--rounds N] [--json FOLDER] [FLAG OF BENCH]...
+                                      what servers in C, C# and Go cost beside the one in Rust; optimised builds
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and `updates` through loss (Linux, root)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build

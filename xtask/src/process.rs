@@ -2,7 +2,7 @@
 //! goes on to ours while it is being read.
 
 use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -148,6 +148,11 @@ pub(crate) fn describe(command: &Command) -> String {
     std::iter::once(name).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
+/// A path as one word of a shell's.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
 fn announce(command: &Command) {
     println!("$ {}", describe(command));
     // The child writes to the same place: what we said must be there first.
@@ -215,6 +220,11 @@ const OURS: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_NAME", "CARG
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_reads_any_path_as_one_word() {
+        assert_eq!(quoted(Path::new("/a b/c'd")), r"'/a b/c'\''d'");
+    }
 
     #[test]
     fn lines_are_cut_at_their_ends_and_the_last_needs_none() {

@@ -1,6 +1,8 @@
 //! What the checks need of the machine: parts of the Rust toolchain, and a few small programs that tests drive.
 //! Whatever is installed is announced first; what cannot be is said, and counted as skipped.
 
+use std::path::{Path, PathBuf};
+
 use crate::process;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -127,6 +129,38 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let mut arguments = vec!["install", "--yes", "--no-install-recommends"];
     arguments.extend(packages);
     apt_get(&arguments, tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Obtains the original source of a package, an archive, into `folder`. The archive's lists and the system's own stay apart.
+pub(crate) fn debian_source(package: &str, folder: &Path, tree: &Tree) -> Result<PathBuf, String> {
+    let there = || {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        files.into_iter().find(|path| path.to_string_lossy().contains(".orig.tar"))
+    };
+    if let Some(archive) = there() {
+        return Ok(archive);
+    }
+    if !is_debian() {
+        return Err(format!("the source of {package} is obtained by apt-get source, which this system does not have"));
+    }
+    let mut known = process::command("apt-get", tree);
+    known.args(["indextargets", "--format", "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]);
+    known.arg("Component: main");
+    let sources = process::output(known).ok_or("apt-get does not say where it finds packages")?;
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    std::fs::create_dir_all(folder.join("lists/partial")).map_err(failed)?;
+    std::fs::write(folder.join("sources.list"), sources).map_err(failed)?;
+    let options = [
+        format!("Dir::Etc::SourceList={}", folder.join("sources.list").display()),
+        "Dir::Etc::SourceParts=/dev/null".into(),
+        format!("Dir::State::Lists={}", folder.join("lists").display()),
+    ];
+    for words in [&["update"][..], &["source", "--download-only", "--tar-only", package]] {
+        let mut apt_get = process::command("apt-get", tree);
+        apt_get.current_dir(folder).args(options.iter().flat_map(|option| ["--option", option])).args(words);
+        process::run(apt_get)?;
+    }
+    there().ok_or_else(|| format!("apt-get source has not left the archive of {package}"))
 }
 
 /// Whether the standard library for `target` lies where the compiler looks for it; works without rustup too.

@@ -137,6 +137,10 @@ namespace Skipstone.Tests
             using (Client client = Client.Connect(server.Url, new byte[] { 1 }))
             {
                 Assert.AreEqual(32, server.Fingerprint.Length);
+                byte[][] pages = server.WebFingerprints;
+                Assert.AreEqual((2, 32, 32), (pages.Length, pages[0].Length, pages[1].Length));
+                CollectionAssert.AreNotEqual(pages[0], pages[1]);
+                CollectionAssert.AreNotEqual(new byte[32], pages[1]);
                 StringAssert.StartsWith("skip://", server.Url);
                 Assert.AreEqual("127.0.0.1:" + server.Port, server.Address);
                 string answer = null;

@@ -1068,8 +1068,9 @@ SkipstoneStatus skipstone_server_close(SkipstoneServer server,
 // Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without a linger.
 SkipstoneStatus skipstone_server_kick(SkipstoneServer server, SkipstonePeer peer, const char *reason);
 
-// Sends a message of `length` bytes to one peer. The bytes are copied, once. `id`, which may be NULL, gets the message's
-// number in the events about it.
+// Sends a message of `length` bytes to one peer. The bytes are copied, once; those of an event that are passed on in the order of
+// the events are not even copied, so nobody may change what an event points to. `id`, which may be NULL, gets the message's number
+// in the events about it.
 //
 // A message on a reliable channel that is accepted is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
 // ends. `age_us` is 0, or the age of the message that this one answers or passes on.

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
-use library::{Client, ClientConfig, Event, Server, Settings};
+use library::{Bytes, Client, ClientConfig, Event, Server, Settings};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::ThreadId;
@@ -43,6 +43,8 @@ pub(crate) struct Connection {
 pub(crate) struct Held {
     pub(crate) events: Vec<Event>,
     pub(crate) texts: Vec<CString>,
+    /// The place of the event that was passed on last: applications go through events in order.
+    passed_on: usize,
     poller: Option<ThreadId>,
     /// Gone when the thread that polled has ended.
     reader: Weak<()>,
@@ -62,7 +64,16 @@ impl Held {
         self.reader = reader;
         self.events.clear();
         self.texts.clear();
+        self.passed_on = 0;
         Ok(())
+    }
+
+    /// The message at `data`, shared with the event whose payload it is, or a part of; `None` if it is none of the next events'.
+    pub(crate) fn shared(&mut self, data: *const u8, length: usize) -> Option<Bytes> {
+        let ahead = self.events.iter().enumerate().skip(self.passed_on).take(LOOK_AHEAD);
+        let (place, payload) = ahead.filter_map(|(place, event)| Some((place, part(event, data, length)?))).next()?;
+        self.passed_on = place;
+        Some(payload)
     }
 
     /// The thread that polled reads nothing more: any thread may poll next.
@@ -80,6 +91,17 @@ impl Held {
     pub(crate) fn has_reader(&self) -> bool {
         !self.events.is_empty() && self.reader.strong_count() > 0
     }
+}
+
+/// Events between two that are passed on, at most, where the second one is shared: a bound on the search.
+const LOOK_AHEAD: usize = 16;
+
+/// These bytes as a part of an event's payload.
+fn part(event: &Event, data: *const u8, length: usize) -> Option<Bytes> {
+    let Event::Message { payload, .. } = event else { return None };
+    let start = data.addr().checked_sub(payload.as_ptr().addr())?;
+    let end = start.checked_add(length)?;
+    (end <= payload.len() && length > 0).then(|| payload.slice(start..end))
 }
 
 impl Slot {
@@ -141,4 +163,39 @@ pub(crate) fn ended() -> Failure {
 
 fn wrong_kind(what: &str, wanted: &str) -> Failure {
     Failure::new(SkipstoneStatus::WrongKind, format!("the handle is of {what}, and this function is for {wanted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use library::PeerId;
+    use std::time::Duration;
+
+    fn message(payload: Bytes) -> Event {
+        let peer = PeerId { index: 0, generation: 0 };
+        Event::Message { peer, channel: 0, payload, age: Duration::ZERO }
+    }
+
+    #[test]
+    fn what_is_passed_on_is_shared_and_other_bytes_are_not() {
+        let payloads: Vec<Bytes> = (0..100).map(|number| Bytes::from(vec![number; 20])).collect();
+        let mut held = Held { events: payloads.iter().cloned().map(message).collect(), ..Held::default() };
+        for payload in payloads.iter().step_by(LOOK_AHEAD - 1) {
+            for _ in 0..2 {
+                let shared = held.shared(payload.as_ptr(), 20).expect("the next but a few");
+                assert_eq!(shared.as_ptr(), payload.as_ptr());
+            }
+            let part = held.shared(payload[5..].as_ptr(), 15).expect("its end");
+            assert_eq!(part, payload[5..]);
+            assert_eq!(held.shared(payload[5..].as_ptr(), 16), None, "beyond its end");
+            assert_eq!(held.shared(payload.as_ptr(), 0), None, "nothing");
+        }
+        assert_eq!(held.shared(payloads[0].as_ptr(), 20), None, "one that was passed long ago is copied");
+        let own = [7; 20];
+        assert_eq!(held.shared(own.as_ptr(), 20), None);
+        assert_eq!(held.shared(std::ptr::null(), 20), None);
+        assert_eq!(held.shared(payloads[99].as_ptr(), usize::MAX), None);
+        held.begin(Weak::new()).expect("nobody else polls");
+        assert_eq!(held.shared(payloads[0].as_ptr(), 20), None, "its event is over");
+    }
 }

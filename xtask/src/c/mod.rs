@@ -2,6 +2,7 @@
 //! examples, and the same on Windows by Wine.
 
 mod install;
+mod packets;
 mod programs;
 mod windows;
 
@@ -12,6 +13,7 @@ use crate::tree::Tree;
 use crate::verdict::Verdict;
 
 pub(crate) use install::install;
+pub(crate) use programs::linked;
 
 /// A part of the step, which counts for itself.
 type Part = fn(&Tree) -> Result<Tally, String>;
@@ -30,8 +32,15 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     left_out.extend(programs::missing(tree).iter().map(|name| format!("not tried: {name}")));
     left_out.iter().for_each(|why| println!("{why}"));
     let mut tally = Tally { skipped: left_out.len() as u64, ..Tally::default() };
-    let parts: [Part; 6] =
-        [programs::headers, programs::exports, programs::tests, programs::examples, install::check, windows::check];
+    let parts: [Part; 7] = [
+        programs::headers,
+        programs::exports,
+        programs::tests,
+        programs::examples,
+        packets::check,
+        install::check,
+        windows::check,
+    ];
     if let Err(why) = build(tree) {
         return Verdict::Failed(why);
     }

@@ -11,7 +11,9 @@ use crate::tree::Tree;
 /// The folder of the header.
 pub(super) const INCLUDE: &str = "crates/skipstone-ffi/include";
 /// As many warnings as there are.
-const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"];
+pub(super) const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"];
+/// C99 alone has no sleep, and no threads.
+const POSIX: &str = "-D_POSIX_C_SOURCE=200809L";
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
 /// The programs that show, which test themselves when they are told to.
@@ -86,8 +88,7 @@ impl Way {
         let (program, standard) = if is_cpp(source) { (self.cpp, "-std=c++17") } else { (self.c, "-std=c99") };
         let mut compiler = process::command(program, tree);
         compiler.arg(standard).args(WARNINGS).arg("-I").arg(INCLUDE);
-        // C99 alone has no sleep, and no threads.
-        compiler.arg("-D_POSIX_C_SOURCE=200809L");
+        compiler.arg(POSIX);
         compiler
     }
 
@@ -125,6 +126,23 @@ pub(super) fn one(outcome: Result<(), String>) -> Tally {
         }
     }
 }
+
+/// Compiles a program as one that is shipped, and links the library into it that cargo has put into `folder`. `Ok(false)` if there is no
+/// compiler.
+pub(crate) fn linked(source: &str, program: &Path, folder: &Path, tree: &Tree) -> Result<bool, String> {
+    let (compiler, standard) = if is_cpp(Path::new(source)) { ("c++", "-std=c++17") } else { ("cc", "-std=c99") };
+    if process::find(compiler).is_none() {
+        println!("no {compiler}: {source} is left out");
+        return Ok(false);
+    }
+    let mut compile = process::command(compiler, tree);
+    compile.args([standard, "-O2", POSIX]).args(WARNINGS).args(["-I", INCLUDE, source, "-o"]);
+    compile.arg(program).arg(folder.join("libskipstone.a")).args(SYSTEM_LIBRARIES);
+    process::run(compile).map(|()| true)
+}
+
+/// What Rust's standard library needs of Linux'.
+const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 /// Where cargo has put the library.
 pub(super) fn library_dir(tree: &Tree) -> PathBuf {

@@ -9,10 +9,14 @@ use crate::tally::Tally;
 use crate::tree::Tree;
 
 /// Each with the words of a run that ends by itself, and with exit code 0 if all went well.
-const EXAMPLES: [(&str, &str, &[&str]); 2] = [
+const EXAMPLES: [(&str, &str, &[&str]); 3] = [
     ("clients/csharp/examples/Echo.cs", "Echo.exe", &["check"]),
     ("clients/csharp/examples/Dots.cs", "Dots.exe", &["check"]),
+    (BENCH_SERVER, "BenchServer.exe", &["check"]),
 ];
+
+/// The server for `bench`.
+pub(super) const BENCH_SERVER: &str = "clients/csharp/examples/BenchServer.cs";
 
 pub(super) fn check(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<Tally, String> {
     let client = client(toolchain, "examples", tree)?;

@@ -124,6 +124,17 @@ impl Toolchain {
         command
     }
 
+    /// The same for a shell, behind `env`.
+    pub(crate) fn shell_words(&self, runtime: Runtime, assembly: &Path) -> String {
+        let assembly = process::quoted(assembly);
+        match runtime {
+            Runtime::Mono => format!("mono {assembly}"),
+            Runtime::DotNet => {
+                format!("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 {} {assembly}", process::quoted(&self.dotnet()))
+            }
+        }
+    }
+
     fn dotnet(&self) -> PathBuf {
         self.folder.join("dotnet/dnv/net/runtime/.net/dotnet")
     }

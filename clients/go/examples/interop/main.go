@@ -244,7 +244,12 @@ func host(server *skipstone.Server, result *serverResult, end time.Time) error {
 	if err != nil {
 		return err
 	}
-	tell(map[string]any{"event": "listening", "url": url, "port": port})
+	listening := map[string]any{"event": "listening", "url": url, "port": port}
+	// Browsers take a certificate of a few days only, so theirs is another.
+	if hashes, err := server.WebFingerprints(); err == nil && len(hashes) > 0 {
+		listening["pages"] = fmt.Sprintf("https://127.0.0.1:%d#sha256=%v", port, hashes[0])
+	}
+	tell(listening)
 	names, connected := map[skipstone.Peer]string{}, map[skipstone.Peer]bool{}
 	hasStarted, isGoing, isOver, ready, done := false, false, false, 0, 0
 	for !isOver || len(connected) > 0 {

@@ -14,6 +14,7 @@ mod bad_configuration_is_refused_with_a_remedy;
 mod bench_delivers_every_line;
 #[cfg(unix)]
 mod bench_says_what_is_wrong;
+mod bench_starts_other_servers;
 mod compare_fills_a_bottleneck;
 mod compare_gives_the_same_figures_every_time;
 mod compare_jitter_is_no_queue;

@@ -131,9 +131,9 @@ pub unsafe extern "C" fn skipstone_client_send(
 ) -> SkipstoneStatus {
     with(client, |state| {
         raw::check_room("id", id, u32::from(!id.is_null()))?;
-        let connection = state.connection()?;
         // SAFETY: the caller's buffer.
-        let payload = unsafe { raw::payload(data, length) }?;
+        let payload = unsafe { raw::message(&mut state.held, data, length) }?;
+        let connection = state.connection()?;
         let sent = connection.client.send_aged(channel, payload, Duration::from_micros(age_us))?;
         // SAFETY: the caller's pointer.
         unsafe { raw::put_if_wanted("id", id, sent.0) }

@@ -1,6 +1,7 @@
 //! The caller's pointers: what they point to is copied, or lent for the length of the call.
 
 use crate::failure::Failure;
+use crate::slot::Held;
 use crate::types::*;
 use std::ffi::{CStr, c_char};
 
@@ -97,6 +98,18 @@ pub(crate) unsafe fn items<'a, T>(name: &str, pointer: *const T, count: usize) -
     }
     // SAFETY: not NULL, aligned, not too long, and the caller promises the rest.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
+/// A message that is sent: shared with the event whose payload it is, else copied.
+///
+/// # Safety
+/// As [`bytes`].
+pub(crate) unsafe fn message(held: &mut Held, pointer: *const u8, length: usize) -> Result<library::Bytes, Failure> {
+    match held.shared(pointer, length) {
+        Some(shared) => Ok(shared),
+        // SAFETY: the caller's promise.
+        None => unsafe { payload(pointer, length) },
+    }
 }
 
 /// A message, copied once.

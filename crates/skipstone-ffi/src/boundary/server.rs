@@ -141,8 +141,9 @@ pub unsafe extern "C" fn skipstone_server_kick(
     with(server, |state| unsafe { close(state, peer, code::KICKED, reason, 0) })
 }
 
-/// Sends a message of `length` bytes to one peer. The bytes are copied, once. `id`, which may be NULL, gets the message's
-/// number in the events about it.
+/// Sends a message of `length` bytes to one peer. The bytes are copied, once; those of an event that are passed on in the order of
+/// the events are not even copied, so nobody may change what an event points to. `id`, which may be NULL, gets the message's number
+/// in the events about it.
 ///
 /// A message on a reliable channel that is accepted is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
 /// ends. `age_us` is 0, or the age of the message that this one answers or passes on.
@@ -158,9 +159,9 @@ pub unsafe extern "C" fn skipstone_server_send(
 ) -> SkipstoneStatus {
     with(server, |state| {
         raw::check_room("id", id, u32::from(!id.is_null()))?;
-        let server = state.server()?;
         // SAFETY: the caller's buffer.
-        let payload = unsafe { raw::payload(data, length) }?;
+        let payload = unsafe { raw::message(&mut state.held, data, length) }?;
+        let server = state.server()?;
         let sent = server.send_aged(convert::peer_id(peer), channel, payload, Duration::from_micros(age_us))?;
         // SAFETY: the caller's pointer.
         unsafe { raw::put_if_wanted("id", id, sent.0) }
@@ -182,9 +183,9 @@ pub unsafe extern "C" fn skipstone_server_broadcast(
     with(server, |state| {
         raw::check_room("peers", peers, u32::from(!peers.is_null()))?;
         raw::check_room("id", id, u32::from(!id.is_null()))?;
-        let server = state.server()?;
         // SAFETY: the caller's buffer.
-        let payload = unsafe { raw::payload(data, length) }?;
+        let payload = unsafe { raw::message(&mut state.held, data, length) }?;
+        let server = state.server()?;
         let receipt = server.broadcast(Group(group), channel, payload)?;
         // SAFETY: the caller's pointers.
         unsafe { raw::put_if_wanted("peers", peers, receipt.peers as u32) }?;

@@ -12,37 +12,48 @@ use crate::units::transport_name::Named;
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
 pub(super) fn check(thresholds: &[Threshold], plan: &BenchPlan) -> Result<(), String> {
-    let subject = |transport: &str, clients: Vec<String>| Subject {
+    let subject = |names: Vec<String>, clients: Vec<String>| Subject {
         of: String::new(),
-        labels: [vec![transport.to_owned()], clients].concat(),
+        labels: [names, clients].concat(),
         over: None,
         figures: Map::new(),
     };
     let subjects: Vec<Subject> = match plan.search {
         None => {
             let trials = plan.trials().into_iter();
-            trials.map(|trial| subject(trial.transport.name(), vec![trial.clients.to_string()])).collect()
+            trials
+                .map(|trial| {
+                    let names = names(trial.transport.name(), trial.server_name(&plan.setup));
+                    subject(names, vec![trial.clients.to_string()])
+                })
+                .collect()
         }
         // A search finds out which numbers of clients there are.
         Some(bounds) => {
             let numbers: Vec<String> = (bounds.low..=bounds.high).map(|clients| clients.to_string()).collect();
-            plan.transports.iter().map(|transport| subject(transport.name(), numbers.clone())).collect()
+            plan.transports.iter().map(|transport| subject(names(transport.name(), None), numbers.clone())).collect()
         }
     };
-    let names: Vec<String> = plan.transports.iter().map(|transport| transport.name().to_owned()).collect();
-    rows::check(thresholds, &subjects, &names, &figures(&BenchRow::default()), &TIMES)
+    let transports = plan.transports.iter().map(|transport| transport.name().to_owned());
+    let all: Vec<String> = transports.chain(plan.setup.servers.iter().map(|server| server.name.clone())).collect();
+    rows::check(thresholds, &subjects, &all, &figures(&BenchRow::default()), &TIMES)
 }
 
 /// How every row did, and why one did not.
 pub(super) fn judge(thresholds: &[Threshold], rows: &[BenchRow]) -> (Vec<ThresholdResult>, Vec<String>) {
     let subject = |row: &BenchRow| Subject {
         of: format!("{} with {} clients", row.name(), thousands(row.clients.into())),
-        labels: vec![row.transport.to_owned(), row.clients.to_string()],
+        labels: [names(row.transport, row.server.as_deref()), vec![row.clients.to_string()]].concat(),
         over: None,
         figures: figures(row),
     };
     let subjects: Vec<Subject> = rows.iter().map(subject).collect();
     rows::judge(thresholds, &subjects, &TIMES)
+}
+
+/// Transport and server, as thresholds have them: `skipstone.c.600.ratio`, or `c.600.ratio`.
+fn names(transport: &str, server: Option<&str>) -> Vec<String> {
+    [Some(transport), server].into_iter().flatten().map(str::to_owned).collect()
 }
 
 fn figures(row: &BenchRow) -> Map<String, Value> {
@@ -62,6 +73,7 @@ mod tests {
     fn missed(threshold: &str) -> Vec<String> {
         let row = |transport, clients, p99, passed| BenchRow {
             transport,
+            server: None,
             variant: None,
             clients,
             rate: 1.0,

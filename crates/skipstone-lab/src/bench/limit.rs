@@ -34,8 +34,8 @@ pub(super) fn search(
 ) -> Result<(Limit, Vec<BenchRow>), ChildError> {
     let (mut gap, mut rows) = (Gap::new(bounds), Vec::new());
     while let Some(clients) = gap.next() {
-        let trial = Trial { transport, clients, variant: Variant::Only };
-        show.begin(trial, None);
+        let trial = Trial { transport, server: None, clients, variant: Variant::Only };
+        show.begin(trial, &plan.setup, None);
         let row = trial.play(&plan.setup, signals, |progress| show.progress(progress))?;
         show.end(&row);
         gap.tried(clients, row.passed);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::line::{LINE_BYTES_MAX, LINE_BYTES_MIN};
 use super::network::Network;
 use super::row::Against;
+use super::server_command::ServerCommand;
 use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
 use super::variant::{Delivery, Variant};
@@ -126,9 +127,13 @@ pub(crate) struct Common {
     /// udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels: skipstone-plain]
     #[arg(short, long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) transports: Option<Vec<BenchTransport>>,
-    /// The transport by whose cost the others' are divided
-    #[arg(long, value_name = "TRANSPORT", default_value = "tcp")]
-    pub(crate) against: BenchTransport,
+    /// The transport by whose cost the others' are divided [default: tcp; with --server: each by its own]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub(crate) against: Option<BenchTransport>,
+    /// Another program's server, measured in turns with this one's by the same clients; its cost is divided by that of this
+    /// program's. Repeat it for more. The guide's page on measuring has what such a program does
+    #[arg(long = "server", value_name = "NAME=COMMAND")]
+    pub(crate) servers: Vec<ServerCommand>,
     /// How often everything is run, in turns; the round in the middle counts, and all must pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
@@ -287,11 +292,16 @@ impl BenchPlan {
             load_processes: common.load_processes,
             load_cpus: common.load_cpu.0.clone(),
             drive: common.drive,
+            servers: common.servers.clone(),
             resilience: common.resilience.clone(),
             priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
             p99_max: P99_MAX,
         };
-        let transports = common.transports.clone().unwrap_or_else(|| default_transports(name));
+        let transports = common.transports.clone().unwrap_or_else(|| match common.servers.is_empty() {
+            true => default_transports(name),
+            false => vec![BenchTransport::Skipstone],
+        });
+        check_servers(name, search.is_some(), &transports, common)?;
         Ok(BenchPlan { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
     }
 
@@ -301,9 +311,12 @@ impl BenchPlan {
         let mut round = Vec::new();
         for clients in &self.clients {
             for variant in &self.variants {
-                let trial =
-                    |transport: &BenchTransport| Trial { transport: *transport, clients: *clients, variant: *variant };
-                round.extend(self.transports.iter().map(trial));
+                for transport in &self.transports {
+                    let trial = |server| Trial { transport: *transport, server, clients: *clients, variant: *variant };
+                    round.push(trial(None));
+                    let others = if transport.is_ours() { self.setup.servers.len() } else { 0 };
+                    round.extend((0..others).map(|place| trial(Some(place))));
+                }
             }
         }
         round.repeat(self.common.rounds as usize)
@@ -312,9 +325,12 @@ impl BenchPlan {
     /// The base of the ratios.
     pub(crate) fn against(&self) -> Against {
         if self.preset == "channels" {
-            Against::FirstVariant
-        } else {
-            Against::BenchTransport(self.common.against.name())
+            return Against::FirstVariant;
+        }
+        match self.common.against {
+            Some(transport) => Against::BenchTransport(transport.name()),
+            None if self.setup.servers.is_empty() => Against::BenchTransport(BenchTransport::Tcp.name()),
+            None => Against::OwnServer,
         }
     }
 }
@@ -343,6 +359,30 @@ fn default_transports(preset: &str) -> Vec<BenchTransport> {
     }
     let extra = [BenchTransport::SkipstoneMixed, BenchTransport::UdpBareAcked];
     BenchTransport::built_in().into_iter().filter(|transport| !extra.contains(transport)).collect()
+}
+
+/// Other programs' servers do the plain work: lines to everybody or back, on one reliable channel, at their tick.
+fn check_servers(preset: &str, is_search: bool, transports: &[BenchTransport], common: &Common) -> Result<(), String> {
+    let Some(first) = common.servers.first() else { return Ok(()) };
+    let refuse = |why: &str| Err(format!("--server {}: {why}", first.name));
+    if !matches!(preset, "fanout" | "echo" | "idle") {
+        return refuse("fanout, echo and idle take servers of other programs");
+    }
+    if is_search {
+        return refuse("--find-limit searches with the server of this program alone");
+    }
+    if common.drive != Drive::Tick || !common.resilience.words().is_empty() {
+        return refuse("it has its own settings; leave --drive, --redundancy and --congestion out");
+    }
+    if !transports.iter().any(|transport| transport.is_ours()) {
+        return refuse("it speaks Skipstone; add one of its transports to --transports");
+    }
+    let mut names: Vec<&str> = common.servers.iter().map(|server| server.name.as_str()).collect();
+    names.sort_unstable();
+    names
+        .windows(2)
+        .find(|pair| pair[0] == pair[1])
+        .map_or(Ok(()), |pair| Err(format!("--server {}: two servers have that name", pair[0])))
 }
 
 fn line_bytes(size: Size) -> Result<usize, String> {

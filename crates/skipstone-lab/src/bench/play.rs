@@ -51,7 +51,7 @@ fn run_all(plan: &BenchPlan, signals: &Signals, show: &mut Show, rows: &mut Vec<
     let trials = plan.trials();
     let mut all: Vec<(Trial, BenchRow)> = Vec::new();
     for (at, trial) in trials.iter().enumerate() {
-        show.begin(*trial, Some((at + 1, trials.len())));
+        show.begin(*trial, &plan.setup, Some((at + 1, trials.len())));
         match trial.play(&plan.setup, signals, |progress| show.progress(progress)) {
             Ok(row) => {
                 show.end(&row);

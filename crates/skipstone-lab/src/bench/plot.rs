@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use plotters::prelude::*;
 use serde::Deserialize;
 
+use super::setup::row_name;
+
 /// Flags of `bench plot`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("plot-help.txt"))]
@@ -30,6 +32,7 @@ struct PlottedResult {
 #[derive(Deserialize)]
 struct Run {
     transport: String,
+    server: Option<String>,
     clients: u32,
     passed: bool,
     cpu_us_per_delivery: Option<f64>,
@@ -81,7 +84,11 @@ fn lines(runs: impl Iterator<Item = Run>, is_idle: bool) -> CostLines {
         let clients = f64::from(run.clients);
         let cost = if is_idle { run.server_cpu_percent.map(|p| p * 1e4 / clients) } else { run.cpu_us_per_delivery };
         if let Some(cost) = cost {
-            lines.entry(run.transport).or_default().push(Point { clients, cost, passed: run.passed });
+            lines.entry(row_name(&run.transport, run.server.as_deref())).or_default().push(Point {
+                clients,
+                cost,
+                passed: run.passed,
+            });
         }
     }
     lines.values_mut().for_each(|points| points.sort_by(|a, b| a.clients.total_cmp(&b.clients)));
@@ -189,6 +196,7 @@ mod tests {
     fn idle_connections_cost_a_second_each() {
         let run = Run {
             transport: "skipstone".into(),
+            server: None,
             clients: 1_000,
             passed: true,
             cpu_us_per_delivery: None,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::limit::Limit;
 use super::plan::BenchPlan;
 use super::row::{Against, BenchRow};
+use super::server_command::ServerCommand;
 use crate::measure::machine::Machine;
 use crate::report::{ThresholdResult, Verdict};
 
@@ -45,6 +46,8 @@ pub(crate) struct BenchPlanWords {
     pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: &'static str,
     pub(crate) realtime: bool,
+    /// Servers that are other programs.
+    pub(crate) servers: Vec<ServerCommand>,
     /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
     pub(crate) resilience: Vec<String>,
     /// The base of the ratios.
@@ -67,9 +70,11 @@ impl BenchPlanWords {
             load_cpus: setup.load_cpus.clone(),
             drive: setup.drive.into(),
             realtime: plan.common.realtime,
+            servers: setup.servers.clone(),
             resilience: setup.resilience.words(),
             ratio_of: match plan.against() {
                 Against::BenchTransport(name) => name.to_owned(),
+                Against::OwnServer => "this program's server".to_owned(),
                 Against::FirstVariant => "the first variant".to_owned(),
             },
         }

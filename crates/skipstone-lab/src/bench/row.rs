@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::messages::LoadReport;
+use super::setup::row_name;
 use crate::report::figures::figures;
 use crate::report::format::three_digits;
 
@@ -12,6 +13,8 @@ use crate::report::format::three_digits;
 #[schemars(deny_unknown_fields)]
 pub(crate) struct BenchRow {
     pub(crate) transport: &'static str,
+    /// The server's name, where it is another program; null where it is this one.
+    pub(crate) server: Option<String>,
     /// The preset's variant; null where it varies nothing.
     pub(crate) variant: Option<String>,
     pub(crate) clients: u32,
@@ -93,9 +96,10 @@ impl BenchFigures {
 }
 
 impl BenchRow {
-    /// The transport, and its variant if there are several.
+    /// Transport and server, and the variant if there are several.
     pub(crate) fn name(&self) -> String {
-        self.variant.as_ref().map_or(self.transport.to_owned(), |variant| format!("{} ({variant})", self.transport))
+        let name = row_name(self.transport, self.server.as_deref());
+        self.variant.as_ref().map_or(name.clone(), |variant| format!("{name} ({variant})"))
     }
 
     /// In a sentence, for those who watch.
@@ -133,12 +137,17 @@ impl BenchRow {
     }
 
     /// Says of each row how it compares: with this transport's of the same number of clients and variant; or, where the
-    /// variants themselves are compared, with the first of its own transport.
+    /// variants or the servers themselves are compared, with the first of its own transport.
     pub(crate) fn compare(rows: &mut [BenchRow], against: Against) {
         let all: Vec<BenchRow> = rows.to_vec();
         for row in rows {
             let is_base = |other: &&BenchRow| match against {
-                Against::BenchTransport(name) => other.transport == name && other.variant == row.variant,
+                Against::BenchTransport(name) => {
+                    other.transport == name && other.server.is_none() && other.variant == row.variant
+                }
+                Against::OwnServer => {
+                    other.transport == row.transport && other.server.is_none() && other.variant == row.variant
+                }
                 Against::FirstVariant => other.transport == row.transport,
             };
             let base = all.iter().filter(|other| other.clients == row.clients).find(is_base);
@@ -152,6 +161,8 @@ impl BenchRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Against {
     BenchTransport(&'static str),
+    /// The same transport with the server of this program.
+    OwnServer,
     FirstVariant,
 }
 
@@ -167,7 +178,7 @@ mod tests {
     fn row(transport: &'static str, clients: u32, cost: Option<f64>, passed: bool) -> BenchRow {
         let figures = BenchFigures { cpu_us_per_delivery: cost, ..BenchFigures::default() };
         let reasons = if passed { Vec::new() } else { vec!["late".into()] };
-        BenchRow { transport, variant: None, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
+        BenchRow { transport, server: None, variant: None, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
     }
 
     #[test]
@@ -193,5 +204,19 @@ mod tests {
         ];
         BenchRow::compare(&mut rows, Against::BenchTransport("tcp"));
         assert_eq!(rows.map(|row| row.figures.ratio), [Some(1.0), Some(0.5), None, None]);
+    }
+
+    #[test]
+    fn other_servers_are_compared_with_this_programs() {
+        let by = |server: &str, row: BenchRow| BenchRow { server: Some(server.into()), ..row };
+        let mut rows = [
+            by("c", row("a", 5, Some(3.0), true)),
+            row("a", 5, Some(2.0), true),
+            row("b", 5, Some(9.0), true),
+            by("go", row("b", 5, Some(9.0), true)),
+        ];
+        BenchRow::compare(&mut rows, Against::OwnServer);
+        assert_eq!(rows.clone().map(|row| row.figures.ratio), [Some(1.5), Some(1.0), Some(1.0), Some(1.0)]);
+        assert_eq!(rows.map(|row| row.name()), ["a/c", "a", "b", "b/go"]);
     }
 }

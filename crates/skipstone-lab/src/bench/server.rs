@@ -10,6 +10,7 @@ use super::drivers;
 use super::drivers::driver::{BenchServer, Inbox, ServerSetup};
 use super::messages::{ChildMessage, Order, ServerCounters, send};
 use super::network::{self, CableEnd};
+use super::other_server;
 use super::place::Place;
 use super::setup::{Trial, TrialSetup};
 use super::system;
@@ -41,6 +42,9 @@ fn serve(task: &ServerTask) -> Result<(), String> {
     let Some(orders) = task.place.settle(CableEnd::Server)? else { return Ok(()) };
     let ip = if task.place.apart { network::address(CableEnd::Server) } else { Ipv4Addr::LOCALHOST.into() };
     let listen = SocketAddr::new(ip, 0);
+    if let Some(place) = task.trial.server {
+        return other_server::serve(&task.setup.servers[place], listen, task.trial, &task.setup, &orders);
+    }
     let server = drivers::server(ServerSetup { listen, trial: task.trial, of_all: &task.setup })?;
     send(&ChildMessage::Listening { url: server.url() });
     let mut ticking = Ticking {

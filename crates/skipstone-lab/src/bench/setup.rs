@@ -5,10 +5,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::network::Network;
+use super::server_command::ServerCommand;
 use super::transport::BenchTransport;
 use super::variant::Variant;
 use crate::resilience::ResilienceFlags;
 use crate::units::Rate;
+use crate::units::transport_name::Named;
 use crate::workload::Workload;
 
 /// The setup that all trials of a bench have in common.
@@ -27,6 +29,8 @@ pub(crate) struct TrialSetup {
     pub(crate) load_processes: u32,
     pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: Drive,
+    /// Other programs, by their place here.
+    pub(crate) servers: Vec<ServerCommand>,
     pub(crate) priority: Priority,
     /// How Skipstone answers loss and shares a link.
     pub(crate) resilience: ResilienceFlags,
@@ -38,8 +42,27 @@ pub(crate) struct TrialSetup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) transport: BenchTransport,
+    /// The place of the server's program among those of the setup; `None`: this one's.
+    pub(crate) server: Option<usize>,
     pub(crate) clients: u32,
     pub(crate) variant: Variant,
+}
+
+impl Trial {
+    /// The server's name, where it is another program.
+    pub(crate) fn server_name(self, setup: &TrialSetup) -> Option<&str> {
+        self.server.map(|place| setup.servers[place].name.as_str())
+    }
+
+    /// Transport and server, as a row has them.
+    pub(crate) fn name(self, setup: &TrialSetup) -> String {
+        row_name(self.transport.name(), self.server_name(setup))
+    }
+}
+
+/// The transport, and the server where it is another program.
+pub(crate) fn row_name(transport: &str, server: Option<&str>) -> String {
+    server.map_or(transport.to_owned(), |server| format!("{transport}/{server}"))
 }
 
 /// When Skipstone's server looks at its sockets.

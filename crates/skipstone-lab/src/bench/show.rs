@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::messages::Progress;
 use super::row::BenchRow;
-use super::setup::Trial;
+use super::setup::{Trial, TrialSetup};
 use crate::clean;
 use crate::report::format::thousands;
 use crate::report::output;
@@ -30,10 +30,10 @@ impl Show {
         Show { bar, is_live, is_quiet, trial: String::new() }
     }
 
-    pub(super) fn begin(&mut self, trial: Trial, place: Option<(usize, usize)>) {
+    pub(super) fn begin(&mut self, trial: Trial, setup: &TrialSetup, place: Option<(usize, usize)>) {
         let place = place.map_or(String::new(), |(at, all)| format!("{at} of {all}: "));
         let variant = trial.variant.name().map_or(String::new(), |variant| format!(", {variant}"));
-        self.trial = format!("{place}{}{variant}, {} clients", trial.transport, thousands(trial.clients.into()));
+        self.trial = format!("{place}{}{variant}, {} clients", trial.name(setup), thousands(trial.clients.into()));
         self.bar.set_message(format!("{}  connecting", self.trial));
     }
 

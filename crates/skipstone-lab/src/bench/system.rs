@@ -2,9 +2,9 @@
 //! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::{cpu_time, join_network, leave_network, now_ns, pin};
+pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network, now_ns, pin};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::other::{cpu_time, join_network, leave_network, now_ns, pin};
+pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network, now_ns, pin};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -14,7 +14,7 @@ mod linux {
     use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns, unshare};
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeValLike;
-    use nix::time::{ClockId, clock_gettime};
+    use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
     use nix::unistd::Pid;
 
     /// Keeps this process, and every thread that it starts, on one CPU.
@@ -29,6 +29,13 @@ mod linux {
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
         let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
         Some(Duration::from_micros(micros.try_into().ok()?))
+    }
+
+    /// The same of another process.
+    pub(crate) fn cpu_time_of(process: u32) -> Option<Duration> {
+        let process = Pid::from_raw(process.try_into().ok()?);
+        let time = clock_gettime(clock_getcpuclockid(process).ok()?).ok()?;
+        Some(Duration::from_nanos(time.num_nanoseconds().try_into().ok()?))
     }
 
     /// CLOCK_MONOTONIC, which all processes of a machine read alike.
@@ -60,6 +67,10 @@ mod other {
     }
 
     pub(crate) fn cpu_time() -> Option<Duration> {
+        None
+    }
+
+    pub(crate) fn cpu_time_of(_process: u32) -> Option<Duration> {
         None
     }
 

@@ -60,6 +60,11 @@ impl BenchTransport {
         }
     }
 
+    /// Whether it is Skipstone's.
+    pub(crate) fn is_ours(self) -> bool {
+        self.name().starts_with("skipstone")
+    }
+
     /// Whether it is driven so: only Skipstone has channels here, and unreliable lines are not for streams.
     pub(crate) fn has(self, variant: Variant) -> bool {
         let is_stream = matches!(
@@ -72,7 +77,7 @@ impl BenchTransport {
         );
         match variant {
             Variant::Only => true,
-            Variant::Channels(_) => self.name().starts_with("skipstone"),
+            Variant::Channels(_) => self.is_ours(),
             Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
         }
     }

@@ -8,7 +8,7 @@ use super::network::{self, Network};
 use super::place::Place;
 use super::row::{BenchFigures, BenchRow};
 use super::server::ServerTask;
-use super::setup::{Trial, TrialSetup};
+use super::setup::{Priority, Trial, TrialSetup};
 use super::system::now_ns;
 use super::variant::Delivery;
 use super::workers::{ChildError, Pages, Workers};
@@ -126,7 +126,10 @@ impl Trial {
         let (mut server, mut load) =
             (Workers::new("bench-server", Pages::Usual), Workers::new("bench-load", Pages::Huge));
         let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };
-        server.add(&self.server_task(setup, apart()), setup.priority)?;
+        // WHY: a process that waits for the end of another program must not have its priority: on one core with whoever reads
+        // /proc of that program, the kernel's clean-up can wait for the reader for ever.
+        let priority = if self.server.is_some() { Priority::Usual } else { setup.priority };
+        server.add(&self.server_task(setup, apart()), priority)?;
         load.add(&self.load_task(setup, 0, apart()), setup.priority)?;
         for workers in [&server, &load] {
             workers.receive(START_MAX, signals)?;
@@ -170,6 +173,7 @@ impl Trial {
         }
         BenchRow {
             transport: self.transport.name(),
+            server: self.server_name(setup).map(str::to_owned),
             variant: self.variant.name(),
             clients: self.clients,
             rate: setup.rate.map_or(0.0, |rate| rate.per_second()),

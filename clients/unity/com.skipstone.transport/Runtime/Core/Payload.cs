@@ -21,7 +21,8 @@ namespace Skipstone
         /// <summary>Number of bytes.</summary>
         public int Length => checked((int)buffer.At(index, round).Length);
 
-        /// <summary>Where they are. Nothing checks what is read through it, or when.</summary>
+        /// <summary>Where they are, to be read: a message that passes them on shares them. Nothing checks what is done through it, or
+        /// when.</summary>
         public byte* Pointer => (byte*)buffer.At(index, round).Data;
 
         /// <summary>One byte.</summary>

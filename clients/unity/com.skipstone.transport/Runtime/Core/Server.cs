@@ -246,6 +246,26 @@ namespace Skipstone
             }
         }
 
+        /// <summary>SHA-256 of the certificates that browsers take by their hash, 32 bytes each: for <c>serverCertificateHashes</c> of a page.
+        /// That of now, and the next one; none if an authority that browsers know has signed the certificate.</summary>
+        public byte[][] WebFingerprints
+        {
+            get
+            {
+                const int length = 32, most = 8;
+                byte* bytes = stackalloc byte[length * most];
+                uint count;
+                Calls.Check(NativeMethods.skipstone_server_web_fingerprints(handle.Number, bytes, most, &count));
+                var fingerprints = new byte[Math.Min((int)count, most)][];
+                for (int one = 0; one < fingerprints.Length; one++)
+                {
+                    fingerprints[one] = new byte[length];
+                    for (int at = 0; at < length; at++) fingerprints[one][at] = bytes[one * length + at];
+                }
+                return fingerprints;
+            }
+        }
+
         /// <summary>How long the server has been running.</summary>
         public TimeSpan Time
         {

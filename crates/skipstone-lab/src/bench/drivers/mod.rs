@@ -45,6 +45,11 @@ pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, Str
     })
 }
 
+/// How clients of one of Skipstone's transports reach the server that has this `skip://` URL.
+pub(crate) fn url(transport: BenchTransport, url: &str) -> Result<String, String> {
+    skipstone::url(skipstone::scheme(transport), url)
+}
+
 /// Clients of the server at this URL.
 pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClients>, String> {
     let address = || url.parse::<SocketAddr>().map_err(|error| format!("the server's address {url}: {error}"));

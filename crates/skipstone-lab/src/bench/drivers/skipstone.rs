@@ -72,16 +72,10 @@ impl SkipstoneServer {
             ..ServerConfig::new(setup.listen)
         };
         let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
-        let scheme = match transport {
-            BenchTransport::Skipstone => Scheme::Encrypted,
-            BenchTransport::SkipstoneWebSocket => Scheme::WebSocket,
-            BenchTransport::SkipstoneSecureWebSocket => Scheme::SecureWebSocket,
-            _ => Scheme::Plain,
-        };
         Ok(SkipstoneServer {
             server,
             drive: of_all.drive,
-            scheme,
+            scheme: scheme(transport),
             peers: Vec::new(),
             count: 0,
             channel: channel(setup.trial.variant.delivery()),
@@ -132,11 +126,7 @@ impl SkipstoneServer {
 
 impl BenchServer for SkipstoneServer {
     fn url(&self) -> String {
-        match self.scheme {
-            Scheme::Encrypted => self.server.url(),
-            Scheme::SecureWebSocket => self.server.url().replacen("skip://", "wss://", 1),
-            scheme => target(scheme, self.server.local_addr()).url,
-        }
+        url(self.scheme, &self.server.url()).expect("a server's own URL is one")
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> Result<(), String> {
@@ -186,6 +176,26 @@ impl BenchServer for SkipstoneServer {
         let stats = self.server.stats();
         Some(stats.sent.ip_bytes + stats.received.ip_bytes)
     }
+}
+
+/// The scheme by which the clients connect, or half of them.
+pub(super) fn scheme(transport: BenchTransport) -> Scheme {
+    match transport {
+        BenchTransport::Skipstone => Scheme::Encrypted,
+        BenchTransport::SkipstoneWebSocket => Scheme::WebSocket,
+        BenchTransport::SkipstoneSecureWebSocket => Scheme::SecureWebSocket,
+        _ => Scheme::Plain,
+    }
+}
+
+/// The URL of this scheme for the server that has this `skip://` URL.
+pub(super) fn url(scheme: Scheme, encrypted: &str) -> Result<String, String> {
+    let own: Target = encrypted.parse().map_err(|error: skipstone::UrlError| error.to_string())?;
+    Ok(match scheme {
+        Scheme::Encrypted => own.url,
+        Scheme::SecureWebSocket => own.url.replacen("skip://", "wss://", 1),
+        scheme => Target::new(scheme, &own.host, own.port).url,
+    })
 }
 
 fn target(scheme: Scheme, address: SocketAddr) -> Target {

@@ -116,6 +116,9 @@ namespace Skipstone.Native
         internal static extern int skipstone_server_fingerprint(ulong server, byte* fingerprint);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_web_fingerprints(ulong server, byte* fingerprints, uint capacity, uint* count);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_server_time(ulong server, ulong* microseconds);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]

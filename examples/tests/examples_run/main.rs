@@ -1,5 +1,7 @@
 //! The examples do what they say, over loopback.
 
+mod packets;
+
 use skipstone::{DeliveryMode, Server, ServerConfig};
 use skipstone_examples::typed::Packet;
 use skipstone_examples::typed::game::{ChatLine, PlayerInput, Snapshot};

@@ -1,0 +1,50 @@
+//! `--server NAME=COMMAND`: a server that is another program's, in whatever language.
+
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::transport::BenchTransport;
+use crate::units::transport_name::Named;
+
+/// A server by the command that starts it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct ServerCommand {
+    /// As rows and thresholds have it.
+    pub(crate) name: String,
+    /// For a shell, which adds the task's words and becomes the command.
+    pub(crate) command: String,
+}
+
+impl FromStr for ServerCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ServerCommand, String> {
+        let (name, command) = text.split_once('=').unwrap_or((text, ""));
+        let is_word = name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+        if !is_word || command.trim().is_empty() {
+            return Err("a server is a name of letters, digits and dashes, and a command: c=./bench_server".into());
+        }
+        if BenchTransport::of_name(name).is_ok() {
+            return Err(format!("{name} is a transport's name: call the server otherwise"));
+        }
+        Ok(ServerCommand { name: name.into(), command: command.trim().into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_a_name_of_its_own_and_a_command() {
+        let server: ServerCommand = "mono-6=env A=b mono x.exe".parse().unwrap();
+        assert_eq!((server.name.as_str(), server.command.as_str()), ("mono-6", "env A=b mono x.exe"));
+        for bad in ["", "c", "c=", "c= ", "=x", "6=x", "a.b=x", "a b=x", "skipstone=x"] {
+            assert!(bad.parse::<ServerCommand>().is_err(), "{bad}");
+        }
+    }
+}
