@@ -5,6 +5,7 @@ use super::database_flags::OpenDatabase;
 use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
+use std::net::TcpListener;
 use std::time::Duration;
 
 /// Console, dashboard and database, as far as there are any.
@@ -50,6 +51,12 @@ impl Audience {
 
     pub(super) fn dashboard_url(&self) -> Option<String> {
         self.dashboard.as_ref().map(OpenDashboard::url)
+    }
+
+    /// Second handles to the sockets of console and dashboard, for the process that follows this one.
+    pub(super) fn listeners(&self) -> std::io::Result<Vec<TcpListener>> {
+        let console = self.console.iter().map(Console::listener);
+        console.chain(self.dashboard.iter().map(OpenDashboard::listener)).collect()
     }
 
     /// Tells all why the server ends.

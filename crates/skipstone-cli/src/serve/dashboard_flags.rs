@@ -27,7 +27,7 @@ mod present {
     use skipstone::{PeerId, Server};
     use skipstone_lab::report::output;
     use skipstone_lab::workload::{Guest, Workload};
-    use std::net::SocketAddr;
+    use std::net::{SocketAddr, TcpListener};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -59,9 +59,9 @@ mod present {
             game: &GameFacts,
             admin: &Admin,
             server: &Server,
+            handed: Option<TcpListener>,
         ) -> Result<Option<OpenDashboard>, String> {
-            let default = || self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779)));
-            let Some(listen) = self.dashboard.or_else(default) else { return Ok(None) };
+            let Some(listen) = self.address() else { return Ok(None) };
             let (feed, intake) = feed();
             let facts = ServerFacts {
                 version: env!("CARGO_PKG_VERSION"),
@@ -77,6 +77,7 @@ mod present {
             };
             let config = DashboardConfig {
                 listen,
+                handed,
                 token: game.token.clone(),
                 names: self.dashboard_host.clone(),
                 proxies: TrustedProxies::new(&game.trusted_proxies)
@@ -86,6 +87,11 @@ mod present {
                 commands: Arc::new(admin.clone()),
             };
             Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
+        }
+
+        /// Where it listens, if it was asked to.
+        pub(crate) fn address(&self) -> Option<SocketAddr> {
+            self.dashboard.or_else(|| self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779))))
         }
 
         /// Opens the page, if that was asked for.
@@ -130,6 +136,10 @@ mod present {
             self.dashboard.url()
         }
 
+        pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
+            self.dashboard.listener()
+        }
+
         pub(crate) fn close(self, reason: &str) {
             self.dashboard.close(reason);
         }
@@ -142,6 +152,7 @@ mod absent {
     use super::GameFacts;
     use skipstone::{PeerId, Server};
     use skipstone_lab::workload::Guest;
+    use std::net::{SocketAddr, TcpListener};
     use std::time::Duration;
 
     /// No flags: this tool was built without the feature `dashboard`.
@@ -152,8 +163,18 @@ mod absent {
     pub(crate) enum OpenDashboard {}
 
     impl DashboardFlags {
-        pub(crate) fn listen(&self, _: &GameFacts, _: &Admin, _: &Server) -> Result<Option<OpenDashboard>, String> {
+        pub(crate) fn listen(
+            &self,
+            _: &GameFacts,
+            _: &Admin,
+            _: &Server,
+            _: Option<TcpListener>,
+        ) -> Result<Option<OpenDashboard>, String> {
             Ok(None)
+        }
+
+        pub(crate) fn address(&self) -> Option<SocketAddr> {
+            None
         }
 
         pub(crate) fn open(&self, _: Option<&str>) {}
@@ -185,6 +206,10 @@ mod absent {
         }
 
         pub(crate) fn url(&self) -> String {
+            match *self {}
+        }
+
+        pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
             match *self {}
         }
 

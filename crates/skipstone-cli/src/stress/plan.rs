@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) impairments: Option<Impairments>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) waits: bool,
+    /// Whether clients come back after a restart.
+    pub(crate) reconnects: bool,
     pub(crate) sink: Sink,
     /// As text, for the result.
     pub(crate) words: StressPlan,
@@ -114,6 +116,7 @@ impl Plan {
             resilience: arguments.resilience.clone(),
             sharing: arguments.sharing,
             waits: arguments.wait,
+            reconnects: arguments.reconnect,
             sink,
             words,
         })
@@ -167,6 +170,9 @@ fn check_network(
 /// Pages are driven by the tool alone, and say how many browsers they need.
 fn check_pages(arguments: &StressArguments, carriers: &[Carrier]) -> Result<(), String> {
     let has_pages = carriers.iter().any(|carrier| carrier.is_page());
+    if has_pages && arguments.reconnect {
+        return Err("--reconnect: pages are not brought back; leave browser= and wt= out of --mix".into());
+    }
     if has_pages && arguments.wait {
         return Err("--wait: clients in browsers begin at once; leave browser= and wt= out of --mix".into());
     }
