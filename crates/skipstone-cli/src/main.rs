@@ -49,6 +49,9 @@ enum ToolCommand {
     /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure what that costs
     #[cfg(feature = "db")]
     Db(skipstone_db::DbArguments),
+    /// Build a game server, bring it to the machines where it runs, and go back if it is not well there
+    #[cfg(feature = "deploy")]
+    Deploy(skipstone_deploy::DeployArguments),
     /// Put a bad network between real programs: a relay anywhere, a link between two namespaces on Linux
     Netem(netem::NetemArguments),
     /// Talk with everybody on a server
@@ -73,6 +76,8 @@ fn main() -> ExitCode {
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
         #[cfg(feature = "db")]
         Some(ToolCommand::Db(arguments)) => skipstone_db::run(&arguments),
+        #[cfg(feature = "deploy")]
+        Some(ToolCommand::Deploy(arguments)) => skipstone_deploy::run(&arguments),
         Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),
         Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),

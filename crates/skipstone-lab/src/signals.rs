@@ -47,6 +47,30 @@ impl Signals {
     }
 }
 
+/// SIGUSR2: the wish that this server makes way for the one that follows.
+#[derive(Clone, Debug)]
+pub struct RestartSignal(Arc<AtomicBool>);
+
+impl RestartSignal {
+    /// Watches from now on; `None` where there is no such signal.
+    pub fn watch() -> Result<Option<Self>, String> {
+        let asked = Arc::new(AtomicBool::new(false));
+        #[cfg(unix)]
+        flag::register(signal_hook::consts::SIGUSR2, Arc::clone(&asked)).map_err(text)?;
+        Ok(cfg!(unix).then_some(RestartSignal(asked)))
+    }
+
+    /// The same as the signal.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it came since the last call.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
 /// SIGHUP, unless whoever started us had it ignored, as `nohup` does, or that cannot be seen.
 #[cfg(unix)]
 pub fn hangup() -> Option<i32> {

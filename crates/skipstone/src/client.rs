@@ -8,6 +8,7 @@ use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::websocket::TlsClient;
+use crate::reconnect::{Reconnect, Returning};
 use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
@@ -22,11 +23,12 @@ use skipstone_proto::Limits;
 use skipstone_proto::Merging;
 use skipstone_proto::Protection;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, Event, PeerId};
+use skipstone_proto::{Close, ClosedBy, Config, Event, PeerId, code};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Configuration of a client. The server's settings determine timeouts, limits and channels.
 #[derive(Clone, Debug)]
@@ -60,6 +62,9 @@ pub struct ClientConfig {
     /// Messages of so many bytes and more have their progress published, for [`Client::transfers`]; `None` for no message, which
     /// costs nothing.
     pub transfer_bytes_min: Option<u32>,
+    /// How the client comes back by itself when its server restarts or is lost; `None`, the default, if it does not. It has no
+    /// effect on a client of this process.
+    pub reconnect: Option<Reconnect>,
 }
 
 impl Default for ClientConfig {
@@ -77,6 +82,7 @@ impl Default for ClientConfig {
             queue_bytes_max: QUEUE_BYTES_MAX,
             follows_server_time: true,
             transfer_bytes_min: None,
+            reconnect: None,
         }
     }
 }
@@ -138,9 +144,33 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// tells it.
 ///
 /// # Reconnecting
-/// A client is one connection and does not connect again by itself. To reconnect, a program makes a new client after
-/// [`Event::Closed`], with a pause that grows while attempts fail. Where many players lose a server at the same moment,
-/// add a random part to the pause, so that they do not all come back at once.
+/// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when, see
+/// [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
+/// [`Event::Connected`] and ends with [`Event::Closed`], behind which [`Client::returns_in`] says whether another follows.
+/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], [`Client::wait`] and
+/// [`Client::drive`]; a [`Waiter`] is to be fetched again.
+///
+/// ```no_run
+/// use skipstone::{Client, ClientConfig, Close, Event, Reconnect, StartError};
+/// use std::time::Duration;
+///
+/// fn play(url: &str, token: &[u8]) -> Result<Close, StartError> {
+///     let config = ClientConfig { reconnect: Some(Reconnect::default()), ..ClientConfig::default() };
+///     let mut client = Client::connect(url, token, config)?;
+///     loop {
+///         client.wait(Duration::from_millis(10));
+///         match client.poll_event() {
+///             Some(Event::Closed { close, .. }) if client.returns_in().is_none() => return Ok(close),
+///             Some(Event::Connected { .. }) => println!("here (again)"),
+///             // The game goes here.
+///             Some(_) | None => {}
+///         }
+///     }
+/// }
+/// ```
+///
+/// A program may do so itself: it makes a new client after [`Event::Closed`], with a pause that grows while attempts fail. Where
+/// many players lose a server at the same moment, add a random part to the pause, so that they do not all come back at once.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, ClosedBy, Event, StartError, code};
@@ -163,7 +193,7 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 ///             }
 ///         };
 ///         // A lost connection, or a server that is full or restarts, deserves a retry; any other end is final.
-///         let is_temporary = close.by == ClosedBy::Nobody || matches!(close.code, code::SHUTDOWN | code::FULL);
+///         let is_temporary = close.by == ClosedBy::Nobody || matches!(close.code, code::RESTART | code::FULL);
 ///         if !is_temporary {
 ///             return Ok(close);
 ///         }
@@ -178,6 +208,17 @@ pub struct Client {
     peer: PeerId,
     /// Empty until one of the server's addresses answered.
     remote: Arc<OnceLock<SocketAddr>>,
+    comeback: Option<Box<Comeback>>,
+}
+
+/// What a client that comes back by itself keeps from one connection to the next.
+#[derive(Debug)]
+struct Comeback {
+    returning: Returning,
+    token: Vec<u8>,
+    config: ClientConfig,
+    /// Tells that no attempt is left.
+    last: Option<Event>,
 }
 
 impl Client {
@@ -209,24 +250,18 @@ impl Client {
         if let Some(impairment) = &config.impairment {
             impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
         }
-        // Its one socket, and the application.
-        let mut driver = Driver::of_clients(config.endpoint(), 2)?;
-        let protection = protection(&target, &config.trust, config.dtls_version)?;
-        let remote = Arc::new(OnceLock::new());
-        let connected = match target.address() {
-            Some(address) => {
-                let _ = remote.set(address);
-                driver.connect(&target, address, token, config.impairment.as_ref(), protection)
-            }
-            None => {
-                let (impairment, handshake_timeout) = (config.impairment.clone(), config.handshake_timeout);
-                let remote = Arc::clone(&remote);
-                let dial = DialConfig { target, token, impairment, protection, handshake_timeout, remote };
-                driver.dial(dial, resolve)
-            }
-        };
-        let peer = connected.map_err(StartError::io(format!("connect to {url}")))?;
-        Client::start(driver, peer, remote, &config)
+        let comeback = config.reconnect.clone().map(|rules| {
+            let returning = Returning::new(rules, target.clone())?;
+            Ok::<_, StartError>(Box::new(Comeback {
+                returning,
+                token: token.into(),
+                config: config.clone(),
+                last: None,
+            }))
+        });
+        let comeback = comeback.transpose()?;
+        let (driver, peer, remote) = begin(resolve, target, token, &config)?;
+        Ok(Client { comeback, ..Client::start(driver, peer, remote, &config)? })
     }
 
     fn start(
@@ -244,7 +279,7 @@ impl Client {
         };
         let mut handle = Handle::new(driver, &handle)?;
         handle.connecting(peer);
-        Ok(Client { handle, peer, remote })
+        Ok(Client { handle, peer, remote, comeback: None })
     }
 
     /// Begins to connect to a server of this process.
@@ -278,12 +313,63 @@ impl Client {
 
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.handle.poll_event()
+        self.return_if_due();
+        let Some(event) = self.handle.poll_event() else {
+            return self.comeback.as_mut().and_then(|comeback| comeback.last.take());
+        };
+        if let Some(comeback) = &mut self.comeback {
+            match &event {
+                Event::Connected { .. } => comeback.returning.on_connected(),
+                Event::Closed { close, .. } => comeback.returning.on_closed(close, Instant::now()),
+                _ => {}
+            }
+        }
+        Some(event)
     }
 
     /// Waits until there is an event, for `span` at most.
     pub fn wait(&mut self, span: Duration) {
-        self.handle.wait(span);
+        self.return_if_due();
+        self.handle.wait(self.returns_in().map_or(span, |pause| span.min(pause)));
+    }
+
+    /// How long it is until this client connects again by itself; `None` if it does not, or is connected or connecting.
+    pub fn returns_in(&self) -> Option<Duration> {
+        let due = self.comeback.as_ref()?.returning.due()?;
+        Some(due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Sets the token of connections that this client makes by itself from now on, such as one that the server gave it for
+    /// its session. No effect without [`ClientConfig::reconnect`].
+    ///
+    /// # Errors
+    /// The token is longer than 1,024 bytes; the one before stays.
+    pub fn set_token(&mut self, token: &[u8]) -> Result<(), StartError> {
+        StartError::check_token(token)?;
+        self.comeback.iter_mut().for_each(|comeback| comeback.token = token.into());
+        Ok(())
+    }
+
+    /// Begins the next connection of a client that comes back by itself, if it is time.
+    fn return_if_due(&mut self) {
+        let Some(comeback) = &mut self.comeback else { return };
+        if !comeback.returning.take_due(Instant::now()) {
+            return;
+        }
+        let (target, config) = (comeback.returning.target.clone(), &comeback.config);
+        let begun = begin(Box::new(url::resolve), target, &comeback.token, config)
+            .and_then(|(driver, peer, remote)| Client::start(driver, peer, remote, config));
+        match begun {
+            Ok(next) => (self.handle, self.peer, self.remote) = (next.handle, next.peer, next.remote),
+            Err(error) => {
+                let reason = error.to_string().into();
+                let close = Close { by: ClosedBy::Nobody, code: code::UNREACHABLE, reason };
+                comeback.returning.on_closed(&close, Instant::now());
+                if comeback.returning.due().is_none() {
+                    comeback.last = Some(Event::Closed { peer: self.peer, close });
+                }
+            }
+        }
     }
 
     /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode.
@@ -296,7 +382,8 @@ impl Client {
     /// # Errors
     /// The system refuses to wait for the socket; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
-        self.handle.drive(wait_max)
+        self.return_if_due();
+        self.handle.drive(self.returns_in().map_or(wait_max, |pause| wait_max.min(pause)))
     }
 
     /// Sends a message.
@@ -433,6 +520,32 @@ impl Client {
         self.handle.close_all(code, reason, linger);
         self.handle.await_goodbyes(end);
     }
+}
+
+/// A driver that connects to this server.
+fn begin(
+    resolve: Resolve,
+    target: Target,
+    token: &[u8],
+    config: &ClientConfig,
+) -> Result<(Driver, PeerId, Arc<OnceLock<SocketAddr>>), StartError> {
+    // Its one socket, and the application.
+    let mut driver = Driver::of_clients(config.endpoint(), 2)?;
+    let protection = protection(&target, &config.trust, config.dtls_version)?;
+    let (remote, wanted) = (Arc::new(OnceLock::new()), format!("connect to {}", target.url));
+    let connected = match target.address() {
+        Some(address) => {
+            let _ = remote.set(address);
+            driver.connect(&target, address, token, config.impairment.as_ref(), protection)
+        }
+        None => {
+            let (impairment, handshake_timeout) = (config.impairment.clone(), config.handshake_timeout);
+            let remote = Arc::clone(&remote);
+            driver.dial(DialConfig { target, token, impairment, protection, handshake_timeout, remote }, resolve)
+        }
+    };
+    let peer = connected.map_err(StartError::io(wanted))?;
+    Ok((driver, peer, remote))
 }
 
 /// Time limit for the server's acknowledgement of the close.

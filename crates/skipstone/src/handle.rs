@@ -250,6 +250,13 @@ impl Handle {
         Ok(())
     }
 
+    /// Begins no further handshake.
+    pub(crate) fn stop_inviting(&mut self) -> Result<(), PeerError> {
+        self.check_room()?;
+        self.push(Command::StopInviting, Wake::Now);
+        Ok(())
+    }
+
     /// Ends every connection; their `Closed` events follow.
     pub(crate) fn close_all(&mut self, code: u64, reason: &str, linger: Duration) {
         self.roster.close_all();

@@ -85,6 +85,7 @@ mod driver;
 mod driver_stats;
 mod gate;
 mod handle;
+mod listen_sockets;
 mod mailbox;
 #[cfg(feature = "unstable")]
 pub mod net;
@@ -94,6 +95,8 @@ mod net;
 #[cfg(feature = "simulate")]
 mod pool;
 mod query;
+mod reconnect;
+mod restart_notice;
 mod roster;
 mod security;
 mod send_error;
@@ -119,11 +122,14 @@ pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
 pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats, WebTransportStats};
 pub use handle::Threading;
+pub use listen_sockets::ListenSockets;
 pub use net::udp::BufferGrants;
 pub use net::websocket::HttpAnswer;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
+pub use reconnect::Reconnect;
+pub use restart_notice::RestartNotice;
 #[cfg(feature = "__tls")]
 pub use security::{CertificateEvent, CertificateStats, Identity};
 pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};

@@ -9,6 +9,7 @@ use crate::driver::impair::LinkStats;
 use crate::driver::impairment_error::ImpairmentError;
 use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Wake};
+use crate::listen_sockets::ListenSockets;
 use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
@@ -18,7 +19,7 @@ use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
 use crate::server_config::ServerConfig;
-use crate::shards::{self, Browsers, Shards};
+use crate::shards::{self, Browsers, Listening, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::statistics_reader::StatisticsReader;
@@ -89,7 +90,8 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
-        let (mut drivers, local) = shards::listen(config.shards, config.listen, &browsers, &security, &endpoint)?;
+        let listening = Listening { address: config.listen, handed: config.sockets.as_ref() };
+        let (mut drivers, local) = shards::listen(config.shards, &listening, &browsers, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
             config.impairment.iter().for_each(|impairment| driver.impair(impairment, shard));
         }
@@ -462,6 +464,24 @@ impl Server {
     /// Reason for which a driver failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.shards.failure()
+    }
+
+    /// Begins no further handshake: datagrams of newcomers are not answered, and their streams wait in the kernel's queue, so
+    /// that they reach the process that is handed the sockets. Handshakes under way go on, and connections stay.
+    ///
+    /// # Errors
+    /// A driver is gone.
+    pub fn stop_inviting(&mut self) -> Result<(), PeerError> {
+        self.shards.stop_inviting()
+    }
+
+    /// Second handles to the server's sockets, for the process that follows this one; `None` if the server has none. Two
+    /// processes that read one socket take each other's datagrams: hand them on after [`Server::shutdown`].
+    ///
+    /// # Errors
+    /// The process may open no more files, or a driver does not answer.
+    pub fn listen_sockets(&mut self) -> io::Result<Option<ListenSockets>> {
+        self.shards.duplicate_sockets()
     }
 
     /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; the whole call takes

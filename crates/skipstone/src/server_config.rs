@@ -3,6 +3,7 @@
 use crate::driver::LOCAL_ADDRESS;
 use crate::driver::impair::Impairment;
 use crate::handle::Threading;
+use crate::listen_sockets::ListenSockets;
 use crate::security::Security;
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
@@ -15,6 +16,9 @@ pub struct ServerConfig {
     /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
     /// sockets, which only [`Server::connect_local`](crate::Server::connect_local) reaches.
     pub listen: Option<SocketAddr>,
+    /// Sockets that are open already, in place of those at `listen`: of the process before this one, or of a supervisor. One
+    /// pair for each shard.
+    pub sockets: Option<ListenSockets>,
     /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
     /// too, if the server has a certificate. Needs the feature `websocket`.
     pub websocket: bool,
@@ -81,6 +85,7 @@ impl ServerConfig {
     pub fn new(listen: SocketAddr) -> Self {
         ServerConfig {
             listen: Some(listen),
+            sockets: None,
             websocket: cfg!(feature = "websocket"),
             webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
             websocket_rules: WebSocketRules::default(),

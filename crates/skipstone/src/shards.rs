@@ -14,8 +14,9 @@ use crate::deadline::deadline_in;
 use crate::driver::impair::{LinkStats, add_stats};
 use crate::driver::peer_shards::{Mailbox, PeerShards};
 use crate::driver::sockets::reserve_port;
-use crate::driver::{Driver, LOCAL_ADDRESS, Origin, Sharing};
-use crate::handle::{Handle, HandleConfig, Threading, Wake};
+use crate::driver::{Binding, Driver, LOCAL_ADDRESS, Origin, Sharing};
+use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
+use crate::listen_sockets::ListenSockets;
 use crate::mailbox::Wakeup;
 use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
@@ -59,10 +60,16 @@ pub(crate) struct Browsers<'a> {
     pub(crate) webtransport: Option<&'a WebSocketRules>,
 }
 
-/// Starts the drivers that listen on one port, each with a share of its clients; without an address, on none.
+/// The sockets of a server: those that it was handed, or those that it opens at an address; without either, none.
+pub(crate) struct Listening<'a> {
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) handed: Option<&'a ListenSockets>,
+}
+
+/// Starts the drivers that listen on one port, each with a share of its clients.
 pub(crate) fn listen(
     count: u32,
-    address: Option<SocketAddr>,
+    listening: &Listening<'_>,
     browsers: &Browsers<'_>,
     security: &Security,
     config: &Config,
@@ -71,7 +78,12 @@ pub(crate) fn listen(
     let refused = |address| StartError::io(format!("listen on {address}"));
     let origin = Origin::new().map_err(StartError::io("draw a secret"))?;
     let sharing = if count == 1 { Sharing::Nobody } else { Sharing::Shards };
-    let mut local = match address {
+    let handed = listening.handed.map(ListenSockets::shards);
+    if let Some(sockets) = handed.filter(|sockets| sockets.len() != count as usize) {
+        return Err(StartError::Shards(ShardsError::Sockets { handed: sockets.len() as u32, shards: count }));
+    }
+    let mut local = match listening.address {
+        _ if handed.is_some() => None,
         Some(address) if count > 1 => Some(reserve_port(address, streams.is_some()).map_err(refused(address))?),
         address => address,
     };
@@ -96,8 +108,12 @@ pub(crate) fn listen(
             config.check_carrier(&skipstone_proto::Carrier::WEBTRANSPORT6).map_err(StartError::Config)?;
             driver.accept_webtransport(&server, &config, rules);
         }
-        if let Some(address) = local {
-            local = Some(driver.listen(address, streams, sharing).map_err(refused(address))?);
+        if let Some(sockets) = handed.map(|sockets| &sockets[index as usize]) {
+            let adopted = sockets.try_clone().and_then(|own| driver.listen(Binding::Handed(own), streams));
+            local = Some(adopted.map_err(StartError::io("listen on the sockets that were handed over"))?);
+        } else if let Some(address) = local {
+            let bound = driver.listen(Binding::Address(address, sharing), streams);
+            local = Some(bound.map_err(refused(address))?);
         }
         drivers.push(driver);
     }
@@ -203,6 +219,28 @@ impl Shards {
     pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
         let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
         set.into_iter().collect()
+    }
+
+    /// Begins no further handshake, in any shard.
+    pub(crate) fn stop_inviting(&mut self) -> Result<(), PeerError> {
+        let stopped: Vec<_> = self.handles.iter_mut().map(Handle::stop_inviting).collect();
+        stopped.into_iter().collect()
+    }
+
+    /// Second handles to the sockets of all shards; `None` if the server has none.
+    pub(crate) fn duplicate_sockets(&mut self) -> io::Result<Option<ListenSockets>> {
+        let mut all = Vec::new();
+        for handle in &mut self.handles {
+            let answer = handle.ask(None, |driver| driver.duplicate_sockets());
+            let sockets = answer.map_err(|reason| {
+                io::Error::other(match reason {
+                    NoAnswer::DriverGone => "the driver is gone",
+                    NoAnswer::DriverBusy => "the driver has not answered for 5 s: is the machine overloaded?",
+                })
+            })?;
+            all.extend(sockets?);
+        }
+        Ok((!all.is_empty()).then(|| ListenSockets::of(all)))
     }
 
     /// The next event; the shards take turns.

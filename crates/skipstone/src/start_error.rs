@@ -47,6 +47,13 @@ pub enum ShardsError {
     Count(u32),
     /// Each shard is a thread of its own, and a stepped server has none.
     Stepped,
+    /// So many pairs of sockets were handed over, and the server has so many shards.
+    Sockets {
+        /// Pairs of sockets in [`ServerConfig::sockets`](crate::ServerConfig::sockets).
+        handed: u32,
+        /// [`ServerConfig::shards`](crate::ServerConfig::shards).
+        shards: u32,
+    },
     /// This system does not share a port's clients among sockets; Linux does.
     System,
 }
@@ -58,6 +65,11 @@ impl std::fmt::Display for ShardsError {
             ShardsError::Stepped => f.write_str(
                 "a stepped server has one shard, because its application is its only thread: use 1 shard, or \
                  Threading::Background",
+            ),
+            ShardsError::Sockets { handed, shards } => write!(
+                f,
+                "the sockets of {handed} shards were handed over, and this server has {shards}: start it with {handed}, or \
+                 without those sockets"
             ),
             ShardsError::System => {
                 f.write_str("only Linux shares the clients of one port among shards: use 1 shard on this system")

@@ -197,6 +197,14 @@ impl Target {
         Target { scheme, host: host.into(), port, pin: None, url: format!("{}://{bracketed}:{port}", scheme.name()) }
     }
 
+    /// The same scheme, path and fingerprint at another host and port.
+    pub fn moved(&self, host: &str, port: u16) -> Self {
+        let there = Target::new(self.scheme, host, port);
+        let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
+        let path = rest.find(['/', '#']).map_or("", |at| &rest[at..]);
+        Target { pin: self.pin, url: there.url.clone() + path, ..there }
+    }
+
     /// The same server, whose certificate must have this fingerprint. Only `skip`, `skip+dtls` and `wss` can check it;
     /// a connection by any other scheme is then refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {

@@ -13,10 +13,12 @@ use crate::console::seats::Seats;
 use crate::console::session::Settings;
 
 /// How a console is set up.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct ConsoleConfig {
     /// Where to listen; port 0 for any free one. Other than loopback needs a token.
     pub(crate) listen: SocketAddr,
+    /// A socket that listens already, in place of one at that address.
+    pub(crate) handed: Option<TcpListener>,
     /// The token that a client has to give first, in plain text: anyone on the way can read it.
     pub(crate) token: Option<String>,
     /// Said when a session opens, after the token; may have several lines.
@@ -29,6 +31,7 @@ impl Default for ConsoleConfig {
     fn default() -> ConsoleConfig {
         ConsoleConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            handed: None,
             token: None,
             banner: String::new(),
             sessions_max: 16,
@@ -39,6 +42,8 @@ impl Default for ConsoleConfig {
 /// A listening console. Dropping it closes it.
 pub(crate) struct Console {
     local_addr: SocketAddr,
+    /// For the process that follows; nothing once it is closed.
+    second: Option<TcpListener>,
     shared: Arc<Shared>,
     acceptor: Option<JoinHandle<()>>,
 }
@@ -60,8 +65,10 @@ impl Console {
         handler: Arc<dyn Handler>,
     ) -> io::Result<Console> {
         check(&config)?;
-        let ConsoleConfig { listen, token, banner, sessions_max } = config;
-        let listener = bind(listen)?;
+        let ConsoleConfig { listen, handed, token, banner, sessions_max } = config;
+        let listener = handed.map_or_else(|| bind(listen), Ok)?;
+        listener.set_nonblocking(true)?;
+        let second = listener.try_clone()?;
         let local_addr = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
         let acceptor = Acceptor {
@@ -72,12 +79,18 @@ impl Console {
             sessions: Vec::new(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
-        Ok(Console { local_addr, shared, acceptor: Some(thread) })
+        Ok(Console { local_addr, second: Some(second), shared, acceptor: Some(thread) })
     }
 
     /// Where it listens.
     pub(crate) const fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// A second handle to the listening socket, for the process that follows this one.
+    pub(crate) fn listener(&self) -> io::Result<TcpListener> {
+        let closed = || io::ErrorKind::NotConnected.into();
+        self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
     /// Shows `line` in the sessions that have `log` on. Does not wait for them: of a session that reads too slowly, lines
@@ -90,6 +103,7 @@ impl Console {
     /// where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind with
     /// nothing to do but to return.
     pub(crate) fn close(&mut self, reason: &str) {
+        self.second = None;
         let _ = self.shared.ending.set(reason.to_owned());
         if let Some(acceptor) = self.acceptor.take() {
             // The acceptor panics only by a defect of ours, which has then been printed; the threads are gone either
@@ -123,6 +137,5 @@ fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
         let sentence = format!("the console cannot listen on {listen}: {error}; choose another address or port");
         io::Error::new(error.kind(), sentence)
     })?;
-    listener.set_nonblocking(true)?;
     Ok(listener)
 }

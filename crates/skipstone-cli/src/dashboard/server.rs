@@ -20,6 +20,8 @@ pub(crate) use crate::dashboard::state::ServerFacts;
 pub(crate) struct DashboardConfig {
     /// Where to listen; port 0 for any free one. Other than loopback needs a token.
     pub(crate) listen: SocketAddr,
+    /// A socket that listens already, in place of one at that address.
+    pub(crate) handed: Option<TcpListener>,
     /// The token that a page must give, the console's.
     pub(crate) token: Option<String>,
     /// Host names under which browsers may find it, beside `localhost` and addresses.
@@ -34,6 +36,8 @@ pub(crate) struct DashboardConfig {
 /// A listening dashboard. Dropping it closes it.
 pub(crate) struct Dashboard {
     local_addr: SocketAddr,
+    /// For the process that follows; nothing once it is closed.
+    second: Option<TcpListener>,
     state: Arc<DashboardState>,
     ending: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -46,12 +50,16 @@ impl Dashboard {
     /// The address can be reached from other machines and there is no token, the token cannot be typed, or the address
     /// cannot be bound. The sentence says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
-        let DashboardConfig { listen, token, names, proxies, server, statistics, commands } = config;
+        let DashboardConfig { listen, handed, token, names, proxies, server, statistics, commands } = config;
         let access = Access::new(listen, token, &names)?.behind(proxies);
         let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
-        let listener = TcpListener::bind(listen).map_err(|error| {
-            cannot(&format!("listen on {listen}"), error) + "; choose another address or port with --dashboard"
-        })?;
+        let bind = || {
+            TcpListener::bind(listen).map_err(|error| {
+                cannot(&format!("listen on {listen}"), error) + "; choose another address or port with --dashboard"
+            })
+        };
+        let listener = handed.map_or_else(bind, Ok)?;
+        let second = listener.try_clone().map_err(|error| cannot("listen", error))?;
         listener.set_nonblocking(true).map_err(|error| cannot("listen", error))?;
         let local_addr = listener.local_addr().map_err(|error| cannot("listen", error))?;
         let meters = Arc::clone(&intake.meters);
@@ -66,7 +74,7 @@ impl Dashboard {
             runtime.shutdown_timeout(COMMAND_GRACE);
         });
         let thread = thread.map_err(|error| cannot("start", error))?;
-        Ok(Dashboard { local_addr, state, ending: Some(ending), thread: Some(thread) })
+        Ok(Dashboard { local_addr, second: Some(second), state, ending: Some(ending), thread: Some(thread) })
     }
 
     /// The page's address.
@@ -80,6 +88,12 @@ impl Dashboard {
         format!("http://{host}:{}/", self.local_addr.port())
     }
 
+    /// A second handle to the listening socket, for the process that follows this one.
+    pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
+        let closed = || std::io::ErrorKind::NotConnected.into();
+        self.second.as_ref().ok_or_else(closed)?.try_clone()
+    }
+
     /// Tells the pages that the server ends, and frees the port. Takes less than half a second.
     pub(crate) fn close(&mut self, reason: &str) {
         self.state.streams.send("end", serde_json::json!(reason).to_string().into());
@@ -89,6 +103,7 @@ impl Dashboard {
     }
 
     fn end(&mut self) {
+        self.second = None;
         drop(self.state.stress().stop());
         drop(self.ending.take());
         if let Some(thread) = self.thread.take() {

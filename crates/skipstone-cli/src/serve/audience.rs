@@ -3,6 +3,7 @@
 use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
+use std::net::TcpListener;
 use std::time::Duration;
 
 /// What happens, of which each watcher takes what it is for.
@@ -27,6 +28,11 @@ pub(super) trait Watcher {
 
     /// The page that shows it.
     fn url(&self) -> Option<String> {
+        None
+    }
+
+    /// A second handle to its socket, for the process that follows this one.
+    fn listener(&self) -> Option<std::io::Result<TcpListener>> {
         None
     }
 
@@ -57,6 +63,10 @@ impl Watcher for Console {
     fn log(&self, line: &str) {
         Console::log(self, line);
     }
+
+    fn listener(&self) -> Option<std::io::Result<TcpListener>> {
+        Some(Console::listener(self))
+    }
 }
 
 impl Audience {
@@ -68,6 +78,11 @@ impl Audience {
 
     pub(super) fn dashboard_url(&self) -> Option<String> {
         self.all().find_map(Watcher::url)
+    }
+
+    /// Second handles to the sockets of console and dashboard, for the process that follows this one.
+    pub(super) fn listeners(&self) -> std::io::Result<Vec<TcpListener>> {
+        self.all().filter_map(Watcher::listener).collect()
     }
 
     /// Tells all why the server ends.

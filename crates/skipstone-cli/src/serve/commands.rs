@@ -64,6 +64,10 @@ impl Game {
             }
             ("kick", _) => self.kick(rest),
             ("stress", _) => self.stress(rest),
+            ("drain", Some(_)) => match self.restart.ask(rest) {
+                Ok(text) => Reply::Text(text),
+                Err(error) => Reply::Error(error),
+            },
             ("stop", _) => {
                 self.stop();
                 Reply::Text("the server ends".into())

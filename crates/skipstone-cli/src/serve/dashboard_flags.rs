@@ -8,7 +8,7 @@ use skipstone::net::websocket::TrustedProxies;
 use skipstone::{PeerId, Server};
 use skipstone_lab::report::output;
 use skipstone_lab::workload::{Guest, Workload};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,9 +51,9 @@ impl DashboardFlags {
         game: &GameFacts,
         admin: &Admin,
         server: &Server,
+        handed: Option<TcpListener>,
     ) -> Result<Option<OpenDashboard>, String> {
-        let default = || self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779)));
-        let Some(listen) = self.dashboard.or_else(default) else { return Ok(None) };
+        let Some(listen) = self.address() else { return Ok(None) };
         let (feed, intake) = feed();
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
@@ -69,6 +69,7 @@ impl DashboardFlags {
         };
         let config = DashboardConfig {
             listen,
+            handed,
             token: game.token.clone(),
             names: self.dashboard_host.clone(),
             proxies: TrustedProxies::new(&game.trusted_proxies)
@@ -78,6 +79,11 @@ impl DashboardFlags {
             commands: Arc::new(admin.clone()),
         };
         Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
+    }
+
+    /// Where it listens, if it was asked to.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        self.dashboard.or_else(|| self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779))))
     }
 
     /// Opens the page, if that was asked for.
@@ -120,6 +126,10 @@ impl Watcher for OpenDashboard {
 
     fn url(&self) -> Option<String> {
         Some(self.dashboard.url())
+    }
+
+    fn listener(&self) -> Option<std::io::Result<TcpListener>> {
+        Some(self.dashboard.listener())
     }
 
     fn close(&mut self, reason: &str) {

@@ -2,6 +2,7 @@
 
 use super::audience::Audience;
 use super::rates::Rates;
+use super::restart::Restart;
 use super::visit::Visit;
 use crate::console::SessionId;
 use bytes::Bytes;
@@ -22,6 +23,7 @@ pub(crate) struct Game {
     pub(super) lines: u64,
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
     must_stop: bool,
+    pub(super) restart: Restart,
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
     events: Vec<Event>,
@@ -36,7 +38,7 @@ const EVENTS_MAX: usize = 1 << 16;
 const EVENT_BYTES_MAX: usize = 16 << 20;
 
 impl Game {
-    pub(super) fn new(server: Server, workload: Workload) -> Self {
+    pub(super) fn new(server: Server, workload: Workload, restart: Restart) -> Self {
         Game {
             server,
             workload,
@@ -45,6 +47,7 @@ impl Game {
             lines: 0,
             rates: BTreeMap::new(),
             must_stop: false,
+            restart,
             began: Instant::now(),
             events: Vec::new(),
         }

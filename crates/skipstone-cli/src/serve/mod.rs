@@ -14,9 +14,11 @@ mod dashboard_flags;
 #[cfg(feature = "db")]
 mod database_flags;
 pub(crate) mod game;
+mod inherited;
 mod piped;
 mod protection;
 mod rates;
+mod restart;
 mod ticks;
 mod visit;
 
@@ -25,7 +27,9 @@ use crate::sharing;
 use admin::{Admin, Question};
 use audience::{Audience, Watcher};
 use game::Game;
-use skipstone::{Scheme, Server, ServerConfig, Target, WebSocketRules, code};
+use inherited::{Addresses, Inherited};
+use restart::{Restart, RestartStep};
+use skipstone::{Scheme, Security, Server, ServerConfig, Target, WebSocketRules, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -105,6 +109,9 @@ pub(crate) struct ServeArguments {
     /// With --stress: lines of each client
     #[arg(short, long, value_name = "RATE", default_value = "1/s", requires = "stress")]
     pub(crate) rate: Rate,
+    /// Say whether a server with these flags would start, by the exit code and a sentence: certificates are read, nothing listens
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Speak with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,
@@ -115,6 +122,9 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs a server until it is told to stop.
 pub(crate) fn run(arguments: &ServeArguments) -> Exit {
+    if arguments.check {
+        return Exit::of("serve", check(arguments).map(|_| Exit::Pass));
+    }
     Exit::of("serve", start(arguments).map(|serving| serving.run(arguments)))
 }
 
@@ -127,7 +137,15 @@ struct Serving {
     admin: Admin,
 }
 
-fn start(arguments: &ServeArguments) -> Result<Serving, String> {
+/// The settings of a server that would start.
+struct Checked {
+    queue_bytes_max: u32,
+    security: Security,
+    addresses: Addresses,
+}
+
+/// Checks what can be checked without a socket and a database.
+fn check(arguments: &ServeArguments) -> Result<Checked, String> {
     let Size::Bytes(queue_bytes_max) = arguments.queue else {
         return Err("--queue is a number of bytes, such as 4MiB".into());
     };
@@ -135,9 +153,26 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         return Err("--stress proves that lines reach everybody: leave out --workload echo".into());
     }
     let queue_bytes_max = u32::try_from(queue_bytes_max).map_err(|_| "--queue is at most 4 GiB".to_string())?;
+    let console = match arguments.console.as_str() {
+        "off" => None,
+        text => Some(
+            text.parse().map_err(|_| format!("--console '{text}' is no address (example: 127.0.0.1:7778, or off)"))?,
+        ),
+    };
+    #[cfg(feature = "dashboard")]
+    let dashboard = arguments.dashboard.address();
+    #[cfg(not(feature = "dashboard"))]
+    let dashboard = None;
+    let addresses = Addresses { game: arguments.listen, console, dashboard };
+    Ok(Checked { queue_bytes_max, security: arguments.protection.security()?, addresses })
+}
+
+fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let signals = if arguments.piped { Signals::watch_as_child()? } else { Signals::watch()? };
+    let restart = Restart::new(!arguments.piped && arguments.stress.is_none())?;
     skipstone::net::wait::raise_open_files_limit();
-    let security = arguments.protection.security()?;
+    let Checked { queue_bytes_max, security, addresses } = check(arguments)?;
+    let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
     let server = Server::start(ServerConfig {
@@ -150,6 +185,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
         congestion: arguments.resilience.congestion(),
+        sockets: inherited.game,
         ..ServerConfig::new(arguments.listen)
     });
     let server = server.map_err(|error| error.to_string())?;
@@ -157,20 +193,28 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let admin = Admin::new(asks);
     #[cfg(feature = "db")]
     let admin = admin.with_database(database.as_ref().map(|database| database.url()));
-    let console = listen_console(arguments, &admin, server.local_addr())?;
+    let console = addresses.console.map(|listen| {
+        let place = ConsoleConfig { listen, handed: inherited.console, ..ConsoleConfig::default() };
+        listen_console(place, arguments, &admin, server.local_addr())
+    });
     let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
         #[cfg(feature = "dashboard")]
-        dashboard(arguments, &admin, &server)?,
+        dashboard(arguments, &admin, &server, inherited.dashboard)?,
         #[cfg(feature = "db")]
         database.map(|database| Box::new(database) as Box<dyn Watcher>),
     ];
-    let audience = Audience { console, watchers: watchers.into_iter().flatten().collect() };
-    let game = Game::new(server, arguments.workload);
+    let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
+    let game = Game::new(server, arguments.workload, restart);
     Ok(Serving { game, audience, questions, signals, admin })
 }
 
 #[cfg(feature = "dashboard")]
-fn dashboard(arguments: &ServeArguments, admin: &Admin, server: &Server) -> Result<Option<Box<dyn Watcher>>, String> {
+fn dashboard(
+    arguments: &ServeArguments,
+    admin: &Admin,
+    server: &Server,
+    handed: Option<std::net::TcpListener>,
+) -> Result<Option<Box<dyn Watcher>>, String> {
     let facts = dashboard_flags::GameFacts {
         workload: arguments.workload,
         ticks_per_second: arguments.tick,
@@ -178,7 +222,7 @@ fn dashboard(arguments: &ServeArguments, admin: &Admin, server: &Server) -> Resu
         token: arguments.console_token.clone(),
         trusted_proxies: arguments.trusted_proxy.clone(),
     };
-    let dashboard = arguments.dashboard.listen(&facts, admin, server)?;
+    let dashboard = arguments.dashboard.listen(&facts, admin, server, handed)?;
     Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))
 }
 
@@ -191,22 +235,29 @@ fn rules(arguments: &ServeArguments) -> WebSocketRules {
     }
 }
 
-fn listen_console(arguments: &ServeArguments, admin: &Admin, server: SocketAddr) -> Result<Option<Console>, String> {
-    if arguments.console == "off" {
-        return Ok(None);
-    }
-    let listen = arguments
-        .console
-        .parse()
-        .map_err(|_| format!("--console '{}' is no address (example: 127.0.0.1:7778, or off)", arguments.console))?;
+fn listen_console(
+    place: ConsoleConfig,
+    arguments: &ServeArguments,
+    admin: &Admin,
+    server: SocketAddr,
+) -> Result<Console, String> {
     let config = ConsoleConfig {
-        listen,
         token: arguments.console_token.clone(),
         banner: format!("skipstone {} on {server}; `help` lists the commands", env!("CARGO_PKG_VERSION")),
-        ..ConsoleConfig::default()
+        ..place
     };
     let console = Console::listen(config, Arc::new(admin.clone()));
-    console.map(Some).map_err(|error| format!("{error} (--console off goes without)"))
+    console.map_err(|error| format!("{error} (--console off goes without)"))
+}
+
+/// Why the loop ended.
+enum Ending {
+    /// For good, because of this.
+    Stop(&'static str),
+    /// The driver gave up.
+    Failure(String),
+    /// Another server follows: at this address, or here.
+    Restart(Option<String>),
 }
 
 impl Serving {
@@ -229,16 +280,26 @@ impl Serving {
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.failure() {
-                break Err(failure);
+                break Ending::Failure(failure);
+            }
+            match self.game.restart.step(Instant::now()) {
+                RestartStep::GoOn => {}
+                // A driver that is gone reports that through its failure.
+                RestartStep::StopInviting => drop(self.game.server.stop_inviting()),
+                RestartStep::Stay(why) => {
+                    output::complain(format_args!("skipstone serve: no restart: {why}"));
+                    self.audience.all().for_each(|watcher| watcher.log(&format!("no restart: {why}")));
+                }
+                RestartStep::Leave(to) => break Ending::Restart(to),
             }
             if self.signals.is_set() {
-                break Ok("the server shuts down");
+                break Ending::Stop("the server shuts down");
             }
             if self.game.must_stop() || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
-                break Ok("the server shuts down");
+                break Ending::Stop("the server shuts down");
             }
             if arguments.duration.is_some_and(|duration| arguments.stress.is_none() && began.elapsed() >= duration.0) {
-                break Ok("the server's time is over");
+                break Ending::Stop("the server's time is over");
             }
         };
         let exit = self.end(arguments, reason, began);
@@ -318,13 +379,14 @@ impl Serving {
         }
     }
 
-    fn end(mut self, arguments: &ServeArguments, reason: Result<&str, String>, began: Instant) -> Exit {
-        let (text, exit) = match &reason {
-            Ok(text) => (*text, Exit::Pass),
-            Err(failure) => {
+    fn end(mut self, arguments: &ServeArguments, ending: Ending, began: Instant) -> Exit {
+        let (text, exit) = match ending {
+            Ending::Stop(text) => (text, Exit::Pass),
+            Ending::Failure(failure) => {
                 output::complain(format_args!("skipstone serve: the driver gave up: {failure}"));
                 ("the server failed", Exit::Fail)
             }
+            Ending::Restart(to) => return self.make_way(to.as_deref(), began),
         };
         let count = self.game.guests();
         self.game.part(&self.audience, code::SHUTDOWN);
@@ -336,5 +398,27 @@ impl Serving {
             output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));
         }
         exit
+    }
+
+    /// Tells the players when and where to come back. Unless that is elsewhere, becomes the program that follows.
+    fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
+        let count = self.game.guests();
+        let notice = restart::notice(count, to);
+        let sockets = self.game.server.listen_sockets().and_then(|sockets| Ok((sockets, self.audience.listeners()?)));
+        // Players first: their lines wait for nobody from now on.
+        self.game.part(&self.audience, code::RESTART);
+        self.game.shutdown(code::RESTART, &notice.to_string(), LINGER);
+        self.audience.close("the server restarts");
+        self.audience.finish();
+        let told = counted(count as u64, "client");
+        output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
+        let failure = match (to, sockets) {
+            (Some(_), _) => return Exit::Pass,
+            (None, Ok((Some(game), others))) => restart::follow(&game, others),
+            (None, Ok((None, _))) => "it has no sockets".into(),
+            (None, Err(error)) => error.to_string(),
+        };
+        output::complain(format_args!("skipstone serve: nobody follows: {failure}"));
+        Exit::Fail
     }
 }

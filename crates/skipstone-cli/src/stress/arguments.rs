@@ -42,6 +42,10 @@ pub(crate) struct StressArguments {
     /// Each UDP client changes its port so often, as if its network changed: 2s
     #[arg(long, value_name = "TIME")]
     pub(crate) roam: Option<Span>,
+    /// Clients whose server restarts or is lost come back, for 20 s; lines that their senders got back must have reached all who
+    /// were there
+    #[arg(long, requires = "url", conflicts_with_all = ["wait", "roam"])]
+    pub(crate) reconnect: bool,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,

@@ -4,12 +4,13 @@
 //! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
 //! omission).
 
+use super::attendance::{Attendance, Departure};
 use super::pages::{CLIENTS, CLIENTS_MAX, Order, Pages, Report, Share};
 use super::plan::Plan;
 use super::proof::Proof;
-use skipstone::{ClosedBy, Event, PeerId, Pool, PoolConfig, Scheme, Stats, Target};
+use skipstone::{Close, ClosedBy, Event, PeerId, Pool, PoolConfig, RestartNotice, Scheme, Stats, Target, code};
 use skipstone_lab::clean;
-use skipstone_lab::measure::sentence::Parsed;
+use skipstone_lab::measure::sentence::{Parsed, parse};
 use skipstone_lab::report::stress::judge::LATE_SEND;
 use skipstone_lab::units::{Carrier, Rate, Size, Span};
 use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
@@ -46,6 +47,10 @@ pub(crate) struct Generator<'p> {
     pub(crate) moves: u64,
     /// Connections that a client made beyond its first.
     pub(crate) reconnects: u64,
+    /// Who was there when, if clients come back.
+    pub(crate) attendance: Option<Attendance>,
+    /// Connections that ended because the server restarted.
+    pub(crate) restarts: u64,
     is_closing: bool,
     line: Vec<u8>,
     /// Clients in browsers.
@@ -66,6 +71,8 @@ pub(crate) struct Client {
     pub(crate) was_dropped: bool,
     /// How long it took to connect.
     pub(crate) connected_in: Option<Duration>,
+    /// When it left, if it comes back, and when it tries next.
+    away: Option<(Instant, Instant)>,
 }
 
 /// State of a client.
@@ -74,6 +81,8 @@ pub(crate) enum ClientState {
     Waiting,
     Connecting,
     Connected,
+    /// On its way back after a restart.
+    Away,
     Gone,
 }
 
@@ -98,6 +107,10 @@ const CONNECTING_MAX: usize = 256;
 const LEAD: Duration = Duration::from_millis(500);
 /// Late sends that are remembered one by one.
 const LATE_MAX: usize = 100_000;
+/// A client that is away for longer is given up.
+const AWAY_MAX: Duration = Duration::from_secs(20);
+/// After a lost connection a client tries again in once to twice this time.
+const RETRY: Duration = Duration::from_millis(250);
 
 impl<'p> Generator<'p> {
     /// Clients that will connect to the server at `address`.
@@ -135,6 +148,7 @@ impl<'p> Generator<'p> {
                 began: now,
                 was_dropped: false,
                 connected_in: None,
+                away: None,
             }));
         }
         Ok(Generator {
@@ -155,6 +169,8 @@ impl<'p> Generator<'p> {
             next_move: (1, 0),
             moves: 0,
             reconnects: 0,
+            attendance: plan.flags.reconnect.then(|| Attendance::new(plan.clients as usize)),
+            restarts: 0,
             is_closing: false,
             line: Vec::new(),
             pages,
@@ -220,6 +236,14 @@ impl<'p> Generator<'p> {
             }
         }
         self.epoch = Instant::now();
+        if let Some(attendance) = &mut self.attendance {
+            *attendance = Attendance::new(self.clients.len());
+            for (number, client) in (0..).zip(&self.clients) {
+                if client.state == ClientState::Connected {
+                    attendance.on_connected(number, Duration::ZERO);
+                }
+            }
+        }
         let Some(pages) = &mut self.pages else { return Ok(()) };
         self.epoch += LEAD;
         pages.begin(&order_to_start(self.plan, rate));
@@ -283,10 +307,13 @@ impl<'p> Generator<'p> {
         }
         self.sent[number as usize] += 1;
         self.schedule.note(due, now);
+        let at = self.epoch.elapsed();
+        self.attendance.iter_mut().for_each(|attendance| attendance.on_sent(number, at));
     }
 
     /// One round: waits for sockets until `wait_max` is over at the latest, and takes what came.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
+        self.bring_back()?;
         self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
         let now_us = self.epoch.elapsed().as_micros() as u64;
         while let Some(event) = self.pool.poll_event() {
@@ -362,6 +389,11 @@ impl<'p> Generator<'p> {
         let client = &mut self.clients[number as usize];
         match event {
             Event::Message { channel: LINES, payload, .. } => {
+                if let (Some(attendance), Parsed::Line { client: sender, sequence, .. }) =
+                    (&mut self.attendance, parse(&payload, self.plan.run))
+                {
+                    attendance.on_line(number, sender, sequence, Duration::from_micros(now_us));
+                }
                 self.proof.on_line(client.carrier, client.place, &payload, now_us);
             }
             Event::Message { channel: CONTROL, payload, .. } => {
@@ -374,14 +406,66 @@ impl<'p> Generator<'p> {
             Event::Connected { .. } => {
                 client.state = ClientState::Connected;
                 self.reconnects += u64::from(client.connected_in.is_some());
-                client.connected_in = Some(client.began.elapsed());
+                // How long it took the first time.
+                let took = client.began.elapsed();
+                client.connected_in = client.connected_in.filter(|_| client.away.is_some()).or(Some(took));
+                client.away = None;
+                let at = self.epoch.elapsed();
+                self.attendance.iter_mut().for_each(|attendance| attendance.on_connected(number, at));
             }
             Event::Closed { close, .. } => {
+                if self.attendance.is_some() && !self.is_closing && self.will_return(number, &close) {
+                    return;
+                }
                 let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
                 self.on_closed(number, format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code));
             }
             _ => {}
         }
+    }
+
+    /// Whether a client whose connection ended comes back, and when.
+    fn will_return(&mut self, number: u32, close: &Close) -> bool {
+        let (now, at) = (Instant::now(), self.epoch.elapsed());
+        let notice = RestartNotice::of(close);
+        let is_temporary = notice.is_some() || close.by == ClosedBy::Nobody || close.code == code::FULL;
+        let client = &mut self.clients[number as usize];
+        let left = client.away.map_or(now, |(left, _)| left);
+        if !is_temporary || now.saturating_duration_since(left) > AWAY_MAX {
+            return false;
+        }
+        if let Some((host, port)) = notice.as_ref().and_then(RestartNotice::address) {
+            let moved = self.targets[client.carrier].moved(host, port);
+            // A name without an address: the client looks where it was.
+            if let Ok(address) = moved.resolve() {
+                self.address = address;
+                self.targets.iter_mut().for_each(|target| *target = target.moved(host, port));
+            }
+        }
+        self.restarts += u64::from(notice.is_some());
+        let departure = if notice.is_some() { Departure::Restart } else { Departure::Lost };
+        self.attendance.iter_mut().for_each(|attendance| attendance.on_closed(number, at, departure));
+        // Each client draws a moment of its own; a multiplicative hash spreads their numbers evenly.
+        let chance = (number ^ self.restarts as u32).wrapping_mul(0x9E37_79B9);
+        let notice = notice.unwrap_or_else(|| RestartNotice::after(RETRY).spread(RETRY));
+        client.away = Some((left, now + notice.pause(chance)));
+        client.state = ClientState::Away;
+        true
+    }
+
+    /// Begins the connections of clients whose time to come back it is.
+    fn bring_back(&mut self) -> Result<(), String> {
+        if self.attendance.is_none() || self.is_closing || self.count(ClientState::Away) == 0 {
+            return Ok(());
+        }
+        let now = Instant::now();
+        for number in 0..self.clients.len() {
+            let client = &self.clients[number];
+            if client.state == ClientState::Away && client.away.is_none_or(|(_, due)| due <= now) {
+                self.connect_one(number)?;
+            }
+        }
+        Ok(())
     }
 
     /// Every client receives each word of the server; the first client's counts, so that the word counts once.
@@ -425,6 +509,11 @@ impl<'p> Generator<'p> {
     pub(crate) fn is_complete(&self) -> bool {
         if self.pages.as_ref().is_some_and(|pages| !pages.is_done()) {
             return false;
+        }
+        if let Some(attendance) = &self.attendance {
+            // Who is still on the way back hears nothing of what was said before.
+            let on_the_way = self.count(ClientState::Away) + self.count(ClientState::Connecting);
+            return on_the_way == 0 && attendance.pending() == 0 && attendance.tally(|_| true).lost == 0;
         }
         let tally = self.proof.tally(None, &self.sent);
         tally.delivered >= tally.expected

@@ -6,6 +6,7 @@
 //! ```
 
 mod arguments;
+mod attendance;
 mod child;
 mod generator;
 mod impairment;

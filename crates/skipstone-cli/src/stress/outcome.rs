@@ -9,8 +9,8 @@ use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
 use skipstone_lab::report::format::{counted, rfc3339, seconds};
 use skipstone_lab::report::stress::result::{
-    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Protocol, Roaming, ServerResult, Side,
-    SpreadMs, Stalls, StressResult, StressTransport, Timing, Wire,
+    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Protocol, Returns, Roaming, ServerResult,
+    Side, SpreadMs, Stalls, StressResult, StressTransport, Timing, Wire,
 };
 use skipstone_lab::units::Carrier;
 use std::time::{Duration, SystemTime};
@@ -70,6 +70,16 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         path_changes: figures.map(|figures| figures.protocol.paths_changed),
         reconnects: generator.reconnects,
     });
+    if let Some(attendance) = &generator.attendance {
+        let ((returned, longest), (back, not)) = (attendance.returns(), attendance.acknowledged());
+        result.returns = Some(Returns {
+            restarts: generator.restarts,
+            returned,
+            longest_away_ms: ms(longest),
+            lines_acknowledged: back,
+            lines_unacknowledged: not,
+        });
+    }
     let summary = measured.stalls.summary();
     result.stalls = Some(Stalls {
         count: summary.count,
@@ -109,11 +119,16 @@ fn findings(generator: &Generator<'_>, measured: &Measured, carrier: Option<usiz
     let own: Vec<&Client> = generator.clients.iter().filter(|client| is_own(client.carrier)).collect();
     let all_sent = generator.clients.iter().zip(&generator.sent);
     let sent = all_sent.filter(|(client, _)| is_own(client.carrier)).map(|(_, sent)| u64::from(*sent)).sum();
+    let mut tally = generator.proof.tally(carrier, &generator.sent);
+    if let Some(attendance) = &generator.attendance {
+        let of = attendance.tally(|receiver| is_own(generator.clients[receiver].carrier));
+        (tally.expected, tally.delivered, tally.lost) = (of.expected, of.delivered, of.lost);
+    }
     let stats = (0..).zip(&measured.stats).filter(|(of, _)| is_own(*of));
     CarrierResult {
         carrier: Carrier::default(),
         clients: clients(&own),
-        messages: Messages::from_tally(&generator.proof.tally(carrier, &generator.sent), sent, measured.elapsed),
+        messages: Messages::from_tally(&tally, sent, measured.elapsed),
         latency_ms: generator.proof.latency(carrier).figures(),
         wire: wire(&sum(stats.map(|(_, stats)| stats))),
         connect_ms: spread(&own),
@@ -184,5 +199,5 @@ fn ms(span: Duration) -> f64 {
 
 /// Whether any client is connected.
 pub(crate) fn has_clients(generator: &Generator<'_>) -> bool {
-    generator.count(ClientState::Connected) > 0
+    generator.count(ClientState::Connected) + generator.count(ClientState::Away) > 0
 }

@@ -136,6 +136,9 @@ fn check_network(
 /// Pages are driven by the tool alone, and say how many browsers they need.
 fn check_pages(arguments: &StressArguments, carriers: &[Carrier]) -> Result<(), String> {
     let has_pages = carriers.iter().any(|carrier| carrier.is_page());
+    if has_pages && arguments.reconnect {
+        return Err("--reconnect: pages are not brought back; leave browser= and wt= out of --mix".into());
+    }
     if has_pages && arguments.wait {
         return Err("--wait: clients in browsers begin at once; leave browser= and wt= out of --mix".into());
     }

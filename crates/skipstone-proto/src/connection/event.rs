@@ -181,6 +181,8 @@ pub mod code {
     pub const NO_COMMON_SUITE: u64 = 1_011;
     /// The server's name has no address, or none of its addresses can be reached.
     pub const UNREACHABLE: u64 = 1_012;
+    /// The server restarts. The reason says when to come back, and where to.
+    pub const RESTART: u64 = 1_013;
     /// The peer held more of the other side's memory than it may have, or the most of all when there was too little.
     pub const MEMORY: u64 = 1_016;
 }

@@ -239,6 +239,12 @@ impl Endpoint {
         self.config.is_server = false;
     }
 
+    /// Begins no further handshake on unbound paths: a HELLO is dropped, so that the client repeats it. Whoever has a
+    /// cookie may still connect, because a server that follows would not know the cookie.
+    pub fn stop_inviting(&mut self) {
+        self.is_inviting = false;
+    }
+
     /// Lets a connection queue messages, and schedules their sending.
     pub(super) fn act_on<T>(
         &mut self,

@@ -132,7 +132,7 @@ impl Endpoint {
     }
 
     fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), DropReason> {
-        if !self.is_server() {
+        if !self.is_server() || !self.is_inviting && !path.carrier.is_bound {
             return Err(DropReason::BadFrame);
         }
         let common = VERSIONS.into_iter().find(|ours| hello.offer.versions.clone().any(|theirs| theirs == *ours));

@@ -28,6 +28,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) config: Config,
+    /// Whether the HELLO of a newcomer is answered.
+    pub(super) is_inviting: bool,
     pub(super) settings: Arc<Settings>,
     pub(super) secrets: Secrets,
     pub(super) slots: Slots,
@@ -76,6 +78,7 @@ impl Endpoint {
             totals: Totals::default(),
             memory: MemoryAccount::default(),
             settings,
+            is_inviting: true,
             config,
         })
     }

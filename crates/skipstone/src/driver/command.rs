@@ -36,6 +36,8 @@ pub(crate) enum Command {
         reason: String,
         linger: Duration,
     },
+    /// No further handshake begins; those under way go on.
+    StopInviting,
     Join(PeerId, Group),
     Leave(PeerId, Group),
     Merging(PeerId, Merging),
@@ -108,7 +110,9 @@ impl Driver {
             Command::CloseAll { code, reason, linger } => {
                 endpoint.stop_listening();
                 endpoint.close_all(now, code, &reason, linger);
+                self.stop_inviting();
             }
+            Command::StopInviting => self.stop_inviting(),
             Command::Join(peer, group) => drop(endpoint.join(peer, group)),
             Command::Leave(peer, group) => endpoint.leave(peer, group),
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),

@@ -43,7 +43,7 @@ mod tests {
     use super::super::carrier::udp_carrier;
     use super::super::peer_shards::{Mailbox, PeerShards};
     use super::*;
-    use crate::driver::{Origin, Sharing, TOKEN_WAKER};
+    use crate::driver::{Binding, Origin, Sharing, TOKEN_WAKER};
     use crate::driver_stats::MisroutedStats;
     use skipstone_proto::Config;
     use skipstone_proto::Duration;
@@ -64,7 +64,7 @@ mod tests {
         let mut drivers = [shard(0), shard(1)];
         let mut local = "127.0.0.1:0".parse().expect("an address");
         for driver in &mut drivers {
-            local = driver.listen(local, None, Sharing::Shards).expect("a port is free");
+            local = driver.listen(Binding::Address(local, Sharing::Shards), None).expect("a port is free");
         }
         let mailboxes: Vec<_> = drivers.iter().map(|driver| Mailbox::new(driver.waker())).collect();
         for (index, driver) in (0..).zip(&mut drivers) {

@@ -43,6 +43,7 @@ pub(crate) mod thread;
 mod transmit;
 
 use crate::driver_stats::DriverStats;
+use crate::listen_sockets::ShardSockets;
 use crate::net::local::{LocalListener, LocalStream};
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
@@ -81,8 +82,8 @@ use skipstone_proto::MessageId;
 use skipstone_proto::Protection;
 use skipstone_proto::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
-pub(crate) use sockets::Sharing;
 use sockets::Sockets;
+pub(crate) use sockets::{Binding, Sharing};
 use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
@@ -349,13 +350,19 @@ impl Driver {
 
     /// Listens for native clients and for streams on the same port number. With port 0 the system chooses the
     /// number.
-    pub(crate) fn listen(
-        &mut self,
-        address: SocketAddr,
-        streams: Option<&Streams>,
-        sharing: Sharing,
-    ) -> io::Result<SocketAddr> {
-        self.sockets.listen(self.poll.registry(), address, streams, sharing)
+    pub(crate) fn listen(&mut self, binding: Binding, streams: Option<&Streams>) -> io::Result<SocketAddr> {
+        self.sockets.listen(self.poll.registry(), binding, streams)
+    }
+
+    /// Begins no further handshake; those under way go on.
+    pub(crate) fn stop_inviting(&mut self) {
+        self.endpoint.stop_inviting();
+        self.sockets.stop_accepting(self.poll.registry());
+    }
+
+    /// Second handles to a server's sockets; `None` if it has none.
+    pub(crate) fn duplicate_sockets(&self) -> io::Result<Option<ShardSockets>> {
+        self.sockets.duplicate()
     }
 
     /// Simulates a bad network around a server's socket, with separate links for each client address. Each shard has

@@ -7,6 +7,7 @@ use super::newcomers::{Newcomer, Newcomers};
 use super::protected::Beneath;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
+use crate::listen_sockets::ShardSockets;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
 use crate::net::websocket::{StreamKind, WsConnection, WsListener, WsOptions};
@@ -59,6 +60,15 @@ pub(crate) enum Sharing {
     Nobody,
     /// The other shards of this server; the kernel gives each a share of the clients.
     Shards,
+}
+
+/// Where a server's sockets come from.
+#[derive(Debug)]
+pub(crate) enum Binding {
+    /// They are opened at this address.
+    Address(SocketAddr, Sharing),
+    /// They were open before this server was.
+    Handed(ShardSockets),
 }
 
 #[derive(Debug)]
@@ -226,15 +236,17 @@ impl Sockets {
         Ok(())
     }
 
-    /// Opens a server's sockets.
+    /// Opens or takes a server's sockets.
     pub(super) fn listen(
         &mut self,
         registry: &Registry,
-        address: SocketAddr,
+        binding: Binding,
         streams: Option<&Streams>,
-        sharing: Sharing,
     ) -> io::Result<SocketAddr> {
-        let (mut udp, listener) = bind_both(address, streams.is_some(), sharing)?;
+        let (mut udp, listener) = match binding {
+            Binding::Address(address, sharing) => bind_both(address, streams.is_some(), sharing)?,
+            Binding::Handed(sockets) => adopt(sockets, streams.is_some())?,
+        };
         let local = udp.local_addr()?;
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
@@ -247,6 +259,24 @@ impl Sockets {
             self.listener = Some(listener);
         }
         Ok(local)
+    }
+
+    /// Accepts no further streams: whoever comes waits in the kernel's queue, for the process that follows this one.
+    pub(super) fn stop_accepting(&mut self, registry: &Registry) {
+        if let Some(listener) = &mut self.listener {
+            // Without events nothing is accepted; an error leaves things as they were.
+            let _ = listener.deregister(registry);
+        }
+        (self.is_listener_ready, self.accept_again_at) = (false, None);
+    }
+
+    /// Second handles to a server's sockets; `None` if it has none.
+    pub(super) fn duplicate(&self) -> io::Result<Option<ShardSockets>> {
+        let Some(Socket::Shared(shared)) = self.shared.first().and_then(|number| self.all.get(*number as usize)) else {
+            return Ok(None);
+        };
+        let tcp = self.listener.as_ref().map(WsListener::duplicate).transpose()?;
+        Ok(Some(ShardSockets { udp: shared.udp.duplicate()?, tcp }))
     }
 
     /// Simulates a bad network around the shared sockets.
@@ -392,6 +422,20 @@ fn bind_own(remote: &SocketAddr) -> io::Result<UdpSocket> {
     // Without a route the socket stays unconnected, and its sends report the error.
     let _ = udp.listen_to(*remote);
     Ok(udp)
+}
+
+/// Takes sockets that are open already.
+fn adopt(sockets: ShardSockets, websocket: bool) -> io::Result<(UdpSocket, Option<WsListener>)> {
+    let udp = UdpSocket::adopt(sockets.udp, &UdpOptions::server())?;
+    let listener = match (sockets.tcp, websocket) {
+        (Some(tcp), true) => Some(WsListener::adopt(tcp, WsOptions::default())?),
+        (None, true) => {
+            let text = "there is no socket of TCP among those that were handed over: add it, or serve no streams";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        (_, false) => None,
+    };
+    Ok((udp, listener))
 }
 
 /// Binds UDP and TCP to the same port number. If the system chose the number for UDP and TCP finds it in use, the next

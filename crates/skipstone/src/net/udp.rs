@@ -10,7 +10,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use mio::{Interest, Registry, Token};
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 
 pub use self::errors::{SendErrors, SendOutcome};
 use self::errors::{is_icmp, may_refuse_gso, refused_by_path};
@@ -58,12 +58,36 @@ impl UdpSocket {
         }
         #[cfg(unix)]
         socket.set_reuse_port(options.reuse_port)?;
-        socket.set_nonblocking(true)?;
-        // A request beyond the limit fails on some systems and is capped on others: `grants` has the result in both
-        // cases.
-        let _ = socket.set_recv_buffer_size(options.receive_buffer_bytes);
-        let _ = socket.set_send_buffer_size(options.send_buffer_bytes);
+        set_buffers(&socket, options);
         socket.bind(&address.into())?;
+        UdpSocket::open(socket, family, options)
+    }
+
+    /// Takes a socket that somebody else has bound: the process before this one, or a supervisor.
+    ///
+    /// # Errors
+    /// It is not bound, or the system refuses an option without which the socket cannot be used.
+    pub fn adopt(socket: std::net::UdpSocket, options: &UdpOptions) -> io::Result<UdpSocket> {
+        let family = match socket.local_addr()? {
+            SocketAddr::V4(_) => Family::V4,
+            SocketAddr::V6(v6) if *v6.ip() != Ipv6Addr::UNSPECIFIED => Family::V6,
+            SocketAddr::V6(_) if SockRef::from(&socket).only_v6()? => Family::V6,
+            SocketAddr::V6(_) => Family::Dual,
+        };
+        set_buffers(&SockRef::from(&socket), options);
+        UdpSocket::open(socket.into(), family, options)
+    }
+
+    /// A second handle to the same socket, for the process that follows this one: datagrams that wait stay where they are.
+    ///
+    /// # Errors
+    /// The process may open no more files.
+    pub fn duplicate(&self) -> io::Result<std::net::UdpSocket> {
+        Ok(SockRef::from(&self.socket).try_clone()?.into())
+    }
+
+    fn open(socket: Socket, family: Family, options: &UdpOptions) -> io::Result<UdpSocket> {
+        socket.set_nonblocking(true)?;
         let grants = BufferGrants {
             receive_asked: options.receive_buffer_bytes,
             receive_granted: granted(socket.recv_buffer_size()?),
@@ -291,6 +315,12 @@ impl UdpSocket {
         }
         portable::receive(&self.socket, batch)
     }
+}
+
+/// A request beyond the limit fails on some systems and is capped on others: [`BufferGrants`] has the result in both cases.
+fn set_buffers(socket: &Socket, options: &UdpOptions) {
+    let _ = socket.set_recv_buffer_size(options.receive_buffer_bytes);
+    let _ = socket.set_send_buffer_size(options.send_buffer_bytes);
 }
 
 /// Linux doubles the size that was asked for and reports the double.

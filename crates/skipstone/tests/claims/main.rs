@@ -18,6 +18,8 @@ mod a_configuration_out_of_range_is_an_error_at_the_start;
 mod a_key_that_others_can_read_is_named;
 #[cfg(feature = "simulate")]
 mod a_local_client_is_a_client_like_any_other;
+#[cfg(feature = "websocket")]
+mod a_restarted_server_is_found_again;
 mod a_server_is_who_the_url_says;
 mod a_server_limits_what_clients_send;
 #[cfg(feature = "simulate")]

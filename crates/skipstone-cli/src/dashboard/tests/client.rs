@@ -64,6 +64,7 @@ impl Stage {
         };
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            handed: None,
             token: token.map(Into::into),
             names: vec!["play.example".into()],
             proxies: TrustedProxies::new(&proxies.iter().map(|it| (*it).into()).collect::<Vec<_>>())

@@ -122,6 +122,7 @@ pub(crate) fn sparse() -> StressResult {
     result.impairment = None;
     result.protocol.server = None;
     result.roaming = None;
+    result.returns = None;
     result.stalls = None;
     result.thresholds.clear();
     result.timing.connect_ms = None;

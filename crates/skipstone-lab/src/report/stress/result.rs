@@ -71,6 +71,8 @@ pub struct StressResult {
     pub protocol: Protocol,
     /// Clients that changed their ports; `None` when none was to.
     pub roaming: Option<Roaming>,
+    /// Clients that came back after a restart; `None` when none was to.
+    pub returns: Option<Returns>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
     pub stalls: Option<Stalls>,
     /// The conditions on the command line; filled in by the judge.
@@ -239,6 +241,23 @@ pub struct Roaming {
     pub path_changes: Option<u64>,
     /// Connections made in place of ones that were lost.
     pub reconnects: u64,
+}
+
+/// Clients that came back when their server restarted. The lines of such a run are those that their own senders got back, and
+/// they had to reach everybody who was there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Returns {
+    /// Connections that ended because the server restarted.
+    pub restarts: u64,
+    /// Clients that were away and came back.
+    pub returned: u64,
+    /// The longest time that one of them was away.
+    pub longest_away_ms: f64,
+    /// Lines that their senders got back.
+    pub lines_acknowledged: u64,
+    /// Lines that they did not: sent while the connection ended.
+    pub lines_unacknowledged: u64,
 }
 
 /// The fate of the datagrams that simulated links were given.

@@ -130,6 +130,14 @@ fn notes(page: &mut Page, result: &StressResult) {
         let reconnects = counted(roaming.reconnects, "reconnect");
         note(page, "Roaming", &format!("{moves} of the port, one per client every {every}; {followed}{reconnects}"));
     }
+    if let Some(returns) = &result.returns {
+        let (back, away) = (counted(returns.returned, "time"), milliseconds(returns.longest_away_ms));
+        let (acknowledged, not) = (thousands(returns.lines_acknowledged), thousands(returns.lines_unacknowledged));
+        let text = format!(
+            "clients came back {back}, away for {away} at the longest; of their lines {acknowledged} came back, {not} did not"
+        );
+        note(page, "Restarts", &text);
+    }
     let machine = &result.machine;
     let cores = counted(machine.cores, "core");
     note(page, "Machine", &format!("{}, {cores}, {}{}", machine.cpu, machine.kernel, stalls(result)));

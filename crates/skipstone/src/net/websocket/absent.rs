@@ -160,7 +160,23 @@ impl WsListener {
         WsListener::bind(address, options)
     }
 
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always: this build has no WebSocket.
+    pub fn adopt(_: std::net::TcpListener, _: WsOptions) -> io::Result<WsListener> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, WsConnectError))
+    }
+
+    pub(crate) fn duplicate(&self) -> io::Result<std::net::TcpListener> {
+        match *self {}
+    }
+
     pub(crate) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn deregister(&mut self, _: &Registry) -> io::Result<()> {
         match *self {}
     }
 

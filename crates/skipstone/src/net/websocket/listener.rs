@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mio::net::TcpListener;
 use mio::{Interest, Registry, Token};
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 
 use super::{StreamRules, WsConnection, WsOptions};
 use crate::net::address::plain;
@@ -71,12 +71,30 @@ impl WsListener {
         // On Unix this lets a restarted server bind at once; on Windows it would let strangers bind too.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        socket.set_nonblocking(true)?;
         socket.bind(&address.into())?;
-        socket.listen(BACKLOG)?;
-        let listener = TcpListener::from_std(socket.into());
+        WsListener::adopt(socket.into(), options)
+    }
+
+    /// Takes a socket that somebody else has bound: the process before this one, or a supervisor. Clients that wait stay in
+    /// its queue.
+    ///
+    /// # Errors
+    /// It is not bound.
+    pub fn adopt(listener: std::net::TcpListener, options: WsOptions) -> io::Result<WsListener> {
+        listener.set_nonblocking(true)?;
+        // Again for one that listens already: a supervisor may have asked for a short queue.
+        SockRef::from(&listener).listen(BACKLOG)?;
+        let listener = TcpListener::from_std(listener);
         let rules = Arc::default();
         Ok(WsListener { listener, options, rules, statistics: WsListenerStatistics::default() })
+    }
+
+    /// A second handle to the same socket, for the process that follows this one.
+    ///
+    /// # Errors
+    /// The process may open no more files.
+    pub fn duplicate(&self) -> io::Result<std::net::TcpListener> {
+        Ok(SockRef::from(&self.listener).try_clone()?.into())
     }
 
     /// The bound address, with the port that the system chose for port 0.

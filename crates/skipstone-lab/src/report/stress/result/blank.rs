@@ -16,6 +16,7 @@ impl StressResult {
             impairment: Some(Impairment::default()),
             protocol: Protocol { clients: none(), server: Some(none()) },
             roaming: Some(Roaming::default()),
+            returns: Some(Returns::default()),
             stalls: Some(Stalls::default()),
             ..StressResult::default()
         }

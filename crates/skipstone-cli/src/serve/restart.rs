@@ -1,0 +1,219 @@
+//! The end of a server that another follows: SIGUSR2, or the console's `drain`. Newcomers wait in the kernel's queues, players
+//! hear when to come back, and this process becomes the program that its command names now, with the same sockets.
+//!
+//! ```text
+//! serving ──asked──> the new program checks its flags ──well──> no new handshakes ──> players told ──> exec
+//!    └──────────────────────────── not well: a line in the log ─┘
+//! ```
+
+use skipstone::{ListenSockets, RestartNotice};
+use skipstone_lab::signals::RestartSignal;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// For so long handshakes that had begun may end before their clients are told to come back: three round trips of 130 ms.
+const HANDSHAKES_MAX: Duration = Duration::from_millis(400);
+/// The program that follows has so long to say whether it would start.
+const CHECK_MAX: Duration = Duration::from_secs(10);
+/// Clients come back after this time, spread over at least the next; there are 1,000 a second at most.
+const PAUSE: Duration = Duration::from_millis(200);
+const SPREAD_MIN: Duration = Duration::from_millis(600);
+const RETURNS_PER_SECOND: f64 = 1_000.0;
+
+/// Whether and how far the server is on its way to a restart.
+pub(super) struct Restart {
+    signal: Option<RestartSignal>,
+    state: RestartState,
+}
+
+enum RestartState {
+    Serving,
+    /// The program that follows is asked whether it would start.
+    Checking(mpsc::Receiver<Result<(), String>>),
+    /// No handshake begins any more.
+    Closing {
+        since: Instant,
+        to: Option<String>,
+    },
+}
+
+/// What the loop is to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RestartStep {
+    GoOn,
+    /// Newcomers are for the server that follows.
+    StopInviting,
+    /// It stays as it is, because of this.
+    Stay(String),
+    /// Players go to this address, or come back to the same.
+    Leave(Option<String>),
+}
+
+impl Restart {
+    /// Listens to the signal, unless this server has a parent or clients of its own, which would not survive it.
+    pub(super) fn new(is_alone: bool) -> Result<Self, String> {
+        let signal = if is_alone { RestartSignal::watch()? } else { None };
+        Ok(Restart { signal, state: RestartState::Serving })
+    }
+
+    /// The console's `drain`: players come back here, or go to another server. Returns what is done, in a sentence.
+    pub(super) fn ask(&mut self, to: &str) -> Result<String, String> {
+        let Some(signal) = &self.signal else {
+            return Err(
+                "this server cannot be restarted: it has a parent process or clients of its own, or the system is \
+                        none of Unix"
+                    .into(),
+            );
+        };
+        if !matches!(self.state, RestartState::Serving) {
+            return Err("a restart is under way".into());
+        }
+        if to.is_empty() {
+            signal.raise();
+            return Ok(
+                "the server restarts as soon as its program has checked its flags; `log on` says how it goes".into()
+            );
+        }
+        RestartNotice::after(PAUSE).at(to)?;
+        self.state = RestartState::Closing { since: Instant::now(), to: Some(to.into()) };
+        Ok(format!("players are sent to {to}, and the server ends"))
+    }
+
+    /// The next step. Called each tick.
+    pub(super) fn step(&mut self, now: Instant) -> RestartStep {
+        match &self.state {
+            RestartState::Serving => {
+                if self.signal.as_ref().is_some_and(RestartSignal::take) {
+                    self.state = RestartState::Checking(check());
+                }
+                RestartStep::GoOn
+            }
+            RestartState::Checking(answer) => match answer.try_recv() {
+                Err(mpsc::TryRecvError::Empty) => RestartStep::GoOn,
+                Ok(Ok(())) => {
+                    self.state = RestartState::Closing { since: now, to: None };
+                    RestartStep::StopInviting
+                }
+                Ok(Err(why)) => {
+                    self.state = RestartState::Serving;
+                    RestartStep::Stay(why)
+                }
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    self.state = RestartState::Serving;
+                    RestartStep::Stay("no thread could be started to check the program that follows".into())
+                }
+            },
+            RestartState::Closing { to: Some(to), .. } => RestartStep::Leave(Some(to.clone())),
+            RestartState::Closing { since, to: None } => {
+                let is_over = now.saturating_duration_since(*since) >= HANDSHAKES_MAX;
+                if is_over { RestartStep::Leave(None) } else { RestartStep::GoOn }
+            }
+        }
+    }
+}
+
+/// What players are told, of whom there are so many.
+pub(super) fn notice(players: usize, to: Option<&str>) -> RestartNotice {
+    let spread = SPREAD_MIN.max(Duration::from_secs_f64(players as f64 / RETURNS_PER_SECOND));
+    let notice = RestartNotice::after(PAUSE).spread(spread);
+    match to {
+        Some(to) => notice.clone().at(to).unwrap_or(notice),
+        None => notice,
+    }
+}
+
+/// The command by which this process was started, whose program may be another by now: `current` may lead elsewhere.
+fn own_command() -> Option<Command> {
+    let mut words = std::env::args_os();
+    let mut command = Command::new(words.next()?);
+    command.args(words);
+    for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
+        command.env_remove(variable);
+    }
+    Some(command)
+}
+
+/// Asks the program that follows, in a thread of its own, whether it would start: a release that does not never gets the
+/// players.
+fn check() -> mpsc::Receiver<Result<(), String>> {
+    let (answer, answered) = mpsc::channel();
+    // Without a thread the sender is gone, which the receiver sees.
+    let _ = std::thread::Builder::new().name("restart check".into()).spawn(move || {
+        let _ = answer.send(would_start());
+    });
+    answered
+}
+
+fn would_start() -> Result<(), String> {
+    let mut command = own_command().ok_or("this process does not know its command")?;
+    command.arg("--check").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    let mut child =
+        command.spawn().map_err(|error| format!("{:?} cannot be started: {error}", command.get_program()))?;
+    let end = Instant::now() + CHECK_MAX;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("the program that follows would not start ({status})")),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            Ok(None) | Err(_) => {
+                // It may have ended meanwhile.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("the program that follows has not checked its flags in {} s", CHECK_MAX.as_secs()));
+            }
+        }
+    }
+}
+
+/// Becomes the program that follows, with these sockets at the descriptors from 3 on, as systemd hands them over. Returns only
+/// if that fails.
+#[cfg(unix)]
+pub(super) fn follow(game: &ListenSockets, others: Vec<TcpListener>) -> String {
+    use command_fds::{CommandFdExt, FdMapping};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::process::CommandExt;
+
+    const FIRST: i32 = 3;
+    let udp = game.udp().map(|socket| socket.try_clone().map(OwnedFd::from));
+    let tcp = game.tcp().map(|listener| listener.try_clone().map(OwnedFd::from));
+    let sockets: Result<Vec<OwnedFd>, _> =
+        udp.chain(tcp).chain(others.into_iter().map(|other| Ok(other.into()))).collect();
+    let sockets = match sockets {
+        Ok(sockets) => sockets,
+        Err(error) => return format!("no second handle to a socket: {error}"),
+    };
+    let Some(mut command) = own_command() else { return "this process does not know its command".into() };
+    command.env("LISTEN_PID", std::process::id().to_string()).env("LISTEN_FDS", sockets.len().to_string());
+    let mappings = (FIRST..).zip(sockets).map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd }).collect();
+    match command.fd_mappings(mappings) {
+        Ok(command) => format!("{:?} cannot be started: {}", command.get_program().to_owned(), command.exec()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn follow(_: &ListenSockets, _: Vec<TcpListener>) -> String {
+    "this system hands no sockets over".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_players_a_second_come_back() {
+        assert_eq!(notice(0, None).to_string(), "retry=200..800; the server restarts");
+        assert_eq!(notice(5_000, None).to_string(), "retry=200..5200; the server restarts");
+        let to = notice(1, Some("eu2.example:7777")).to_string();
+        assert_eq!(to, "retry=200..800 at=eu2.example:7777; the server restarts");
+    }
+
+    #[test]
+    fn a_server_with_a_parent_is_not_restarted() {
+        let mut restart = Restart::new(false).expect("nothing to watch");
+        assert!(restart.ask("").is_err());
+        assert_eq!(restart.step(Instant::now()), RestartStep::GoOn);
+    }
+}

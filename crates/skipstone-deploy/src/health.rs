@@ -1,0 +1,54 @@
+//! Whether a release is well: asked on the target itself until it is, or the time is over.
+
+use crate::site::Site;
+use skipstone_lab::clean;
+use std::time::{Duration, Instant};
+
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Waits until the release is well, and still is after a while. The error says what was wrong at the last look.
+pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
+    let health = &site.remote.plan.health;
+    let (timeout, settle) = (health.timeout()?, health.settle()?);
+    let began = Instant::now();
+    let mut well_since: Option<Instant> = None;
+    loop {
+        match (look(site, release), well_since) {
+            (Ok(()), None) => well_since = Some(Instant::now()),
+            (Ok(()), Some(since)) if since.elapsed() >= settle => return Ok(()),
+            (Ok(()), Some(_)) => {}
+            (Err(why), _) if began.elapsed() >= timeout => {
+                return Err(format!("not well after {} s: {why}", timeout.as_secs()));
+            }
+            (Err(_), _) => well_since = None,
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// One look.
+pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
+    let (remote, health) = (&site.remote, &site.remote.plan.health);
+    if site.runs_from(release)? == Some(false) {
+        return Err("the server does not run from this release".into());
+    }
+    if let Some((address, path)) = health.url_parts()? {
+        let question = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        let answer = remote.converse(address, &question)?;
+        let first = answer.lines().next().unwrap_or_default();
+        if first.split(' ').nth(1) != Some("200") {
+            let said = if first.is_empty() { "nothing".into() } else { clean::line(first) };
+            return Err(format!("http://{address}{path} answers {said}"));
+        }
+    }
+    if let Some(address) = &health.console {
+        let answer = remote.converse(address, "stats\r\nquit\r\n")?;
+        if !answer.contains("clients ") {
+            return Err(format!("the console at {address} does not answer"));
+        }
+    }
+    if let Some(command) = &health.command {
+        remote.script(r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! `deploy.toml`: what is built, and where it goes. Everything is checked before anything starts.
+
+use crate::names::{PathKind, check_name, check_path};
+use serde::Deserialize;
+use skipstone_lab::units::Span;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The whole file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    /// The name of what is deployed: a target's directory belongs to it.
+    pub(crate) name: String,
+    /// Where clones, logs and uploads are prepared; beside the work tree unless it is set.
+    pub(crate) workspace: Option<PathBuf>,
+    #[serde(default, rename = "build")]
+    pub(crate) builds: BTreeMap<String, BuildPlan>,
+    #[serde(default, rename = "target")]
+    pub(crate) targets: BTreeMap<String, TargetPlan>,
+}
+
+/// One build.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BuildPlan {
+    /// For `sh -c`, in a clean clone of its own.
+    pub(crate) command: String,
+    /// Files and folders of the clone that go into the release, by their last name.
+    pub(crate) artifacts: Vec<String>,
+}
+
+/// One machine.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetPlan {
+    /// As for ssh: `user@host`, or a name of its configuration.
+    pub(crate) host: String,
+    /// Further words for ssh.
+    #[serde(default)]
+    pub(crate) ssh: Vec<String>,
+    /// A directory of its own.
+    pub(crate) directory: String,
+    /// The builds whose artifacts it gets; all if empty.
+    #[serde(default)]
+    pub(crate) builds: Vec<String>,
+    /// Releases that stay, the current one among them.
+    #[serde(default = "five")]
+    pub(crate) keep: u32,
+    /// A unit of systemd.
+    pub(crate) service: Option<String>,
+    /// What the unit runs; without it, the unit is somebody else's.
+    pub(crate) unit: Option<UnitPlan>,
+    /// A command in place of the service, in the target's directory.
+    pub(crate) restart: Option<String>,
+    /// A file that holds the server's process id: the server must run from the new release.
+    pub(crate) pid_file: Option<String>,
+    #[serde(default)]
+    pub(crate) health: HealthPlan,
+}
+
+/// The unit that is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UnitPlan {
+    /// Program and words, below the target's directory: `current/game --port 7777`.
+    pub(crate) exec: String,
+    pub(crate) user: Option<String>,
+}
+
+/// How a release shows that it is well.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HealthPlan {
+    /// Answered with 200, such as http://127.0.0.1:7777/healthz; asked from the target itself, through ssh.
+    pub(crate) url: Option<String>,
+    /// The address of a console that answers `stats`, likewise.
+    pub(crate) console: Option<String>,
+    /// A command on the target that succeeds.
+    pub(crate) command: Option<String>,
+    /// How long a release may take to become well.
+    timeout: String,
+    /// It must be well still after this time.
+    settle: String,
+}
+
+impl Default for HealthPlan {
+    fn default() -> Self {
+        HealthPlan { url: None, console: None, command: None, timeout: "20s".into(), settle: "1s".into() }
+    }
+}
+
+impl HealthPlan {
+    pub(crate) fn timeout(&self) -> Result<std::time::Duration, String> {
+        span("health.timeout", &self.timeout)
+    }
+
+    pub(crate) fn settle(&self) -> Result<std::time::Duration, String> {
+        span("health.settle", &self.settle)
+    }
+
+    /// Host and port that a URL names, and the path behind them.
+    pub(crate) fn url_parts(&self) -> Result<Option<(&str, &str)>, String> {
+        let Some(url) = self.url.as_deref() else { return Ok(None) };
+        let wrong =
+            || format!("health.url '{}': http://HOST:PORT/PATH, as the target itself reaches it", url.escape_debug());
+        let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
+        let (address, path) = rest.split_at(rest.find('/').ok_or_else(wrong)?);
+        check_address("health.url", address)?;
+        let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_plain { Ok(Some((address, path))) } else { Err(wrong()) }
+    }
+}
+
+fn five() -> u32 {
+    5
+}
+
+fn span(what: &str, text: &str) -> Result<std::time::Duration, String> {
+    text.parse::<Span>().map(|span| span.0).map_err(|error| format!("{what}: {error}"))
+}
+
+/// `HOST:PORT` for ssh's forwarding.
+fn check_address(what: &str, address: &str) -> Result<(), String> {
+    let parts = address.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0));
+    let (host, _) = parts.ok_or_else(|| format!("{what} '{}': HOST:PORT", address.escape_debug()))?;
+    check_name(what, host)
+}
+
+impl Plan {
+    /// Reads and checks the file.
+    pub(crate) fn read(file: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            format!("cannot read {}: {error}; `skipstone deploy --example` prints one to begin with", file.display())
+        })?;
+        Plan::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let plan: Plan = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_name("name", &self.name)?;
+        for (name, build) in &self.builds {
+            check_name("build", name)?;
+            if build.artifacts.is_empty() {
+                return Err(format!("build.{name}.artifacts is empty: name the files that the release consists of"));
+            }
+            build.artifacts.iter().try_for_each(|path| check_path("artifact", path, PathKind::Relative))?;
+        }
+        if self.builds.is_empty() || self.targets.is_empty() {
+            return Err("there must be a [build.NAME] and a [target.NAME] at least".into());
+        }
+        self.targets.iter().try_for_each(|(name, target)| {
+            check_name("target", name)?;
+            target.check(self).map_err(|error| format!("target.{name}: {error}"))
+        })
+    }
+}
+
+impl TargetPlan {
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        check_name("host", &self.host)?;
+        check_path("directory", &self.directory, PathKind::Absolute)?;
+        if let Some(word) = self.ssh.iter().find(|word| word.bytes().any(|byte| !byte.is_ascii_graphic())) {
+            return Err(format!(
+                "ssh '{}': words without spaces; put the rest into ssh's configuration",
+                word.escape_debug()
+            ));
+        }
+        if let Some(name) = self.builds.iter().find(|name| !plan.builds.contains_key(*name)) {
+            return Err(format!("builds '{name}': there is no [build.{name}]"));
+        }
+        if self.keep < 2 {
+            return Err(format!("keep = {}: at least 2, or there is nothing to go back to", self.keep));
+        }
+        if self.service.is_none() == self.restart.is_none() {
+            return Err(
+                "either `service` (a unit of systemd) or `restart` (a command) says how the server is restarted".into(),
+            );
+        }
+        if self.unit.is_some() && self.service.is_none() {
+            return Err("`unit` needs `service`, its name".into());
+        }
+        self.service.iter().try_for_each(|service| check_name("service", service))?;
+        self.pid_file.iter().try_for_each(|file| check_path("pid_file", file, PathKind::Absolute))?;
+        self.unit.iter().flat_map(|unit| &unit.user).try_for_each(|user| check_name("unit.user", user))?;
+        self.health.timeout()?;
+        self.health.settle()?;
+        self.health.url_parts()?;
+        self.health.console.iter().try_for_each(|address| check_address("health.console", address))
+    }
+
+    /// The builds whose artifacts it gets.
+    pub(crate) fn wants(&self, build: &str) -> bool {
+        self.builds.is_empty() || self.builds.iter().any(|name| name == build)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_a_plan() {
+        Plan::parse(include_str!("example.toml")).expect("it is printed for people to begin with");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_the_remedy() {
+        let example = include_str!("example.toml");
+        for (from, to, expected) in [
+            ("name = \"game\"", "name = \"my game\"", "name 'my game'"),
+            ("[target.eu]", "[target.\"..\"]", "target '..'"),
+            ("/srv/game\"", "/srv/../etc\"", "directory '/srv/../etc'"),
+            ("deploy@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
+            ("target/release/game\"", "../game\"", "artifact '../game'"),
+            ("keep = 5", "keep = 1", "at least 2"),
+            ("keep = 5", "kept = 5", "unknown field"),
+            ("service = \"game.service\"", "", "either `service`"),
+            ("http://127.0.0.1:7777/healthz", "https://x/", "health.url"),
+            ("20s", "soon", "health.timeout"),
+        ] {
+            let text = example.replacen(from, to, 1);
+            assert_ne!(text, example, "{from} stands in the example");
+            let error = Plan::parse(&text).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

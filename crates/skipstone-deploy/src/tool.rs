@@ -1,0 +1,92 @@
+//! `skipstone deploy` and its commands.
+
+use crate::builds::Source;
+use crate::deployment;
+use crate::names::check_name;
+use crate::plan::Plan;
+use crate::remote::Practice;
+use skipstone_lab::report::{Exit, output};
+use std::path::{Path, PathBuf};
+
+/// Flags of `deploy`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = include_str!("help.txt"), args_conflicts_with_subcommands = false)]
+pub struct DeployArguments {
+    /// What is built, and where it goes
+    #[arg(long, value_name = "FILE", default_value = "deploy.toml", global = true)]
+    config: PathBuf,
+    /// Only this target; may be given several times
+    #[arg(long, value_name = "NAME", global = true)]
+    target: Vec<String>,
+    /// Show each command and run none
+    #[arg(long, global = true)]
+    dry_run: bool,
+    /// Print a deploy.toml to begin with
+    #[arg(long)]
+    example: bool,
+    #[command(subcommand)]
+    command: Option<DeployCommand>,
+}
+
+/// What else can be done.
+#[derive(Debug, Clone, clap::Subcommand)]
+enum DeployCommand {
+    /// What is current where, and whether it is well
+    Status,
+    /// Back to the release before the current one, or to this one
+    Rollback { release: Option<String> },
+    /// What was deployed when
+    Log {
+        /// Lines of each target
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: u32,
+    },
+}
+
+/// Runs as the flags say.
+pub fn run(arguments: &DeployArguments) -> Exit {
+    if arguments.example {
+        output::print(include_str!("example.toml"));
+        return Exit::Pass;
+    }
+    Exit::of("deploy", Plan::read(&arguments.config).map(|plan| play(arguments, &plan)))
+}
+
+fn play(arguments: &DeployArguments, plan: &Plan) -> Exit {
+    match work(arguments, plan) {
+        Ok(exit) => exit,
+        Err(error) => {
+            output::complain(format_args!("skipstone deploy: {error}"));
+            Exit::Fail
+        }
+    }
+}
+
+fn work(arguments: &DeployArguments, plan: &Plan) -> Result<Exit, String> {
+    let practice = if arguments.dry_run { Practice::Dry } else { Practice::Real };
+    let only = &arguments.target;
+    match &arguments.command {
+        None => {
+            let folder = match arguments.config.parent() {
+                Some(folder) if folder != Path::new("") => folder,
+                _ => Path::new("."),
+            };
+            let source = Source::find(folder, plan)?;
+            deployment::deploy(plan, &source, only, practice)?;
+        }
+        Some(DeployCommand::Status) => {
+            let is_well = deployment::status(plan, only, practice)?;
+            return Ok(if is_well { Exit::Pass } else { Exit::Fail });
+        }
+        Some(DeployCommand::Rollback { release }) => {
+            release.iter().try_for_each(|release| check_name("release", release))?;
+            deployment::roll_back(plan, only, release.as_deref(), practice)?;
+        }
+        Some(DeployCommand::Log { lines }) => {
+            for (name, site) in deployment::sites(plan, only, practice)? {
+                output::say(format_args!("{name}:\n{}", site.log(*lines)?));
+            }
+        }
+    }
+    Ok(Exit::Pass)
+}
