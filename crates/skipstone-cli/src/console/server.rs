@@ -89,7 +89,7 @@ impl Console {
 
     /// A second handle to the listening socket, for the process that follows this one.
     pub(crate) fn listener(&self) -> io::Result<TcpListener> {
-        let closed = || io::ErrorKind::NotConnected.into();
+        let closed = || io::Error::from(io::ErrorKind::NotConnected);
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 

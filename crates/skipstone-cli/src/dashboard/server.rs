@@ -90,7 +90,7 @@ impl Dashboard {
 
     /// A second handle to the listening socket, for the process that follows this one.
     pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
-        let closed = || std::io::ErrorKind::NotConnected.into();
+        let closed = || std::io::Error::from(std::io::ErrorKind::NotConnected);
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
