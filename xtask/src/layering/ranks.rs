@@ -105,8 +105,9 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "xtask",
         &[
-            &["browsers_bench", "house", "steps"],
-            &["c", "interop"],
+            &["bench_languages", "browsers_bench", "house", "steps"],
+            &["interop"],
+            &["c"],
             &[
                 "alone",
                 "claims",
