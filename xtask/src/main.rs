@@ -10,6 +10,7 @@ mod claims;
 mod csharp;
 mod dashboard;
 mod databases;
+mod deploy;
 mod features;
 mod files;
 mod flood;
