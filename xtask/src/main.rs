@@ -11,6 +11,7 @@ mod claims;
 mod csharp;
 mod dashboard;
 mod databases;
+mod deploy;
 mod failures;
 mod features;
 mod files;

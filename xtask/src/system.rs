@@ -90,6 +90,16 @@ pub(crate) fn databases(tree: &Tree) -> Option<String> {
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
+/// Adds what deployments need, if it is missing. Gives why there is none, if there is none then.
+pub(crate) fn deployments(tree: &Tree) -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return Some("deployments are tested on Linux".into());
+    }
+    let without = "deployments are not tested";
+    let programs = [("sshd", "openssh-server"), ("ssh", "openssh-client"), ("rsync", "rsync"), ("git", "git")];
+    programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
+}
+
 /// How many browsers the tests drive.
 pub(crate) const BROWSERS: usize = 2;
 
@@ -230,6 +240,8 @@ impl Program {
                 process::find("initdb").is_some()
                     || versions.into_iter().any(|version| version.path().join("bin/initdb").is_file())
             }
+            // A service's place, which is not on everybody's search path.
+            "sshd" => process::find("sshd").is_some() || std::path::Path::new("/usr/sbin/sshd").is_file(),
             "pip" => {
                 let mut python = process::command(python(tree).unwrap_or("python3"), tree);
                 python.args(["-m", "pip", "--version"]);

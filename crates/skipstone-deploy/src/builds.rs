@@ -131,13 +131,7 @@ impl Source {
 /// When, in UTC, as a name that sorts by time.
 fn moment() -> String {
     let text = skipstone_lab::report::format::rfc3339(std::time::SystemTime::now());
-    let digits: String =
-        text.chars().take_while(|letter| *letter != '.').filter(|letter| !"-:Z".contains(*letter)).collect();
-    let millis: String = text
-        .split_once('.')
-        .map(|(_, rest)| rest.chars().take(3).filter(char::is_ascii_digit).collect())
-        .unwrap_or_default();
-    format!("{digits}{millis}Z")
+    text.chars().filter(|letter| !"-:".contains(*letter)).collect()
 }
 
 fn tail(log: &Path) -> String {

@@ -29,7 +29,8 @@ pub(crate) fn check_path(what: &str, path: &str, kind: PathKind) -> Result<(), S
     if kind == PathKind::Absolute && count < 2 {
         return Err(format!("{what} '{shown}': a directory of its own, two levels below the root at least: /srv/game"));
     }
-    names.split('/').try_for_each(|name| check_name(what, name))
+    let plain = names.split('/').try_for_each(|name| check_name("part", name));
+    plain.map_err(|error| format!("{what} '{shown}': {error}"))
 }
 
 /// Where a path begins.

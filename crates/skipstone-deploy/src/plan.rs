@@ -214,7 +214,7 @@ mod tests {
         let example = include_str!("example.toml");
         for (from, to, expected) in [
             ("name = \"game\"", "name = \"my game\"", "name 'my game'"),
-            ("[target.eu]", "[target.\"..\"]", "target '..'"),
+            ("[target.eu", "[target.\"..\"", "target '..'"),
             ("/srv/game\"", "/srv/../etc\"", "directory '/srv/../etc'"),
             ("deploy@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
             ("target/release/game\"", "../game\"", "artifact '../game'"),
@@ -224,7 +224,7 @@ mod tests {
             ("http://127.0.0.1:7777/healthz", "https://x/", "health.url"),
             ("20s", "soon", "health.timeout"),
         ] {
-            let text = example.replacen(from, to, 1);
+            let text = example.replace(from, to);
             assert_ne!(text, example, "{from} stands in the example");
             let error = Plan::parse(&text).expect_err(expected);
             assert!(error.contains(expected), "{error}");

@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, databases, features, files, go, instructions, interop, layering, package,
-    process, purity, python, snippets, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, databases, deploy, features, files, go, instructions, interop, layering,
+    package, process, purity, python, snippets, sweep, system, vectors, web, windows,
 };
 
 /// One step.
@@ -151,6 +151,13 @@ pub(super) const STEPS: &[Step] = &[
                 servers are there, or are added with apt-get, and run in temporary folders",
         is_fast: false,
         run: |tree, _| databases::step(tree),
+    },
+    Step {
+        name: "deploy",
+        about: "releases and a rollback under players who come back, to a real sshd on the loopback interface, and what is wrong leaves all \
+                as it was; openssh-server and rsync are there, or are added with apt-get",
+        is_fast: false,
+        run: |tree, _| deploy::step(tree),
     },
     Step {
         name: "vectors",

@@ -243,8 +243,7 @@ pub struct Roaming {
     pub reconnects: u64,
 }
 
-/// Clients that came back when their server restarted. The lines of such a run are those that their own senders got back, and
-/// they had to reach everybody who was there.
+/// Clients that came back when their server restarted; the lines are those that their own senders got back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Returns {

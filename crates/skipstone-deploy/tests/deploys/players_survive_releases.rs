@@ -1,0 +1,141 @@
+//! Three releases, one that does not start, and a rollback, while 200 players talk and others connect: nobody is given up, and no
+//! line is lost that its sender got back.
+
+use crate::yard::{PATIENCE, Yard, free_port, next_second};
+use skipstone::{Event, Pool, PoolConfig, Target};
+use std::fs;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Everybody is back within this time.
+const AWAY_MAX_MS: f64 = 3_000.0;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn clients_come_back_and_newcomers_get_in() {
+    let Some(yard) = Yard::new() else { return };
+    let slim = yard.slim_tool();
+    let (port, console) = (free_port(), free_port());
+    let build = format!(
+        "[build.server]\ncommand = \"if [ -e skipstone ]; then :; else cp {} skipstone; fi\"\nartifacts = [\"skipstone\", \"version\"]\n",
+        slim.display()
+    );
+    let site = yard.site();
+    let at = site.display();
+    let target = format!(
+        "keep = 5\npid_file = \"{at}/pid\"\nrestart = \"\"\"if [ -f pid ]; then kill -USR2 $(cat pid); else\n\
+         {at}/current/skipstone serve --listen 127.0.0.1:{port} --console 127.0.0.1:{console} --identity {at}/identity.pem \
+         < /dev/null > serve.log 2>&1 & echo $! > pid; fi\"\"\"\n\
+         health = {{ url = \"http://127.0.0.1:{port}/healthz\", console = \"127.0.0.1:{console}\", timeout = \"15s\", settle = \"300ms\" }}"
+    );
+    yard.plan(&build, &target);
+    yard.commit(&[("version", "1")]);
+    yard.deploy_well(&[]);
+    let pid = fs::read_to_string(site.join("pid")).expect("it runs");
+    let log = fs::read_to_string(site.join("serve.log")).expect("it says");
+    let url = log.split_whitespace().find(|word| word.starts_with("skip://")).expect("its URL").to_owned();
+
+    let (clients, seconds) = (number("SKIPSTONE_TEST_CLIENTS", 200), number("SKIPSTONE_TEST_SECONDS", 45));
+    let result = yard.path("result.json");
+    let mut stress = yard.tool();
+    stress.args([
+        "stress",
+        &url,
+        "--reconnect",
+        "-q",
+        "-r",
+        "1/2s",
+        "-c",
+        &clients.to_string(),
+        "-d",
+        &format!("{seconds}s"),
+    ]);
+    let mut stress = stress.arg("--json").arg(&result).stdout(Stdio::null()).spawn().expect("it starts");
+    let is_over = AtomicBool::new(false);
+    let newcomers = std::thread::scope(|scope| {
+        let newcomers = scope.spawn(|| newcomers(&url, &is_over));
+        for version in ["2", "3"] {
+            next_second();
+            yard.commit(&[("version", version)]);
+            yard.deploy_well(&[]);
+        }
+        let third = yard.current();
+        next_second();
+        // A program that does not start never gets the players.
+        yard.edit("timeout = \"15s\"", "timeout = \"2s\"");
+        yard.commit(&[("skipstone", "#!/bin/sh\nexit 1\n"), ("version", "4")]);
+        yard.deploy_badly(99, "the server does not run from this release");
+        assert_eq!(yard.current(), third);
+        yard.edit("timeout = \"2s\"", "timeout = \"15s\"");
+        yard.deploy_well(&["rollback"]);
+        assert_eq!(fs::read_to_string(site.join("current/version")).expect("it is there"), "2");
+        let ended = stress.wait().expect("it ends");
+        is_over.store(true, Ordering::Relaxed);
+        // A slow machine makes a run invalid (98), not the server wrong: the counts decide.
+        assert!(matches!(ended.code(), Some(0 | 98)), "{ended}");
+        newcomers.join().expect("it ends")
+    });
+    assert_eq!(fs::read_to_string(site.join("pid")).expect("it runs"), pid, "one process, four programs");
+    let result: serde_json::Value = serde_json::from_slice(&fs::read(&result).expect("written")).expect("JSON");
+    let (returns, messages) = (&result["returns"], &result["messages"]);
+    println!("{returns} {messages}\n{newcomers:?}");
+    assert_eq!(result["clients"]["dropped"], 0, "{result}");
+    assert_eq!(returns["restarts"], 3 * clients, "{returns}");
+    assert_eq!(returns["returned"], returns["restarts"], "{returns}");
+    assert!(returns["longest_away_ms"].as_f64().expect("a number") <= AWAY_MAX_MS, "{returns}");
+    assert_eq!(messages["lost"], 0, "{messages}");
+    assert!(messages["expected"].as_u64() > Some(1_000), "{messages}");
+    assert_eq!(newcomers.failed, Vec::<String>::new(), "of {}", newcomers.connected);
+}
+
+/// Clients that connect and leave, one after the other.
+#[derive(Debug, Default)]
+struct Newcomers {
+    connected: u64,
+    slowest: Duration,
+    failed: Vec<String>,
+}
+
+fn newcomers(url: &str, is_over: &AtomicBool) -> Newcomers {
+    let target: Target = url.parse().expect("a URL");
+    let address = target.resolve().expect("an address");
+    let mut pool = Pool::new(PoolConfig::default()).expect("it may");
+    let interval = Duration::from_secs(1) / u32::try_from(number("SKIPSTONE_TEST_CONNECTS", 100)).expect("a rate");
+    let (mut began, mut due) = (std::collections::BTreeMap::new(), Instant::now());
+    let mut found = Newcomers::default();
+    let mut number = 0_u32;
+    let mut last = None;
+    while last.is_none_or(|end| Instant::now() < end) && (last.is_none() || !began.is_empty()) {
+        if is_over.load(Ordering::Relaxed) && last.is_none() {
+            last = Some(Instant::now() + PATIENCE);
+        }
+        while last.is_none() && due <= Instant::now() {
+            let peer = pool
+                .add(&target, address, format!("stress {}", 1_000_000 + number).as_bytes(), None)
+                .expect("a socket");
+            began.insert(peer, Instant::now());
+            (number, due) = (number + 1, due + interval);
+        }
+        pool.drive(Duration::from_millis(2)).expect("it may");
+        while let Some(event) = pool.poll_event() {
+            match event {
+                Event::Connected { peer, .. } => {
+                    let Some(since) = began.remove(&peer) else { continue };
+                    found.connected += 1;
+                    found.slowest = found.slowest.max(since.elapsed());
+                    let _ = pool.close(peer, 0, "", Duration::ZERO);
+                }
+                Event::Closed { peer, close } if began.remove(&peer).is_some() => {
+                    found.failed.push(format!("{} {}", close.code, close.reason_text()));
+                }
+                _ => {}
+            }
+        }
+    }
+    found.failed.extend(began.values().map(|since| format!("no answer for {:?}", since.elapsed())));
+    found
+}

@@ -1,0 +1,21 @@
+//! The tests of deployments, to an sshd that they themselves start on the loopback interface and end.
+
+use crate::process;
+use crate::system;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    if let Some(why) = system::deployments(tree) {
+        return Verdict::Skipped(why);
+    }
+    let mut build = process::cargo(tree);
+    build.args(["build", "-p", "skipstone-cli"]);
+    if let Err(why) = process::run(build) {
+        return Verdict::Failed(why);
+    }
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--no-fail-fast", "--package", "skipstone-deploy"]);
+    cargo.env("SKIPSTONE_TEST_TOOL", process::target_dir(tree).join("debug/skipstone"));
+    Verdict::of_tests(cargo)
+}
