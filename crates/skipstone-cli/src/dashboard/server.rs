@@ -89,7 +89,7 @@ impl Dashboard {
     }
 
     fn end(&mut self) {
-        drop(self.state.stress().stop());
+        drop(self.state.stress.lock().stop());
         drop(self.ending.take());
         if let Some(thread) = self.thread.take() {
             // It panics only by a defect of ours, which has then been printed.
