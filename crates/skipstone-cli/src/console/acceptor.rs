@@ -2,9 +2,11 @@
 //! the end waits for the rest.
 
 use std::net::{IpAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::console::driver;
 use crate::console::handler::SessionId;
@@ -23,11 +25,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Gives `line` to all sessions that want it.
     pub(super) fn log(&self, line: &str) {
-        self.lock_logs().iter().for_each(|log| log.push(line));
-    }
-
-    fn lock_logs(&self) -> MutexGuard<'_, Vec<Arc<LogQueue>>> {
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.logs.lock().iter().for_each(|log| log.push(line));
     }
 }
 
@@ -77,7 +75,7 @@ impl Acceptor {
 
     fn join_ended(&mut self) {
         for ended in self.sessions.extract_if(.., |session| session.thread.is_finished()) {
-            self.shared.lock_logs().retain(|log| !Arc::ptr_eq(log, &ended.log));
+            self.shared.logs.lock().retain(|log| !Arc::ptr_eq(log, &ended.log));
             join(ended.thread);
         }
     }
@@ -93,7 +91,7 @@ impl Acceptor {
             .spawn(move || driver::drive(stream, session, stall, &shared.ending));
         // Without a thread the connection closes, which the client sees.
         if let Ok(thread) = thread {
-            self.shared.lock_logs().push(Arc::clone(&log));
+            self.shared.logs.lock().push(Arc::clone(&log));
             self.sessions.push(Running { thread, log, seat });
         }
     }

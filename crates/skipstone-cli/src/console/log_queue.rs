@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::console::limits::LOG_BYTES_MAX;
 
@@ -30,7 +31,7 @@ impl LogQueue {
     pub(super) fn switch(&self, on: bool) {
         self.on.store(on, Ordering::Relaxed);
         if !on {
-            *self.lock() = Waiting::default();
+            *self.waiting.lock() = Waiting::default();
         }
     }
 
@@ -39,7 +40,7 @@ impl LogQueue {
         if !self.is_on() {
             return;
         }
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let bytes = waiting.bytes + cost(line);
         if waiting.skipped > 0 || bytes > LOG_BYTES_MAX {
             waiting.skipped += 1;
@@ -51,7 +52,7 @@ impl LogQueue {
 
     /// The next line. Where lines were skipped, a line says so.
     pub(super) fn pop(&self) -> Option<String> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if let Some(line) = waiting.lines.pop_front() {
             waiting.bytes -= cost(&line);
             return Some(line);
@@ -60,10 +61,6 @@ impl LogQueue {
             0 => None,
             skipped => Some(format!("({skipped} log lines skipped: this session reads too slowly)")),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

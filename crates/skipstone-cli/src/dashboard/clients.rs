@@ -73,7 +73,7 @@ fn rows_default() -> usize {
 
 /// The rows that were asked for.
 pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage {
-    let mut all = state.clients();
+    let mut all = state.clients.lock().clone();
     let names = state.meters.roster.all();
     let name = |peer: &PeerId| names.get(peer).map_or("?", |named| &*named.name);
     let wanted = query.find.trim().to_lowercase();

@@ -85,7 +85,8 @@ impl Family {
 }
 
 fn families(state: &DashboardState) -> Vec<Family> {
-    let (stats, driver, frame) = (state.statistics.stats(), state.statistics.driver_stats(), state.frame());
+    let (stats, driver, frame) =
+        (state.statistics.stats(), state.statistics.driver_stats(), state.frame.lock().clone());
     let (clients, stress) = state.meters.roster.counts();
     let redundancy = &stats.redundancy;
     let redundant = redundancy.repairs_sent + redundancy.copies_sent;

@@ -1,9 +1,10 @@
 //! The names of the clients that are there: written by the game loop, read by the dashboard in short turns.
 
+use parking_lot::Mutex;
 use skipstone::PeerId;
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Kinds of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,24 +43,24 @@ struct Names {
 
 impl Roster {
     pub(super) fn insert(&self, peer: PeerId, name: &str, kind: GuestKind) {
-        let mut names = self.lock();
+        let mut names = self.0.lock();
         names.stress += usize::from(kind == GuestKind::Stress);
         names.all.insert(peer, Named { name: name.into(), kind });
     }
 
     pub(super) fn remove(&self, peer: PeerId) {
-        let mut names = self.lock();
+        let mut names = self.0.lock();
         let gone = names.all.remove(&peer);
         names.stress -= usize::from(gone.is_some_and(|gone| gone.kind == GuestKind::Stress));
     }
 
     pub(super) fn of(&self, peer: PeerId) -> Option<Named> {
-        self.lock().all.get(&peer).cloned()
+        self.0.lock().all.get(&peer).cloned()
     }
 
     /// Clients, and how many of them are of stress runs.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let names = self.lock();
+        let names = self.0.lock();
         (names.all.len(), names.stress)
     }
 
@@ -69,7 +70,7 @@ impl Roster {
         let mut from = Bound::Unbounded;
         loop {
             let before = copy.len();
-            let names = self.lock();
+            let names = self.0.lock();
             let some = names.all.range((from, Bound::Unbounded)).take(TURN);
             copy.extend(some.map(|(peer, named)| (*peer, named.clone())));
             drop(names);
@@ -78,10 +79,6 @@ impl Roster {
             }
             from = copy.last_key_value().map_or(Bound::Unbounded, |(peer, _)| Bound::Excluded(*peer));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Names> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

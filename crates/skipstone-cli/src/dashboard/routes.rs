@@ -73,8 +73,8 @@ async fn metrics(State(state): Shared) -> Response {
 /// What a page begins with.
 async fn start(State(state): Shared) -> Response {
     let server = serde_json::to_string(&state.server).expect("its keys are text");
-    let stress = serde_json::to_string(&state.stress().view(Instant::now())).expect("its keys are text");
-    let frames = state.history().json();
+    let stress = serde_json::to_string(&state.stress.lock().view(Instant::now())).expect("its keys are text");
+    let frames = state.history.lock().json();
     let body = format!(r#"{{"server":{server},"stress":{stress},"frames":{frames}}}"#);
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
@@ -111,11 +111,11 @@ async fn log(State(state): Shared, query: Result<Query<LogQuery>, QueryRejection
     let Ok(Query(LogQuery { before })) = query else {
         return Refusal(StatusCode::BAD_REQUEST, "`before` is the number of a line").into_response();
     };
-    Json(state.log().before(before, LOG_LINES_MAX)).into_response()
+    Json(state.log.lock().before(before, LOG_LINES_MAX)).into_response()
 }
 
 async fn report(State(state): Shared, Path(number): Path<u64>) -> Response {
-    match state.stress().report(number) {
+    match state.stress.lock().report(number) {
         Some(report) => Json(report).into_response(),
         None => Refusal(StatusCode::NOT_FOUND, "no report has this number").into_response(),
     }
@@ -162,7 +162,7 @@ async fn start_stress(State(state): Shared, order: Result<Json<StressOrder>, Jso
         None => {}
     }
     // A process is started: that takes a moment, in which the sampler stands still, but no game.
-    match state.stress().start(order) {
+    match state.stress.lock().start(order) {
         Ok(()) => done("the clients connect"),
         Err(error) => refused(&error),
     }
@@ -170,7 +170,7 @@ async fn start_stress(State(state): Shared, order: Result<Json<StressOrder>, Jso
 
 async fn stop_stress(State(state): Shared) -> Response {
     let (is_busy, command) = {
-        let mut desk = state.stress();
+        let mut desk = state.stress.lock();
         (desk.is_busy(), desk.stop())
     };
     match command {

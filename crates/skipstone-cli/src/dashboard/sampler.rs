@@ -44,7 +44,7 @@ impl Sampler {
     /// Takes the lines that came, as many as one event carries.
     fn take_lines(&self) {
         let mut new: Vec<Numbered> = Vec::new();
-        let mut log = self.state.log();
+        let mut log = self.state.log.lock();
         new.extend(self.intake.lines.try_iter().take(LINES_PER_TURN).map(|line| log.push(line)));
         drop(log);
         if !new.is_empty() {
@@ -54,7 +54,7 @@ impl Sampler {
 
     fn look_at_stress(&mut self) {
         let now = Instant::now();
-        let mut desk = self.state.stress();
+        let mut desk = self.state.stress.lock();
         let command = desk.poll(now);
         let view = desk.view(now);
         drop(desk);
@@ -79,7 +79,7 @@ impl Sampler {
             *carriers.entry(seen.path.carrier.name).or_default() += 1;
             queued_bytes += seen.depth.bytes;
         }
-        state.set_clients(overviews.iter().map(|(peer, seen)| ClientFigures::new(*peer, seen)).collect());
+        *state.clients.lock() = overviews.iter().map(|(peer, seen)| ClientFigures::new(*peer, seen)).collect();
         let counters = self.counters();
         let (clients, stress_clients) = state.meters.roster.counts();
         let mut frame = Frame {
@@ -99,10 +99,10 @@ impl Sampler {
         if let Some(before) = self.before.replace(counters) {
             counters.rates_since(&before, &mut frame);
             let json = json(&frame);
-            state.history().push(Arc::clone(&json));
+            state.history.lock().push(Arc::clone(&json));
             state.streams.send("frame", json);
         }
-        state.set_frame(frame);
+        *state.frame.lock() = frame;
     }
 
     fn counters(&self) -> Counters {

@@ -104,7 +104,7 @@ impl Dashboard {
 
     fn end(&mut self) {
         self.second = None;
-        drop(self.state.stress().stop());
+        drop(self.state.stress.lock().stop());
         drop(self.ending.take());
         if let Some(thread) = self.thread.take() {
             // It panics only by a defect of ours, which has then been printed.

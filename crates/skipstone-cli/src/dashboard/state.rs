@@ -10,10 +10,11 @@ use crate::dashboard::log_ring::LogRing;
 use crate::dashboard::stream::Streams;
 use crate::dashboard::stress::StressDesk;
 use crate::dashboard::throttle::Throttle;
+use parking_lot::Mutex;
 use skipstone::StatisticsReader;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The state of one dashboard.
@@ -24,11 +25,11 @@ pub(super) struct DashboardState {
     pub(super) meters: Arc<Meters>,
     pub(super) commands: Arc<dyn Handler>,
     pub(super) streams: Streams,
-    clients: Mutex<Vec<ClientFigures>>,
-    frame: Mutex<Frame>,
-    history: Mutex<History>,
-    log: Mutex<LogRing>,
-    stress: Mutex<StressDesk>,
+    pub(super) clients: Mutex<Vec<ClientFigures>>,
+    pub(super) frame: Mutex<Frame>,
+    pub(super) history: Mutex<History>,
+    pub(super) log: Mutex<LogRing>,
+    pub(super) stress: Mutex<StressDesk>,
     requests: Mutex<Throttle>,
     guesses: Mutex<Throttle>,
     refusals: AtomicU64,
@@ -76,37 +77,9 @@ impl DashboardState {
         }
     }
 
-    pub(super) fn clients(&self) -> Vec<ClientFigures> {
-        lock(&self.clients).clone()
-    }
-
-    pub(super) fn set_clients(&self, clients: Vec<ClientFigures>) {
-        *lock(&self.clients) = clients;
-    }
-
-    pub(super) fn frame(&self) -> Frame {
-        lock(&self.frame).clone()
-    }
-
-    pub(super) fn set_frame(&self, frame: Frame) {
-        *lock(&self.frame) = frame;
-    }
-
-    pub(super) fn history(&self) -> MutexGuard<'_, History> {
-        lock(&self.history)
-    }
-
-    pub(super) fn log(&self) -> MutexGuard<'_, LogRing> {
-        lock(&self.log)
-    }
-
-    pub(super) fn stress(&self) -> MutexGuard<'_, StressDesk> {
-        lock(&self.stress)
-    }
-
     /// Counts a request of an address; whether it may ask.
     pub(super) fn may_ask(&self, address: IpAddr, now: Instant) -> bool {
-        let mut requests = lock(&self.requests);
+        let mut requests = self.requests.lock();
         if requests.is_over(address, now) {
             return false;
         }
@@ -115,11 +88,11 @@ impl DashboardState {
     }
 
     pub(super) fn is_guessing(&self, address: IpAddr, now: Instant) -> bool {
-        lock(&self.guesses).is_over(address, now)
+        self.guesses.lock().is_over(address, now)
     }
 
     pub(super) fn count_guess(&self, address: IpAddr, now: Instant) {
-        lock(&self.guesses).count(address, now);
+        self.guesses.lock().count(address, now);
     }
 
     pub(super) fn count_refusal(&self) {
@@ -130,10 +103,6 @@ impl DashboardState {
     pub(super) fn refusals(&self) -> u64 {
         self.refusals.load(Ordering::Relaxed)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Requests of one address in a second: several pages at once, which ask some two a second each, and their start.

@@ -3,10 +3,11 @@
 
 use super::order::Order;
 use super::report::Report;
+use parking_lot::Mutex;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError};
 use tiny_http::{Header, Method, Request, Response, Server};
 
 /// A running site.
@@ -63,7 +64,7 @@ impl Site {
 
     /// The page gets it with the answer to its next report.
     pub(super) fn order(&self, page: usize, order: Order) {
-        let mut waiting = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.orders.lock();
         let orders = &mut waiting[page].orders;
         match (orders.last_mut(), order) {
             (Some(Order::Connect { url, numbers }), Order::Connect { url: other, numbers: more }) if *url == other => {
@@ -110,7 +111,7 @@ fn answer(mut request: Request, path: &str, script: &[u8], waiting: &Mutex<Vec<W
 
 /// The orders of a page, and whether the page had the order to begin before.
 fn take(waiting: &Mutex<Vec<Waiting>>, page: usize) -> Option<(Vec<Order>, bool)> {
-    let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = waiting.lock();
     let Waiting { orders, has_begun } = waiting.get_mut(page)?;
     let orders = core::mem::take(orders);
     let had_begun = *has_begun;
@@ -166,7 +167,7 @@ mod tests {
     fn connections_are_ordered_together_and_a_report_before_the_start_proves_no_end() {
         let waiting = Mutex::new(vec![Waiting::default()]);
         let site = |order| {
-            let mut all = waiting.lock().expect("nobody panicked");
+            let mut all = waiting.lock();
             all[0].orders.push(order);
         };
         assert_eq!(take(&waiting, 0), Some((vec![], false)));

@@ -103,6 +103,13 @@ pub(crate) fn passing() -> StressResult {
         }),
         protocol: Protocol { clients: side(120, 31), server: Some(side(1_800, 212)) },
         roaming: Some(Roaming { every_ms: 2_000.0, moves: 1_000, path_changes: Some(998), reconnects: 0 }),
+        returns: Some(Returns {
+            restarts: 900,
+            returned: 900,
+            longest_away_ms: 812.5,
+            lines_acknowledged: 3_000,
+            lines_unacknowledged: 0,
+        }),
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
         thresholds: vec![ThresholdResult {
             expression: "latency.p99<50ms".into(),
