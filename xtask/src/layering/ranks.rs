@@ -135,6 +135,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "csharp",
                 "dashboard",
                 "databases",
+                "deploy",
                 "features",
                 "flood",
                 "fuzz",
