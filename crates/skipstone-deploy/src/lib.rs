@@ -2,7 +2,7 @@
 //! switch in one step, a look whether it is well, and the way back.
 //!
 //! ```text
-//! tool > { deployment builds } > { site health unit } > remote > { plan stage } > names
+//! tool > deployment > { builds health } > { site stage } > { remote unit } > plan > names
 //! ```
 
 mod builds;

@@ -73,6 +73,11 @@ impl Game {
         self.guests.len()
     }
 
+    /// Clients that were let in and are not connected yet.
+    pub(super) fn arriving(&self) -> usize {
+        self.arriving.len()
+    }
+
     pub(super) fn failure(&self) -> Option<String> {
         self.server.failure()
     }

@@ -282,7 +282,8 @@ impl Serving {
             if let Some(failure) = self.game.failure() {
                 break Ending::Failure(failure);
             }
-            match self.game.restart.step(Instant::now()) {
+            let arriving = self.game.arriving();
+            match self.game.restart.step(Instant::now(), arriving) {
                 RestartStep::GoOn => {}
                 // A driver that is gone reports that through its failure.
                 RestartStep::StopInviting => drop(self.game.server.stop_inviting()),

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// For so long handshakes that had begun may end before their clients are told to come back: three round trips of 130 ms.
 const HANDSHAKES_MAX: Duration = Duration::from_millis(400);
+/// The same for clients that were let in and are not connected yet: they may be on a slow path, or never come.
+const ARRIVALS_MAX: Duration = Duration::from_secs(2);
 /// The program that follows has so long to say whether it would start.
 const CHECK_MAX: Duration = Duration::from_secs(10);
 /// Clients come back after this time, spread over at least the next; there are 1,000 a second at most.
@@ -81,8 +83,8 @@ impl Restart {
         Ok(format!("players are sent to {to}, and the server ends"))
     }
 
-    /// The next step. Called each tick.
-    pub(super) fn step(&mut self, now: Instant) -> RestartStep {
+    /// The next step. Called each tick; so many clients were let in and are not connected yet.
+    pub(super) fn step(&mut self, now: Instant, arriving: usize) -> RestartStep {
         match &self.state {
             RestartState::Serving => {
                 if self.signal.as_ref().is_some_and(RestartSignal::take) {
@@ -107,7 +109,8 @@ impl Restart {
             },
             RestartState::Closing { to: Some(to), .. } => RestartStep::Leave(Some(to.clone())),
             RestartState::Closing { since, to: None } => {
-                let is_over = now.saturating_duration_since(*since) >= HANDSHAKES_MAX;
+                let elapsed = now.saturating_duration_since(*since);
+                let is_over = elapsed >= HANDSHAKES_MAX && (arriving == 0 || elapsed >= ARRIVALS_MAX);
                 if is_over { RestartStep::Leave(None) } else { RestartStep::GoOn }
             }
         }
@@ -214,6 +217,6 @@ mod tests {
     fn a_server_with_a_parent_is_not_restarted() {
         let mut restart = Restart::new(false).expect("nothing to watch");
         assert!(restart.ask("").is_err());
-        assert_eq!(restart.step(Instant::now()), RestartStep::GoOn);
+        assert_eq!(restart.step(Instant::now(), 0), RestartStep::GoOn);
     }
 }

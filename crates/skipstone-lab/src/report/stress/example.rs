@@ -103,13 +103,7 @@ pub(crate) fn passing() -> StressResult {
         }),
         protocol: Protocol { clients: side(120, 31), server: Some(side(1_800, 212)) },
         roaming: Some(Roaming { every_ms: 2_000.0, moves: 1_000, path_changes: Some(998), reconnects: 0 }),
-        returns: Some(Returns {
-            restarts: 900,
-            returned: 900,
-            longest_away_ms: 812.5,
-            lines_acknowledged: 3_000,
-            lines_unacknowledged: 0,
-        }),
+        returns: None,
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
         thresholds: vec![ThresholdResult {
             expression: "latency.p99<50ms".into(),
@@ -129,7 +123,6 @@ pub(crate) fn sparse() -> StressResult {
     result.impairment = None;
     result.protocol.server = None;
     result.roaming = None;
-    result.returns = None;
     result.stalls = None;
     result.thresholds.clear();
     result.timing.connect_ms = None;
