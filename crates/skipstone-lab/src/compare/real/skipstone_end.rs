@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use skipstone::{
     ChannelRule, Client, ClientConfig, DeliveryMode, Event, Identity, Overflow, PeerId, Security, Server, ServerConfig,
-    Settings, Threading,
+    Settings, Stats, Threading,
 };
 
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, Mode, SimulatedTransport};
-use crate::compare::peer::Update;
+use crate::compare::peer::{Telemetry, Update};
 
 /// The server, with one client.
 pub(super) struct SkipstoneServerEnd {
@@ -49,6 +49,15 @@ impl SkipstoneServerEnd {
         };
         let hands_on_ages = contender.transport != SimulatedTransport::SkipstoneAgeless;
         Ok(SkipstoneServerEnd { server, url, peer: None, arrived: VecDeque::new(), hands_on_ages })
+    }
+}
+
+fn telemetry(stats: &Stats) -> Telemetry {
+    Telemetry {
+        resent: Some(stats.resent),
+        redundancy_bytes: Some(stats.redundancy.bytes_sent),
+        spurious: Some(stats.packets_spurious),
+        repaired: Some(stats.redundancy.packets_recovered),
     }
 }
 
@@ -111,6 +120,10 @@ impl RealEnd for SkipstoneServerEnd {
     fn address(&self) -> String {
         self.url.clone()
     }
+
+    fn telemetry(&mut self) -> Telemetry {
+        telemetry(&self.server.stats())
+    }
 }
 
 impl SkipstoneClientEnd {
@@ -156,5 +169,9 @@ impl RealEnd for SkipstoneClientEnd {
 
     fn address(&self) -> String {
         String::new()
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        self.client.overview().map_or_else(Telemetry::default, |overview| telemetry(&overview.stats))
     }
 }
