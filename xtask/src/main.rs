@@ -10,6 +10,7 @@ mod claims;
 mod csharp;
 mod dashboard;
 mod databases;
+mod external;
 mod features;
 mod files;
 mod flood;
@@ -36,6 +37,7 @@ mod vectors;
 mod verdict;
 mod web;
 mod windows;
+mod wireshark;
 
 use std::process::ExitCode;
 
