@@ -12,6 +12,7 @@ mod csharp;
 mod dashboard;
 mod databases;
 mod deploy;
+mod external;
 mod failures;
 mod features;
 mod files;
@@ -39,6 +40,7 @@ mod vectors;
 mod verdict;
 mod web;
 mod windows;
+mod wireshark;
 
 use std::process::ExitCode;
 

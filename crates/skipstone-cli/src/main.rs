@@ -36,6 +36,8 @@ enum ToolCommand {
     /// A process of a real comparison
     #[command(hide = true)]
     CompareEnd { task: String },
+    /// Compare two results of `compare`, and say which differences are beyond the noise; or draw one of them
+    Report(compare::two_runs::ReportArguments),
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
     /// Measure what a server costs, beside other transports, over sockets
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),
+        Some(ToolCommand::Report(arguments)) => compare::two_runs::run(&arguments),
         Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),

@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, databases, deploy, features, files, go, instructions, interop, layering,
-    package, process, purity, python, snippets, sweep, system, vectors, web, windows,
+    alone, c, claims, csharp, dashboard, databases, deploy, external, features, files, go, instructions, interop,
+    layering, package, process, purity, python, snippets, sweep, system, vectors, web, windows, wireshark,
 };
 
 /// One step.
@@ -202,6 +202,19 @@ pub(super) const STEPS: &[Step] = &[
         about: "programs in every language that was built play one game on a lossy path: every line once and in order",
         is_fast: false,
         run: |tree, _| interop::step(tree),
+    },
+    Step {
+        name: "external",
+        about: "transports in programs of their own, in C and Go, take part in a comparison by its interface; libenet is there, or is added \
+                with apt-get",
+        is_fast: false,
+        run: |tree, _| external::step(tree),
+    },
+    Step {
+        name: "wireshark",
+        about: "the dissector reads every golden datagram and a capture of a plain run; tshark is there, or is added with apt-get",
+        is_fast: false,
+        run: |tree, _| wireshark::step(tree),
     },
 ];
 

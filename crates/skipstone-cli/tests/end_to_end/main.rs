@@ -22,6 +22,7 @@ mod compare_proves_every_update;
 #[cfg(target_os = "linux")]
 mod compare_runs_for_real;
 mod compare_says_what_is_wrong;
+mod compare_writes_reports;
 #[cfg(unix)]
 mod console_rules_a_running_server;
 #[cfg(unix)]
@@ -38,6 +39,8 @@ mod nothing_from_the_network_steers_a_terminal;
 #[cfg(unix)]
 mod output_goes_anywhere;
 mod plans_run_as_they_are_documented;
+#[cfg(target_os = "linux")]
+mod programs_join_a_comparison;
 #[cfg(unix)]
 mod redundancy_is_a_setting_of_the_server;
 #[cfg(unix)]

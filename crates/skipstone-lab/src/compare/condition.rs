@@ -11,7 +11,7 @@ use super::beside::Flow;
 use super::delivery::Delivery;
 use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
-use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit};
+use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition};
 use crate::units::Span;
 
 /// Values other than the plan's, so that one plan can be swept.
@@ -49,6 +49,8 @@ impl Flags {
 pub(crate) struct Condition {
     /// The plan's name.
     pub(crate) plan: String,
+    /// Which of the plan's conditions, if it has several.
+    pub(crate) name: Option<String>,
     /// How long updates are sent.
     pub(crate) lasting: Duration,
     pub(crate) entities: u16,
@@ -124,6 +126,7 @@ impl Condition {
         }
         Ok(Condition {
             plan: plan.name.clone(),
+            name: None,
             lasting,
             entities,
             ticks_per_second,
@@ -138,6 +141,26 @@ impl Condition {
             beside,
             words,
         })
+    }
+
+    /// All conditions of a plan with the flags' values, in its order.
+    pub(crate) fn all(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Condition>, Misfit> {
+        if plan.conditions.is_empty() {
+            return Ok(vec![Condition::from(plan, flags)?]);
+        }
+        let names: Vec<&str> = plan.conditions.iter().map(|condition| condition.name.as_str()).collect();
+        if let Some(at) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+            return misfit("conditions", format!("two conditions have the name \"{}\"", names[at]));
+        }
+        let of = |given: &PlanCondition| {
+            let wrong = |it: Misfit| Misfit {
+                key: "conditions",
+                sentence: format!("the condition \"{}\": {}", given.name, it.sentence),
+            };
+            let condition = Condition::from(&under(plan, given), flags).map_err(wrong)?;
+            Ok(Condition { name: Some(given.name.clone()), ..condition })
+        };
+        plan.conditions.iter().map(of).collect()
     }
 
     /// How many ticks there are.
@@ -233,6 +256,23 @@ const PATIENCE_MAX: Duration = Duration::from_secs(3_600);
 
 fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
     Err(Misfit { key, sentence })
+}
+
+/// The plan under one of its conditions.
+fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
+    let link = LinkValues {
+        rtt: given.rtt,
+        loss: given.loss,
+        burst: given.burst,
+        fade: given.fade,
+        jitter: given.jitter,
+        reorder: given.reorder,
+        rate: given.rate,
+        queue: given.queue,
+        ..LinkValues::default()
+    };
+    let entities = given.entities.unwrap_or(plan.entities);
+    ComparePlan { link: overlaid(&plan.link, &link), entities, ..plan.clone() }
 }
 
 /// The plan's link with the flags' values, which are those of both directions.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use skipstone::RedundancyMode;
 use strum::{Display, IntoStaticStr, VariantArray};
 
+use super::external::ExternalTransport;
 pub(crate) use crate::units::Mode;
 use crate::units::transport_name::Named;
 use crate::units::written::written_as_text;
@@ -50,11 +51,13 @@ pub(crate) enum SimulatedTransport {
     Tcp,
     /// ENet, a reliable channel for each entity: over a real link alone.
     Enet,
+    /// A program of its own, by `--external`: over a real link alone.
+    External,
 }
 
 impl Named for SimulatedTransport {
     fn is_built_in(self) -> bool {
-        self.has_modes() || cfg!(feature = "peers")
+        self.has_modes() || (cfg!(feature = "peers") && self != SimulatedTransport::External)
     }
 }
 
@@ -67,7 +70,12 @@ impl SimulatedTransport {
 
     /// Whether it has sockets and a clock of its own, and so cannot be simulated.
     pub(crate) fn needs_sockets(self) -> bool {
-        matches!(self, SimulatedTransport::Tcp | SimulatedTransport::Enet)
+        matches!(self, SimulatedTransport::Tcp | SimulatedTransport::Enet | SimulatedTransport::External)
+    }
+
+    /// Headers of IP and of what is beneath the transport, without options, by packet.
+    pub(crate) fn header_bytes(self) -> u64 {
+        if self == SimulatedTransport::Tcp { 40 } else { 28 }
     }
 
     /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.
@@ -80,6 +88,9 @@ impl FromStr for SimulatedTransport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SimulatedTransport, String> {
+        if text.trim() == SimulatedTransport::External.name() {
+            return Err("an external transport has a name and a command: --external NAME=COMMAND".into());
+        }
         SimulatedTransport::of_name(text)
     }
 }
@@ -91,6 +102,8 @@ written_as_text!(SimulatedTransport);
 pub(crate) struct Contender {
     pub(crate) transport: SimulatedTransport,
     pub(crate) mode: Option<Mode>,
+    /// The program that it is. Programs are named once, at the beginning, and stay.
+    pub(crate) external: Option<&'static ExternalTransport>,
 }
 
 impl Contender {
@@ -100,9 +113,20 @@ impl Contender {
             let transport = *transport;
             let own = modes.iter().copied().filter(|mode| transport.takes_part_in(*mode));
             let modes: Vec<_> = if transport.has_modes() { own.map(Some).collect() } else { vec![None] };
-            modes.into_iter().map(move |mode| Contender { transport, mode })
+            modes.into_iter().map(move |mode| Contender { transport, mode, external: None })
         };
         transports.iter().flat_map(each).collect()
+    }
+
+    /// A transport in a program of its own.
+    pub(crate) fn external(transport: ExternalTransport) -> Contender {
+        let external = Some(&*Box::leak(Box::new(transport)));
+        Contender { transport: SimulatedTransport::External, mode: None, external }
+    }
+
+    /// Its name in results, without the mode.
+    pub(crate) fn name(&self) -> &'static str {
+        self.external.map_or(self.transport.name(), |external| &external.name)
     }
 }
 
@@ -110,7 +134,7 @@ impl fmt::Display for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mode {
             Some(mode) => f.pad(&format!("{} {mode}", self.transport)),
-            None => self.transport.fmt(f),
+            None => f.pad(self.name()),
         }
     }
 }

@@ -7,12 +7,11 @@ use crate::report::ThresholdResult;
 use crate::report::format::counted;
 use crate::report::rows::{self, Subject, by_name};
 use crate::units::Threshold;
-use crate::units::transport_name::Named;
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
 pub(crate) fn check(thresholds: &[Threshold], contenders: &[Contender]) -> Result<(), String> {
     let row = |contender: &Contender| CompareRow {
-        transport: contender.transport.name(),
+        transport: contender.name(),
         mode: contender.mode.map(|mode| mode.to_string()),
         ..CompareRow::default()
     };
@@ -36,7 +35,8 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
     let reason = |summary: &Summary| {
         let name =
             [Some(summary.transport), summary.mode.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        format!("{name} never connected in {}.", counted(summary.never_connected as u64, "run"))
+        let under = under(summary.condition.as_deref());
+        format!("{name} never connected in {}{under}.", counted(summary.never_connected as u64, "run"))
     };
     summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
 }
@@ -44,13 +44,20 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
 fn subjects(rows: &[CompareRow], summaries: &[Summary]) -> Vec<Subject> {
     let of_row = |row: &CompareRow| {
         let subject = subject(row.transport, row.mode.as_deref(), None, &row.figures);
-        Subject { of: format!("{} seed {}", subject.of, row.seed), ..subject }
+        Subject { of: format!("{} seed {}{}", subject.of, row.seed, under(row.condition.as_deref())), ..subject }
     };
     let of_summary = |summary: &Summary| {
         let all = [("median", &summary.median), ("worst", &summary.worst), ("best", &summary.best)];
-        all.map(|(over, figures)| subject(summary.transport, summary.mode.as_deref(), Some(over), figures))
+        all.map(|(over, figures)| {
+            let subject = subject(summary.transport, summary.mode.as_deref(), Some(over), figures);
+            Subject { of: subject.of + &under(summary.condition.as_deref()), ..subject }
+        })
     };
     rows.iter().map(of_row).chain(summaries.iter().flat_map(of_summary)).collect()
+}
+
+fn under(condition: Option<&str>) -> String {
+    condition.map_or(String::new(), |name| format!(" under {name}"))
 }
 
 fn subject(transport: &str, mode: Option<&str>, over: Option<&'static str>, figures: &CompareFigures) -> Subject {
@@ -87,11 +94,9 @@ mod tests {
             transport,
             mode: mode.map(str::to_owned),
             plan: "p".into(),
-            entities: 1,
-            loss: 0.0,
             seed,
-            gave_up: false,
             figures,
+            ..CompareRow::default()
         }
     }
 

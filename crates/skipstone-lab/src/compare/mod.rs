@@ -11,6 +11,7 @@ pub(crate) mod condition;
 pub(crate) mod contender;
 pub(crate) mod delivery;
 mod directions;
+pub(crate) mod external;
 mod jobs;
 mod judge;
 pub(crate) mod payload;
@@ -20,27 +21,35 @@ pub(crate) mod plan;
 pub(crate) mod proof;
 mod real;
 pub(crate) mod result;
+mod results_page;
 pub(crate) mod row;
+pub(crate) mod series;
 pub(crate) mod simulation;
 mod table;
+pub mod two_runs;
+mod validity;
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skipstone::RedundancyMode;
 
+use crate::measure::machine::this_machine;
+use crate::report::format::rfc3339;
 use crate::report::paint::style;
-use crate::report::{Exit, Sink, Verdict};
+use crate::report::{Exit, ReportFile, Sink, Style, Verdict, replace};
 use crate::signals::Signals;
 use crate::units::Threshold;
 use crate::units::transport_name::Named;
 use condition::Condition;
 use contender::{Contender, Mode, SimulatedTransport};
+use external::ExternalTransport;
 use jobs::{Job, run_all};
 use plan::{ComparePlan, PlanFile};
-use result::{ComparePlanWords, Comparison, SCHEMA_VERSION};
+use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
 use row::{CompareRow, Summary};
+use validity::Validity;
 
 /// Flags of `compare`.
 #[derive(Debug, Clone, clap::Args)]
@@ -66,6 +75,10 @@ pub struct CompareArguments {
     /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<SimulatedTransport>>,
+    /// A transport in a program of its own, which joins a real run; several times, if you like. Its interface:
+    /// docs/guide/others-transports.md
+    #[arg(long, value_name = "NAME=COMMAND", conflicts_with = "simulated")]
+    external: Vec<ExternalTransport>,
     /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     modes: Option<Vec<Mode>>,
@@ -76,6 +89,15 @@ pub struct CompareArguments {
     /// Write the result here, `-` for standard output in place of the table; its schema is schema/compare.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    /// Write the report here: one HTML file with curves, which needs no network
+    #[arg(long, value_name = "FILE")]
+    report: Option<String>,
+    /// Write the tables here as a page in Markdown, with what was measured and how to repeat it
+    #[arg(long, value_name = "FILE")]
+    results_page: Option<String>,
+    /// Capture both ends of each real run into PREFIX-TRANSPORT-MODE-SEED-a.pcap and …-b.pcap
+    #[arg(long, value_name = "PREFIX", conflicts_with = "simulated")]
+    pcap: Option<String>,
     /// No progress
     #[arg(short, long)]
     quiet: bool,
@@ -98,10 +120,11 @@ pub fn run(arguments: &CompareArguments) -> Exit {
 
 fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let file = ComparePlan::read(&arguments.plan)?;
-    let mut condition = condition(&file, &arguments.values)?;
+    let mut conditions = conditions(&file, &arguments.values)?;
     let plan = file.plan;
     if !arguments.simulated && !arguments.values.has_minutes() {
-        condition.lasting = Duration::from_secs(arguments.seconds.map_or(SECONDS, u64::from));
+        let lasting = Duration::from_secs(arguments.seconds.map_or(SECONDS, u64::from));
+        conditions.iter_mut().for_each(|condition| condition.lasting = lasting);
     }
     let contenders = contenders(&plan, arguments)?;
     if contenders.is_empty() {
@@ -111,22 +134,43 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let seeds = arguments.seeds.unwrap_or(if arguments.simulated { 3 } else { 1 });
     let seeds: Vec<u64> = (0..seeds).map(|at| arguments.seed.wrapping_add(at)).collect();
     let sink = Sink::open(arguments.json.as_deref())?;
+    let report = arguments.report.as_deref().map(ReportFile::open).transpose()?;
+    if let Some(path) = &arguments.results_page {
+        replace::check(path.as_ref()).map_err(|error| format!("cannot write --results-page {path}: {error}"))?;
+    }
+    let started = SystemTime::now();
     let signals = Signals::watch()?;
     let jobs = all_jobs(&contenders, &seeds);
-    let played = if arguments.simulated {
-        simulate(&jobs, &condition, signals.flag(), arguments.quiet)
-    } else {
-        play(&jobs, &condition, signals.flag(), arguments.quiet)?
-    };
-    let comparison = conclude(played, &condition, &plan, seeds, &arguments.threshold);
+    let bar = progress(jobs.len() * conditions.len(), arguments.quiet);
+    let mut played = Played { is_whole: true, ..Played::default() };
+    for condition in &conditions {
+        let under_one = if arguments.simulated {
+            simulate(&jobs, condition, signals.flag(), &bar)
+        } else {
+            play(&jobs, condition, arguments.pcap.as_deref(), signals.flag(), &bar)?
+        };
+        played.add(under_one);
+        if !played.is_whole {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    let comparison = conclude(played, &conditions, &plan, seeds, &arguments.threshold, started);
+    if let Some(report) = report {
+        report.write(&table::heading(&comparison), &comparison, &table::table(&comparison, Style::Plain))?;
+    }
+    if let Some(path) = &arguments.results_page {
+        replace::replace(path.as_ref(), results_page::results_page(&comparison).as_bytes())
+            .map_err(|error| format!("cannot write --results-page {path}: {error}"))?;
+    }
     sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
     Ok(comparison.verdict.into())
 }
 
-/// The plan with the flags' values. A mistake of the plan has its place there, one of the flags has none.
-fn condition(file: &PlanFile, flags: &condition::Flags) -> Result<Condition, String> {
-    Condition::from(&file.plan, flags).map_err(|misfit| {
-        let is_the_plans = Condition::from(&file.plan, &condition::Flags::default()).err() == Some(misfit.clone());
+/// The plan's conditions with the flags' values. A mistake of the plan has its place there, one of the flags has none.
+fn conditions(file: &PlanFile, flags: &condition::Flags) -> Result<Vec<Condition>, String> {
+    Condition::all(&file.plan, flags).map_err(|misfit| {
+        let is_the_plans = Condition::all(&file.plan, &condition::Flags::default()).err() == Some(misfit.clone());
         if is_the_plans { file.mistake(&misfit) } else { misfit.sentence }
     })
 }
@@ -144,7 +188,8 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     let usual = || SimulatedTransport::built_in().into_iter().filter(takes_part).collect();
     let transports = named.unwrap_or_else(usual);
     let modes = arguments.modes.clone().or(plan.modes.clone()).unwrap_or(MODES.to_vec());
-    Ok(Contender::all(&transports, &modes))
+    let named = arguments.external.iter().cloned().map(Contender::external);
+    Ok(Contender::all(&transports, &modes).into_iter().chain(named).collect())
 }
 
 /// How long a real run lasts if nobody says.
@@ -178,6 +223,7 @@ fn all_jobs(contenders: &[Contender], seeds: &[u64]) -> Vec<Job> {
 }
 
 /// What came of all runs.
+#[derive(Default)]
 struct Played {
     rows: Vec<CompareRow>,
     is_whole: bool,
@@ -187,31 +233,52 @@ struct Played {
     over: Option<String>,
 }
 
+impl Played {
+    fn add(&mut self, more: Played) {
+        self.rows.extend(more.rows);
+        self.is_whole &= more.is_whole;
+        self.failures.extend(more.failures);
+        self.over = more.over;
+    }
+}
+
 /// A row for each contender and seed; fewer, if it was stopped.
-fn simulate(jobs: &[Job], condition: &Condition, stop: &AtomicBool, is_quiet: bool) -> Played {
-    let bar = progress(jobs.len(), is_quiet);
+fn simulate(jobs: &[Job], condition: &Condition, stop: &AtomicBool, bar: &ProgressBar) -> Played {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let rows = run_all(jobs, condition, threads, stop, |job| {
-        bar.set_message(table::job(job.contender, job.seed));
+        bar.set_message(told(job, condition));
         bar.inc(1);
     });
-    bar.finish_and_clear();
     let is_whole = rows.iter().all(Option::is_some);
-    Played { rows: rows.into_iter().flatten().collect(), is_whole, failures: Vec::new(), over: None }
+    Played { rows: rows.into_iter().flatten().collect(), is_whole, ..Played::default() }
 }
 
 /// The same for real: one after another.
-fn play(jobs: &[Job], condition: &Condition, stop: &AtomicBool, is_quiet: bool) -> Result<Played, String> {
-    let bar = progress(jobs.len(), is_quiet);
-    let mut begun = 0;
-    let played = real::run_all(jobs, condition, stop, |job| {
-        bar.set_message(table::job(job.contender, job.seed));
-        bar.set_position(begun);
-        begun += 1;
-    });
-    bar.finish_and_clear();
-    let real::RealRows { rows, failures, was_interrupted, over } = played?;
+fn play(
+    jobs: &[Job],
+    condition: &Condition,
+    pcap: Option<&str>,
+    stop: &AtomicBool,
+    bar: &ProgressBar,
+) -> Result<Played, String> {
+    let begun = bar.position();
+    let mut at = 0;
+    let played = real::run_all(jobs, condition, pcap, stop, |job| {
+        bar.set_message(told(job, condition));
+        bar.set_position(begun + at);
+        at += 1;
+    })?;
+    bar.set_position(begun + at);
+    let real::RealRows { rows, failures, was_interrupted, over } = played;
+    let under = condition.name.as_ref().map_or(String::new(), |name| format!("Under {name}: "));
+    let failures = failures.into_iter().map(|failure| under.clone() + &failure).collect();
     Ok(Played { rows, is_whole: !was_interrupted, failures, over: Some(over) })
+}
+
+/// How far a comparison is, for those who watch.
+fn told(job: &Job, condition: &Condition) -> String {
+    let under = condition.name.as_ref().map_or(String::new(), |name| format!(", {name}"));
+    table::job(job.contender, job.seed) + &under
 }
 
 fn progress(runs: usize, is_quiet: bool) -> ProgressBar {
@@ -228,12 +295,19 @@ pub fn run_end(task: &str) -> Exit {
     real::process::run(task)
 }
 
+/// The words by which this run was started, its program's folder apart.
+fn command() -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    [env!("CARGO_PKG_NAME").trim_end_matches("-lab").to_owned()].into_iter().chain(words).collect()
+}
+
 fn conclude(
     played: Played,
-    condition: &Condition,
+    conditions: &[Condition],
     plan: &ComparePlan,
     seeds: Vec<u64>,
     thresholds: &[Threshold],
+    started: SystemTime,
 ) -> Comparison {
     let Played { rows: results, is_whole, failures, over } = played;
     let summary = Summary::of(&results);
@@ -247,9 +321,14 @@ fn conclude(
         verdict,
         reasons,
         clock: if over.is_some() { "real" } else { "simulated" },
+        validity: Validity::of(&results, over.is_some()),
+        command: command(),
+        started: over.is_some().then(|| rfc3339(started)),
+        machine: over.is_some().then(this_machine),
         sealing: over.is_none().then_some(peers::SEALING),
         over,
-        plan: ComparePlanWords::of(condition, plan.about.as_deref()),
+        plan: ComparePlanWords::of(&conditions[0], plan.about.as_deref()),
+        conditions: ConditionWords::of(conditions),
         seeds,
         results,
         summary,

@@ -51,6 +51,26 @@ pub(crate) struct ComparePlan {
     /// Flows beside the contender on the same link.
     #[serde(default)]
     pub(crate) beside: Vec<Beside>,
+    /// Several conditions, each of which all transports meet; what one does not say is as above.
+    #[serde(default)]
+    pub(crate) conditions: Vec<PlanCondition>,
+}
+
+/// One of several conditions of a plan.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanCondition {
+    /// Its name in results.
+    pub(crate) name: String,
+    pub(crate) entities: Option<u16>,
+    pub(crate) rtt: Option<Span>,
+    pub(crate) loss: Option<Percent>,
+    pub(crate) burst: Option<Burst>,
+    pub(crate) fade: Option<Fade>,
+    pub(crate) jitter: Option<Span>,
+    pub(crate) reorder: Option<Percent>,
+    pub(crate) rate: Option<BitRate>,
+    pub(crate) queue: Option<Span>,
 }
 
 /// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances of its

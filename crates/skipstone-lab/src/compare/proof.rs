@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delivery::{Delivery, Owed};
 use super::payload::Stamp;
+use super::series::{Echo, RunSeries};
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 
 /// The client's view of its echoes.
@@ -210,6 +211,24 @@ impl Proof {
         let mut chosen: Vec<u32> = both.filter_map(of).collect();
         chosen.sort_unstable();
         chosen
+    }
+
+    /// When the first update was due.
+    pub(crate) fn first_due(&self) -> Option<Duration> {
+        self.due.first().copied()
+    }
+
+    /// The run by blocks.
+    pub(crate) fn series(&self) -> RunSeries {
+        let first = self.first_due().unwrap_or_default();
+        let entities = self.bulk() as u32;
+        let sent: Vec<_> = self.due.iter().map(|due| (*due - first, entities)).collect();
+        let echoes = self.latencies_due.iter().zip(&self.latencies);
+        let echo = |(due, took): (&u64, &u32)| Echo {
+            due: Duration::from_micros(*due).saturating_sub(first),
+            latency_us: *took,
+        };
+        RunSeries::of(&sent, echoes.map(echo))
     }
 
     /// The counts, all latencies in µs, sorted, and the same by moments.

@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use super::condition::Condition;
 use super::row::{CompareRow, Summary};
+use super::validity::Validity;
+use crate::measure::machine::Machine;
 use crate::report::{ThresholdResult, Verdict};
 
 /// All that a comparison found.
@@ -24,9 +26,19 @@ pub(crate) struct Comparison {
     pub(crate) clock: &'static str,
     /// Over what the packets of a real run went; null in virtual time.
     pub(crate) over: Option<String>,
+    /// Whether the figures are those of the transports.
+    pub(crate) validity: Validity,
+    /// The words that run it again.
+    pub(crate) command: Vec<String>,
+    /// When a real run began, in UTC.
+    pub(crate) started: Option<String>,
+    /// Where a real run was made.
+    pub(crate) machine: Option<Machine>,
     /// The stand-in for encryption in the rows of `skipstone`; null for real runs, which encrypt.
     pub(crate) sealing: Option<&'static str>,
     pub(crate) plan: ComparePlanWords,
+    /// The plan's conditions; none if it has but one.
+    pub(crate) conditions: Vec<ConditionWords>,
     pub(crate) seeds: Vec<u64>,
     pub(crate) results: Vec<CompareRow>,
     pub(crate) summary: Vec<Summary>,
@@ -47,6 +59,33 @@ pub(crate) struct ComparePlanWords {
     pub(crate) link: BTreeMap<String, String>,
     /// There and back, which no update can beat, in ms.
     pub(crate) floor: f64,
+}
+
+/// One of several conditions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct ConditionWords {
+    pub(crate) name: String,
+    pub(crate) entities: u16,
+    /// As they are written in a plan.
+    pub(crate) link: BTreeMap<String, String>,
+    /// There and back, which no update can beat, in ms.
+    pub(crate) floor: f64,
+}
+
+impl ConditionWords {
+    /// Of those that have names.
+    pub(crate) fn of(conditions: &[Condition]) -> Vec<ConditionWords> {
+        let of_one = |condition: &Condition| {
+            Some(ConditionWords {
+                name: condition.name.clone()?,
+                entities: condition.entities,
+                link: condition.words.clone(),
+                floor: condition.floor().as_micros() as f64 / 1e3,
+            })
+        };
+        conditions.iter().filter_map(of_one).collect()
+    }
 }
 
 impl ComparePlanWords {

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::condition::Condition;
 use super::contender::Contender;
 use super::proof::percentile;
+use super::series::RunSeries;
 use super::simulation::Measured;
 use crate::report::figures::figures;
-use crate::units::transport_name::Named;
 
 /// The findings of one run. Times in ms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -20,6 +20,8 @@ pub(crate) struct CompareRow {
     /// Skipstone's mode; null for others.
     pub(crate) mode: Option<String>,
     pub(crate) plan: String,
+    /// Which of the plan's conditions; null if it has but one.
+    pub(crate) condition: Option<String>,
     pub(crate) entities: u16,
     /// The share of datagrams that the link loses, of 1.
     pub(crate) loss: f64,
@@ -28,6 +30,8 @@ pub(crate) struct CompareRow {
     pub(crate) gave_up: bool,
     #[serde(flatten)]
     pub(crate) figures: CompareFigures,
+    /// The run over time.
+    pub(crate) series: RunSeries,
 }
 
 figures! {
@@ -71,6 +75,16 @@ figures! {
         spurious: u64,
         repaired: u64,
         redundancy_bytes: u64,
+        /// Payload that was delivered, there and back.
+        payload_bytes: u64,
+        /// Headers of IP, and of UDP or TCP without options, as part of `ip_bytes`.
+        header_bytes: u64,
+        /// Bytes that were sent again after a loss, as the transport tells, or about as many as the messages that it sent again.
+        resent_bytes: u64,
+        /// CPU time of the server's process while updates were sent, in percent of a core; of real runs.
+        server_cpu: f64,
+        /// The same of the client's, which measures, too.
+        client_cpu: f64,
         /// Of a real run: p99 without the samples that touch a stall of the machine.
         p99_calm: f64,
         /// The same of p99.8.
@@ -98,6 +112,8 @@ pub(crate) struct Stalled<'a> {
     pub(crate) stalls: u64,
     pub(crate) longest: Duration,
     pub(crate) lateness_p99: Option<f64>,
+    pub(crate) server_cpu: Option<f64>,
+    pub(crate) client_cpu: Option<f64>,
 }
 
 /// A contender over all seeds, each figure by itself.
@@ -106,6 +122,7 @@ pub(crate) struct Stalled<'a> {
 pub(crate) struct Summary {
     pub(crate) transport: &'static str,
     pub(crate) mode: Option<String>,
+    pub(crate) condition: Option<String>,
     /// Of an even number of seeds, the greater of the two in the middle.
     pub(crate) median: CompareFigures,
     /// The greatest.
@@ -121,20 +138,22 @@ pub(crate) struct Summary {
 impl CompareRow {
     pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> CompareRow {
         CompareRow {
-            transport: contender.transport.name(),
+            transport: contender.name(),
             mode: contender.mode.map(|mode| mode.to_string()),
             plan: condition.plan.clone(),
+            condition: condition.name.clone(),
             entities: condition.entities,
             loss: condition.loss(),
             seed,
             gave_up: measured.gave_up,
-            figures: CompareFigures::of(condition, measured),
+            figures: CompareFigures::of(contender, condition, measured),
+            series: measured.series.clone(),
         }
     }
 }
 
 impl CompareFigures {
-    fn of(condition: &Condition, measured: &Measured) -> CompareFigures {
+    fn of(contender: Contender, condition: &Condition, measured: &Measured) -> CompareFigures {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let latency = |basis_points| percentile(&measured.latencies, basis_points).map(millis);
         let counts = &measured.counts;
@@ -175,6 +194,11 @@ impl CompareFigures {
             spurious: telemetry.spurious,
             repaired: telemetry.repaired,
             redundancy_bytes: telemetry.redundancy_bytes,
+            payload_bytes: Some(payload_bytes),
+            header_bytes: Some(measured.datagrams * contender.transport.header_bytes()),
+            resent_bytes: measured
+                .resent_bytes
+                .or(telemetry.resent.map(|messages| messages * condition.payload_bytes as u64)),
             ..CompareFigures::default()
         }
     }
@@ -196,6 +220,8 @@ impl CompareFigures {
             stalls: Some(of.stalls),
             longest_stall: Some(of.longest.as_secs_f64() * 1e3),
             link_lateness_p99: of.lateness_p99,
+            server_cpu: of.server_cpu,
+            client_cpu: of.client_cpu,
             link_share: None,
             useful_share: None,
             goodput_share: None,
@@ -214,11 +240,13 @@ impl Summary {
     /// One for each contender, in the order of the rows.
     pub(crate) fn of(rows: &[CompareRow]) -> Vec<Summary> {
         let mut summaries = Vec::new();
-        for of_one in rows.chunk_by(|one, other| (one.transport, &one.mode) == (other.transport, &other.mode)) {
+        let who = |row: &CompareRow| (row.transport, row.mode.clone(), row.condition.clone());
+        for of_one in rows.chunk_by(|one, other| who(one) == who(other)) {
             let figures: Vec<CompareFigures> = of_one.iter().map(|row| row.figures).collect();
             summaries.push(Summary {
                 transport: of_one[0].transport,
                 mode: of_one[0].mode.clone(),
+                condition: of_one[0].condition.clone(),
                 median: CompareFigures::each(&figures, |values| values.get(values.len() / 2).copied()),
                 worst: CompareFigures::each(&figures, |values| values.last().copied()),
                 best: CompareFigures::each(&figures, |values| values.first().copied()),
@@ -236,7 +264,7 @@ mod tests {
 
     fn row(transport: &'static str, seed: u64, p50: f64) -> CompareRow {
         let figures = CompareFigures { p50: Some(p50), lost: Some(seed), ..CompareFigures::default() };
-        CompareRow { transport, mode: None, plan: "p".into(), entities: 1, loss: 0.0, seed, gave_up: false, figures }
+        CompareRow { transport, plan: "p".into(), seed, figures, ..CompareRow::default() }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::peer::{Contents, Peer, Telemetry, Update};
 use super::peers::ends;
 use super::peers::ends::{Ends, EndsSetup};
 use super::proof::{Moments, Proof, UpdateCounts};
+use super::series::{LOST_MAX, LostPacket, RunSeries};
 use crate::peers::HEADER_BYTES;
 
 /// The findings of a run.
@@ -41,6 +42,9 @@ pub(crate) struct Measured {
     pub(crate) queue_delays_back: Vec<u32>,
     /// Bytes that the link carried towards the server while shares were counted.
     pub(crate) carried: Carried,
+    /// Bytes that left before and were lost, with their share of the headers; `None` if the transport does not tell.
+    pub(crate) resent_bytes: Option<u64>,
+    pub(crate) series: RunSeries,
     pub(crate) telemetry: Telemetry,
     /// The contender wanted more datagrams than a run may take, and was stopped.
     pub(crate) gave_up: bool,
@@ -131,6 +135,11 @@ struct Traffic {
     useful_bytes: Option<u64>,
     /// First copies that found the queue full: what is sent again is the first that the link carries.
     owed: u64,
+    resent_bytes: Option<u64>,
+    /// By direction, to the server first: how many datagrams were sent.
+    numbers: [u64; 2],
+    /// When, by the world's clock: those that were lost.
+    lost_packets: Vec<(Time, LostPacket)>,
 }
 
 /// Moments of a run after which something else is counted.
@@ -389,6 +398,8 @@ impl<'a> World<'a> {
         let last = self.carried();
         let [before, after] = self.counted.map(|carried| carried.unwrap_or(last));
         let telemetry = self.ends.client.telemetry().with(self.ends.server.telemetry());
+        let mut series = self.proof.series();
+        series.take_lost(&self.traffic.lost_since(self.first.unwrap_or(Time::NEVER)));
         let (counts, latencies, moments) = self.proof.finish();
         self.traffic.queue_delays.sort_unstable();
         self.traffic.queue_delays_back.sort_unstable();
@@ -405,6 +416,8 @@ impl<'a> World<'a> {
             queue_delays: self.traffic.queue_delays,
             queue_delays_back: self.traffic.queue_delays_back,
             carried: after.since(before),
+            resent_bytes: self.traffic.resent_bytes,
+            series,
             gave_up,
             telemetry,
         }
@@ -447,6 +460,9 @@ impl Traffic {
             link_bytes: 0,
             useful_bytes: None,
             owed: 0,
+            resent_bytes: None,
+            numbers: [0; 2],
+            lost_packets: Vec::new(),
         }
     }
 
@@ -466,11 +482,29 @@ impl Traffic {
             self.ip_bytes_late += if now >= self.late_from { ip_bytes } else { 0 };
             let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
             self.lost += u64::from(fate != Fate::Queued);
+            self.note_number(now, is_to_server, fate);
             self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
-            if is_to_server && let Some(contents) = peer.contents() {
-                self.count_useful(contents, fate);
+            if let Some(contents) = peer.contents() {
+                *self.resent_bytes.get_or_insert(0) += contents.again as u64;
+                if is_to_server {
+                    self.count_useful(contents, fate);
+                }
             }
         }
+    }
+
+    fn note_number(&mut self, now: Time, is_up: bool, fate: Fate) {
+        let number = &mut self.numbers[usize::from(!is_up)];
+        if fate != Fate::Queued && self.lost_packets.len() < 2 * LOST_MAX {
+            self.lost_packets.push((now, LostPacket { at: Duration::ZERO, is_up, number: *number }));
+        }
+        *number += 1;
+    }
+
+    /// The packets that were lost, by the time since the first update.
+    fn lost_since(&self, first: Time) -> Vec<LostPacket> {
+        let later = self.lost_packets.iter().filter(|(at, _)| *at >= first);
+        later.map(|(at, packet)| LostPacket { at: at.since(first), ..*packet }).collect()
     }
 
     /// Counts what the rate took in. What is lost after it has had its share of the rate, and is not counted again.

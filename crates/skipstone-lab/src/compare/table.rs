@@ -2,7 +2,7 @@
 //! trip as the floor that nothing can beat.
 
 use super::contender::Contender;
-use super::result::Comparison;
+use super::result::{Comparison, ConditionWords};
 use super::row::{CompareFigures, Summary};
 use crate::report::format::{counted, thousands};
 use crate::report::{Cell, Page, Style, Tone, Verdict};
@@ -11,7 +11,14 @@ use crate::report::{Cell, Page, Style, Tone, Verdict};
 pub(crate) fn table(comparison: &Comparison, style: Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, comparison);
-    grid(&mut page, comparison);
+    if comparison.conditions.is_empty() {
+        grid(&mut page, comparison, None);
+    }
+    for condition in &comparison.conditions {
+        let link: Vec<String> = condition.link.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        page.toned(Tone::Strong, &format!("{}: {} entities, {}", condition.name, condition.entities, link.join(", ")));
+        grid(&mut page, comparison, Some(condition));
+    }
     notes(&mut page, comparison);
     page.thresholds(&comparison.thresholds);
     if comparison.verdict == Verdict::Interrupted {
@@ -82,10 +89,10 @@ const NAME_COLUMNS: usize = 29;
 const CELL_COLUMNS: usize = 10;
 const TEXT_COLUMNS: usize = 100;
 
-fn title(page: &mut Page, comparison: &Comparison) {
+/// The plan in a line.
+pub(crate) fn heading(comparison: &Comparison) -> String {
     let plan = &comparison.plan;
-    let link: Vec<String> = plan.link.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let title = format!(
+    format!(
         "{}: {}, {} updates a second of {} bytes each, for {}",
         plan.name,
         counted(plan.entities.into(), "entity").replace("entitys", "entities"),
@@ -96,9 +103,13 @@ fn title(page: &mut Page, comparison: &Comparison) {
         } else {
             format!("{} simulated minutes", plan.minutes)
         }
-    );
+    )
+}
+
+fn title(page: &mut Page, comparison: &Comparison) {
+    let link: Vec<String> = comparison.plan.link.iter().map(|(name, value)| format!("{name} {value}")).collect();
     page.blank();
-    page.toned(Tone::Strong, &title);
+    page.toned(Tone::Strong, &heading(comparison));
     page.line(&format!("{}; {}", link.join(", "), seeds(&comparison.seeds)));
     if let Some(over) = &comparison.over {
         page.line(&format!("over {over}"));
@@ -106,8 +117,11 @@ fn title(page: &mut Page, comparison: &Comparison) {
     page.blank();
 }
 
-fn grid(page: &mut Page, comparison: &Comparison) {
-    let summaries = &comparison.summary;
+fn grid(page: &mut Page, comparison: &Comparison, condition: Option<&ConditionWords>) {
+    let name_of = condition.map(|condition| condition.name.as_str());
+    let summaries: Vec<&Summary> =
+        comparison.summary.iter().filter(|summary| summary.condition.as_deref() == name_of).collect();
+    let floor = condition.map_or(comparison.plan.floor, |condition| condition.floor);
     let shown = |column: &&CompareColumn| {
         column.is_always || summaries.iter().any(|summary| (column.of)(&summary.median).is_some())
     };
@@ -115,16 +129,16 @@ fn grid(page: &mut Page, comparison: &Comparison) {
     let worst: Vec<&CompareColumn> = WORST.iter().filter(|_| comparison.seeds.len() > 1).collect();
     let heads = columns.iter().map(|column| column.head.to_owned());
     let heads = heads.chain(worst.iter().map(|column| format!("<={}", column.head)));
-    let round_trips = columns.iter().take(5).map(|_| two_decimals(comparison.plan.floor));
+    let round_trips = columns.iter().take(5).map(|_| two_decimals(floor));
     for (label, cells) in
         [("ms; bytes per payload byte", heads.collect::<Vec<_>>()), ("(the path's round trip)", round_trips.collect())]
     {
         let cells = cells.into_iter().map(|text| format!("{text:>CELL_COLUMNS$}"));
         page.toned(Tone::Faint, &format!("{label:<NAME_COLUMNS$}{}", cells.collect::<String>()));
     }
-    for summary in summaries {
-        let medians = columns.iter().map(|column| cell(column, &summary.median, summaries, |other| &other.median));
-        let worsts = worst.iter().map(|column| cell(column, &summary.worst, summaries, |other| &other.worst));
+    for summary in &summaries {
+        let medians = columns.iter().map(|column| cell(column, &summary.median, &summaries, |other| &other.median));
+        let worsts = worst.iter().map(|column| cell(column, &summary.worst, &summaries, |other| &other.worst));
         page.row(&name(summary), NAME_COLUMNS, medians.chain(worsts));
     }
     page.blank();
@@ -134,7 +148,7 @@ fn grid(page: &mut Page, comparison: &Comparison) {
 fn cell(
     column: &CompareColumn,
     own: &CompareFigures,
-    summaries: &[Summary],
+    summaries: &[&Summary],
     of: impl Fn(&Summary) -> &CompareFigures,
 ) -> Cell {
     let Some(value) = (column.of)(own) else { return Cell::right("-", CELL_COLUMNS) };

@@ -4,6 +4,7 @@
 pub mod latency;
 pub mod ledger;
 pub mod machine;
+pub mod monotonic;
 pub mod process;
 pub mod sentence;
 pub mod splitmix;

@@ -88,6 +88,11 @@ impl StallLog {
         self.stalls.get(first).is_some_and(|stall| stall.start <= to)
     }
 
+    /// All that the log had room for, in order.
+    pub fn stalls(&self) -> &[Stall] {
+        &self.stalls
+    }
+
     fn push(&mut self, stall: Stall) {
         self.summary.count += 1;
         self.summary.machine_count += u64::from(stall.queued * 2 < stall.length);

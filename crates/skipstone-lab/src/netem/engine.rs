@@ -73,6 +73,7 @@ impl<P: Ports> Engine<P> {
         let outcome = self.carry(imprecise.as_deref());
         let mut last = Snapshot::of(&self.path, imprecise);
         self.ports.describe(&mut last);
+        last.lost_packets = self.path.losses().iter().copied().collect();
         self.publish(&last);
         outcome.map(|()| last).map_err(|error| format!("the link broke: {error}"))
     }

@@ -8,6 +8,7 @@ use skipstone::netsim::{Duplex, Fate, Link, LinkConfig, LinkStats, LossCause, Ou
 
 use super::path_settings::PathConfig;
 use crate::measure::latency::Latency;
+use crate::measure::monotonic::monotonic;
 
 /// The way there, or the way back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum Direction {
 /// A path whose time is that of the machine.
 pub(crate) struct LivePath {
     epoch: Instant,
+    /// The same moment by the clock that all processes share.
+    begun: Option<Duration>,
     links: Duplex,
     /// Packets that found the link's memory full: lost before anything else was decided.
     overflowed: [u64; 2],
@@ -48,7 +51,7 @@ pub(crate) struct Arrived<'a> {
 
 /// Bytes on their way in each direction; a long fat path of 1 Gbit/s and 500 ms holds 62 MB.
 const IN_FLIGHT_BYTES_MAX: usize = 64 << 20;
-const LOSSES_KEPT: usize = 1_000;
+const LOSSES_KEPT: usize = 10_000;
 
 impl Direction {
     pub(crate) const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
@@ -65,6 +68,7 @@ impl LivePath {
     pub(crate) fn new(config: &PathConfig, seed: u64, epoch: Instant) -> LivePath {
         LivePath {
             epoch,
+            begun: monotonic().map(|now| now.saturating_sub(epoch.elapsed())),
             links: config.duplex(seed),
             overflowed: [0; 2],
             lateness: Latency::default(),
@@ -76,6 +80,11 @@ impl LivePath {
     /// The time on the link.
     pub(crate) fn now(&self) -> Duration {
         self.epoch.elapsed()
+    }
+
+    /// When it began, by the clock that all processes share.
+    pub(crate) fn begun(&self) -> Option<Duration> {
+        self.begun
     }
 
     /// Puts a packet on the link now.

@@ -32,6 +32,7 @@ pub(crate) mod namespaces;
 mod tests;
 
 pub(crate) use clock_thread::{Before, make_punctual};
+pub(crate) use live_path::{Direction, LossLine};
 pub(crate) use run::{LinkSpec, Running};
 pub(crate) use snapshot::Snapshot;
 

@@ -38,11 +38,17 @@ pub(crate) struct LinkSpec<'a> {
     pub(crate) there: &'a LinkConfig,
     pub(crate) back: &'a LinkConfig,
     pub(crate) seed: u64,
+    /// Both ends are captured into files that begin so.
+    pub(crate) pcap: Option<&'a str>,
 }
 
 impl LinkSpec<'_> {
     fn config(&self) -> PathConfig {
         PathConfig { up: self.there.clone(), down: self.back.clone() }
+    }
+
+    fn capture(&self) -> Result<Option<Capture>, String> {
+        self.pcap.map(Capture::begin).transpose()
     }
 
     /// The same of whole IP packets.
@@ -80,7 +86,7 @@ impl Running {
 
     /// A relay of UDP on a port that is free.
     pub(crate) fn relay_of(to: &str, spec: &LinkSpec<'_>) -> Result<Running, String> {
-        Running::relay_by(Relayed::Udp, ["127.0.0.1:0", to], &spec.config(), spec.seed, None)
+        Running::relay_by(Relayed::Udp, ["127.0.0.1:0", to], &spec.config(), spec.seed, spec.capture()?)
     }
 
     fn relay_by(
@@ -115,7 +121,7 @@ impl Running {
         let config = spec.of_ip();
         let largest = [&config.up, &config.down].iter().filter_map(|config| config.datagram_bytes_max).max();
         let mtu = largest.map_or(super::settings::MTU, |bytes| bytes.try_into().unwrap_or(u16::MAX));
-        Running::link_by(&config, spec.seed, mtu, None, say)
+        Running::link_by(&config, spec.seed, mtu, spec.capture()?, say)
     }
 
     #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! What a link has done so far: as people read it, and as JSON.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use skipstone::netsim::LinkStats;
 
@@ -31,6 +33,12 @@ pub(crate) struct Snapshot {
     pub(crate) refused: u64,
     #[serde(skip)]
     pub(crate) losses: Vec<String>,
+    /// The latest packets that were lost, many of them: at the end of a run alone.
+    #[serde(skip)]
+    pub(crate) lost_packets: Vec<LossLine>,
+    /// When the link began, by the clock that all processes share.
+    #[serde(skip)]
+    pub(crate) begun: Option<Duration>,
 }
 
 /// A direction's packets.
@@ -88,6 +96,8 @@ impl Snapshot {
             sessions: None,
             refused: 0,
             losses: path.losses().iter().rev().take(LOSSES_SHOWN).rev().map(told).collect(),
+            lost_packets: Vec::new(),
+            begun: path.begun(),
         }
     }
 

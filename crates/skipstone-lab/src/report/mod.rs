@@ -3,6 +3,7 @@
 
 pub(crate) mod figures;
 pub mod format;
+mod html;
 pub mod output;
 mod page;
 pub mod paint;
@@ -15,6 +16,7 @@ pub mod stress;
 mod thresholds;
 mod verdict;
 
+pub use html::ReportFile;
 pub use page::{Cell, Page};
 pub use paint::{Style, Tone};
 pub use sink::Sink;

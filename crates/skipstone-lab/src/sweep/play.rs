@@ -75,7 +75,7 @@ impl<F: FnMut(Finding)> Ordered<F> {
 
 fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stopped> {
     let setting = Setting::of(seed, extent.minutes);
-    let own = |mode| Contender { transport: SimulatedTransport::Skipstone, mode: Some(Mode(mode)) };
+    let own = |mode| Contender { transport: SimulatedTransport::Skipstone, mode: Some(Mode(mode)), external: None };
     let contenders = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Adaptive].map(own);
     let run = |contender| Pool::run(contender, &setting.condition, extent.loss_seeds, stop);
     let [off, lean, adaptive] = contenders.map(run);
@@ -89,7 +89,7 @@ fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stoppe
 fn peers(setting: &Setting, extent: &Extent, stop: &AtomicBool) -> Result<Vec<super::pool::SweepFigures>, Stopped> {
     let takes_part = |peer: &&SimulatedTransport| setting.why_not(**peer).is_none();
     let run = |peer: &SimulatedTransport| {
-        let contender = Contender { transport: *peer, mode: None };
+        let contender = Contender { transport: *peer, mode: None, external: None };
         let pool = Pool::run(contender, &setting.of_peers, extent.loss_seeds, stop)?;
         Ok(pool.figures(contender))
     };

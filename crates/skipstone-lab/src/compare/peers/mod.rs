@@ -50,7 +50,9 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
         #[cfg(feature = "peers")]
         SimulatedTransport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
         #[cfg(feature = "peers")]
-        other @ (SimulatedTransport::Tcp | SimulatedTransport::Enet) => unreachable!("{other} has no simulated ends"),
+        other @ (SimulatedTransport::Tcp | SimulatedTransport::Enet | SimulatedTransport::External) => {
+            unreachable!("{other} has no simulated ends")
+        }
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
     }

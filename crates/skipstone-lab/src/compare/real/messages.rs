@@ -11,6 +11,7 @@ use crate::compare::delivery::Delivery;
 use crate::compare::peer::Telemetry;
 use crate::compare::plan::Bulk;
 use crate::compare::proof::UpdateCounts;
+use crate::compare::series::RunSeries;
 
 /// The task of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,6 +76,7 @@ impl RealWorkload {
         };
         Condition {
             plan: String::new(),
+            name: None,
             lasting: Duration::from_micros(self.lasting_us),
             entities: self.entities,
             ticks_per_second: self.ticks_per_second,
@@ -94,7 +96,7 @@ impl RealWorkload {
 
 impl EndTask {
     pub(super) fn contender(&self) -> Contender {
-        Contender { transport: self.transport, mode: self.mode }
+        Contender { transport: self.transport, mode: self.mode, external: None }
     }
 }
 
@@ -108,9 +110,14 @@ pub(super) enum EndMessage {
     Connected { ms: f64 },
     /// All is over.
     Done(Box<EndReport>),
+    /// A server's counters, after it was told that all is over.
+    Served { telemetry: Telemetry },
     /// It cannot go on.
     Failed { reason: String },
 }
+
+/// What a server is told when all is over.
+pub(super) const OVER: &str = "over";
 
 /// The client's findings.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -125,4 +132,8 @@ pub(super) struct EndReport {
     pub(super) stalls: u64,
     pub(super) longest_stall_us: u64,
     pub(super) telemetry: Telemetry,
+    pub(super) series: RunSeries,
+    /// When the first update was due, by the clock that all processes share.
+    pub(super) first_due_us: Option<u64>,
+    pub(super) cpu_percent: Option<f64>,
 }

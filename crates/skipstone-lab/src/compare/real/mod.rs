@@ -9,6 +9,7 @@
 mod end;
 #[cfg(feature = "peers")]
 mod enet_end;
+mod external;
 mod messages;
 pub(crate) mod process;
 mod run;
@@ -40,6 +41,7 @@ pub(super) struct RealRows {
 pub(super) fn run_all(
     jobs: &[Job],
     condition: &Condition,
+    pcap: Option<&str>,
     stop: &AtomicBool,
     mut on_begin: impl FnMut(&Job),
 ) -> Result<RealRows, String> {
@@ -48,7 +50,7 @@ pub(super) fn run_all(
     let mut all = RealRows { over, ..RealRows::default() };
     for job in jobs {
         on_begin(job);
-        match run::play(job.contender, condition, job.seed, medium, stop) {
+        match run::play(job.contender, condition, job.seed, medium, pcap, stop) {
             Ok(row) => all.rows.push(row),
             Err(RunError::Failed(reason)) => all.failures.push(format!("{reason}.")),
             Err(RunError::Interrupted) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::end::RealEnd;
-use super::messages::{EndMessage, EndReport, EndTask, Role};
+use super::messages::{EndMessage, EndReport, EndTask, OVER, Role};
 use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
 use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
@@ -16,7 +16,9 @@ use crate::compare::peer::Update;
 use crate::compare::peers::ends;
 use crate::compare::peers::ends::EndsSetup;
 use crate::compare::proof::Proof;
-use crate::measure::stalls::{StallLog, StallWatch};
+use crate::measure::monotonic::monotonic;
+use crate::measure::process::Probe;
+use crate::measure::stalls::{Stall, StallLog, StallWatch};
 use crate::netem::{Before, make_punctual};
 use crate::report::{Exit, output};
 
@@ -60,12 +62,13 @@ fn enter(_namespace: &str) -> Result<(), String> {
     Err("namespaces exist on Linux only".into())
 }
 
-/// Set when the other end of standard input is gone.
+/// Set when the process that started this one says that all is over, or is gone.
 fn orphaned() -> Arc<AtomicBool> {
     let orphaned = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&orphaned);
     std::thread::spawn(move || {
-        std::io::stdin().lock().lines().map_while(Result::ok).for_each(drop);
+        let mut lines = std::io::stdin().lock().lines().map_while(Result::ok);
+        while lines.next().is_some_and(|line| line != OVER) {}
         flag.store(true, Ordering::Relaxed);
     });
     orphaned
@@ -90,6 +93,7 @@ fn serve(task: &EndTask, condition: &Condition, listen: &str) -> Result<(), Stri
             end.drive(Duration::ZERO)?;
         }
     }
+    say(&EndMessage::Served { telemetry: end.telemetry() });
     Ok(())
 }
 
@@ -139,6 +143,7 @@ fn waiting_bytes(condition: &Condition) -> Option<usize> {
 
 fn measure(task: &EndTask, condition: &Condition, connect: &str) -> Result<(), String> {
     let epoch = Instant::now();
+    let begun = monotonic();
     let watch = StallWatch::start(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
     let orphaned = orphaned();
     let mut end = client(task, condition, connect)?;
@@ -147,12 +152,18 @@ fn measure(task: &EndTask, condition: &Condition, connect: &str) -> Result<(), S
     }
     let mut report = Client { end, condition, epoch, proof: Proof::new(condition.entities, condition.delivery) };
     let connected = report.end.is_connected().then(|| epoch.elapsed());
+    let (probe, since) = (Probe::of_self(), Instant::now());
+    let before = probe.sample();
     if let Some(took) = connected {
         say(&EndMessage::Connected { ms: took.as_secs_f64() * 1e3 });
         report.play(&orphaned)?;
     }
     let telemetry = report.end.telemetry();
+    let cpu_percent =
+        before.zip(probe.sample()).map(|(before, after)| after.since(&before, since.elapsed()).cpu_percent);
+    let first_due = begun.zip(report.proof.first_due()).map(|(begun, due)| (begun + due).as_micros() as u64);
     let done = conclude(report.proof, &watch.stop(), connected, telemetry);
+    let done = EndReport { first_due_us: first_due, cpu_percent, ..done };
     say(&EndMessage::Done(Box::new(done)));
     Ok(())
 }
@@ -164,6 +175,12 @@ fn conclude(
     telemetry: crate::compare::peer::Telemetry,
 ) -> EndReport {
     let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
+    let mut series = proof.series();
+    let first = proof.first_due().unwrap_or_default();
+    // Those that ended before the first update touch none.
+    let since_first = |stall: &Stall| (stall.start.saturating_sub(first), stall.length);
+    let later = |stall: &&Stall| stall.start + stall.length >= first;
+    series.take_stalls(stalls.stalls().iter().filter(later).map(since_first));
     let (counts, latencies_us, _) = proof.finish();
     let summary = stalls.summary();
     EndReport {
@@ -174,6 +191,9 @@ fn conclude(
         stalls: summary.count,
         longest_stall_us: summary.longest.as_micros() as u64,
         telemetry,
+        series,
+        first_due_us: None,
+        cpu_percent: None,
     }
 }
 

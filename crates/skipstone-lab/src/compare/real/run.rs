@@ -7,14 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::messages::{EndMessage, EndReport, EndTask, RealWorkload, Role};
+use super::external::{self, ExternalClient, Next};
+use super::messages::{EndMessage, EndReport, EndTask, OVER, RealWorkload, Role};
 use crate::child::Child;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, SimulatedTransport};
+use crate::compare::peer::Telemetry;
 use crate::compare::proof::Moments;
 use crate::compare::row::{CompareRow, Stalled};
+use crate::compare::series::LostPacket;
 use crate::compare::simulation::{Carried, Measured};
-use crate::netem::{LinkSpec, Running, Snapshot};
+use crate::measure::monotonic::monotonic;
+use crate::measure::process::{Probe, Sample};
+use crate::measure::stalls::StallWatch;
+use crate::netem::{Before, Direction, LinkSpec, LossLine, Running, Snapshot, make_punctual};
 use crate::peers::HEADER_BYTES;
 
 /// Over what the packets go.
@@ -38,18 +44,22 @@ const START_MAX: Duration = Duration::from_secs(15);
 /// Beyond the connection, the updates and the patience: whoever takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A server that tells its counters does so at once.
+const OVER_MAX: Duration = Duration::from_secs(2);
 
 pub(super) fn play(
     contender: Contender,
     condition: &Condition,
     seed: u64,
     medium: Medium,
+    pcap: Option<&str>,
     stop: &AtomicBool,
 ) -> Result<CompareRow, RunError> {
     let failed = |reason: String| RunError::Failed(format!("{contender}: {reason}"));
-    let spec = LinkSpec { there: &condition.link, back: &condition.back, seed };
+    let pcap = pcap.map(|prefix| pcap_prefix(prefix, contender, condition, seed));
+    let spec = LinkSpec { there: &condition.link, back: &condition.back, seed, pcap: pcap.as_deref() };
     let run = Run { contender, condition, seed, stop };
-    let (snapshot, report) = match medium {
+    let (snapshot, found) = match medium {
         Medium::Link => run.over_link(&spec),
         Medium::Relay => run.over_relay(&spec),
     }
@@ -57,7 +67,15 @@ pub(super) fn play(
         RunError::Failed(reason) => failed(reason),
         interrupted => interrupted,
     })?;
-    Ok(run.row(&snapshot, &report, if medium == Medium::Relay { HEADER_BYTES } else { 0 }))
+    Ok(run.row(&snapshot, &found, if medium == Medium::Relay { HEADER_BYTES } else { 0 }))
+}
+
+/// The beginning of the names of a run's captures.
+fn pcap_prefix(prefix: &str, contender: Contender, condition: &Condition, seed: u64) -> String {
+    let under = condition.name.as_ref().map_or(String::new(), |name| format!("-{name}"));
+    let name = format!("{contender}-{seed}{under}");
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
+    format!("{prefix}-{}", name.chars().map(plain).collect::<String>())
 }
 
 struct Run<'a> {
@@ -69,22 +87,22 @@ struct Run<'a> {
 
 impl Run<'_> {
     #[cfg(target_os = "linux")]
-    fn over_link(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, EndReport), RunError> {
+    fn over_link(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
         use crate::netem::link::ADDRESSES;
 
         let running = Running::link_of(spec, crate::report::output::complain).map_err(RunError::Failed)?;
         let [a, b] = running.namespaces().map(str::to_owned);
         let (server, address) = self.serve(&format!("{}:0", ADDRESSES[1]), Some(b))?;
-        let report = self.connect(&address, Some(a), server)?;
-        Ok((running.stop().map_err(RunError::Failed)?, report))
+        let found = self.connect(&address, Some(a), server)?;
+        Ok((running.stop().map_err(RunError::Failed)?, found))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn over_link(&self, _spec: &LinkSpec<'_>) -> Result<(Snapshot, EndReport), RunError> {
+    fn over_link(&self, _spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
         Err(RunError::Failed("a link between namespaces exists on Linux only".into()))
     }
 
-    fn over_relay(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, EndReport), RunError> {
+    fn over_relay(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
         if self.contender.transport == SimulatedTransport::Tcp {
             let reason = "a relay cannot take packets from the kernel's TCP; run as root, through a link";
             return Err(RunError::Failed(reason.into()));
@@ -95,8 +113,8 @@ impl Run<'_> {
         let bare = bare.split(['/', '#', '?']).next().unwrap_or_default();
         let running = Running::relay_of(bare, spec).map_err(RunError::Failed)?;
         let relayed = running.local().expect("a relay has an address").to_string();
-        let report = self.connect(&address.replace(bare, &relayed), None, server)?;
-        Ok((running.stop().map_err(RunError::Failed)?, report))
+        let found = self.connect(&address.replace(bare, &relayed), None, server)?;
+        Ok((running.stop().map_err(RunError::Failed)?, found))
     }
 
     fn serve(&self, listen: &str, namespace: Option<String>) -> Result<(Talk, String), RunError> {
@@ -107,20 +125,78 @@ impl Run<'_> {
         }
     }
 
-    fn connect(&self, address: &str, namespace: Option<String>, mut server: Talk) -> Result<EndReport, RunError> {
+    fn connect(&self, address: &str, namespace: Option<String>, mut server: Talk) -> Result<Findings, RunError> {
+        if self.contender.external.is_some() {
+            return self.connect_external(address, namespace, server);
+        }
         let mut client = self.start(Role::Client { connect: address.into() }, namespace)?;
-        let whole = START_MAX + self.condition.lasting + self.condition.patience + END_MAX;
+        let (whole, mut before) = (self.whole(), None);
         loop {
             match self.hear(&mut client, Some(&mut server), whole)? {
-                EndMessage::Connected { .. } => {}
-                EndMessage::Done(report) => return Ok(*report),
+                EndMessage::Connected { .. } => before = cpu(&server),
+                EndMessage::Done(report) => {
+                    let server_cpu = before.zip(cpu(&server)).map(|(before, after)| after.since(before));
+                    let told = self.conclude(&mut server);
+                    return Ok(Findings { telemetry: report.telemetry.with(told), report: *report, server_cpu });
+                }
                 other => return Err(RunError::Failed(format!("the client's process said {other:?}"))),
             }
         }
     }
 
-    fn start(&self, role: Role, namespace: Option<String>) -> Result<Talk, RunError> {
-        let who = if matches!(role, Role::Server { .. }) { "server" } else { "client" };
+    fn whole(&self) -> Duration {
+        START_MAX + self.condition.lasting + self.condition.patience + END_MAX
+    }
+
+    /// The same with a client in a program of its own, whose lines are judged here.
+    fn connect_external(
+        &self,
+        address: &str,
+        namespace: Option<String>,
+        mut server: Talk,
+    ) -> Result<Findings, RunError> {
+        let failed = |error: std::io::Error| RunError::Failed(format!("no thread for the control: {error}"));
+        let epoch = monotonic().unwrap_or_default();
+        let watch = punctually(|| StallWatch::start(Instant::now())).map_err(failed)?;
+        let mut client = self.start(Role::Client { connect: address.into() }, namespace)?;
+        let mut findings = ExternalClient::new(self.condition);
+        let (end, mut before) = (Instant::now() + self.whole(), None);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let line = self.line(&mut client, Some(&mut server), left)?;
+            let next =
+                findings.take(&line).map_err(|wrong| RunError::Failed(format!("the client's process {wrong}")))?;
+            let client_and_server = || (cpu(&client), cpu(&server));
+            let Next::Nothing { refused, corrupted, resent } = next else {
+                before.get_or_insert_with(client_and_server);
+                continue;
+            };
+            let after = client_and_server();
+            let before = before.unwrap_or_default();
+            let share = |before: Option<Cost>, after: Option<Cost>| Some(after?.since(before?));
+            let report = findings.report((refused, corrupted, resent), &watch.stop(), epoch);
+            return Ok(Findings {
+                telemetry: Telemetry::default(),
+                report: EndReport { cpu_percent: share(before.0, after.0), ..report },
+                server_cpu: share(before.1, after.1),
+            });
+        }
+    }
+
+    /// The command of a program that is no part of the tool.
+    fn external(&self, words: &[String], role: &Role, namespace: Option<&str>) -> Command {
+        let arguments = match role {
+            Role::Server { listen } => external::server_arguments(self.condition, listen),
+            Role::Client { connect } => external::client_arguments(self.condition, connect, self.seed),
+        };
+        let entered = namespace.map(|namespace| ["ip", "netns", "exec", namespace].map(str::to_owned));
+        let mut all = entered.into_iter().flatten().chain(words.iter().cloned()).chain(arguments);
+        let mut command = Command::new(all.next().expect("a command has a word"));
+        command.args(all);
+        command
+    }
+
+    fn own(&self, role: Role, namespace: Option<String>) -> std::io::Result<Command> {
         let task = EndTask {
             role,
             transport: self.contender.transport,
@@ -130,19 +206,39 @@ impl Run<'_> {
             workload: RealWorkload::of(self.condition),
         };
         let task = serde_json::to_string(&task).expect("a task has only text keys");
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["compare-end", &task]);
+        Ok(command)
+    }
+
+    fn start(&self, role: Role, namespace: Option<String>) -> Result<Talk, RunError> {
+        let who = if matches!(role, Role::Server { .. }) { "server" } else { "client" };
         let failed = |error: std::io::Error| RunError::Failed(format!("the {who}'s process does not start: {error}"));
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["compare-end", &task]).stderr(Stdio::inherit());
+        let mut command = match self.contender.external {
+            Some(transport) => self.external(&transport.words, &role, namespace.as_deref()),
+            None => self.own(role, namespace).map_err(failed)?,
+        };
+        command.stderr(Stdio::inherit());
         let (send, lines) = channel();
-        let child = Child::start(command, move |line| match send.send(line) {
+        let on_line = move |line| match send.send(line) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
-        });
+        };
+        // Our own ends take their priority themselves.
+        let child = match self.contender.external {
+            Some(_) => punctually(|| Child::start(command, on_line)),
+            None => Child::start(command, on_line),
+        };
         Ok(Talk { who, child: child.map_err(failed)?, lines })
     }
 
     /// The next message of a process, while another one has to stay alive.
-    fn hear(&self, talk: &mut Talk, mut other: Option<&mut Talk>, within: Duration) -> Result<EndMessage, RunError> {
+    fn hear(&self, talk: &mut Talk, other: Option<&mut Talk>, within: Duration) -> Result<EndMessage, RunError> {
+        let line = self.line(talk, other, within)?;
+        message(talk.who, &line)
+    }
+
+    fn line(&self, talk: &mut Talk, mut other: Option<&mut Talk>, within: Duration) -> Result<String, RunError> {
         let end = Instant::now() + within;
         let who = talk.who;
         loop {
@@ -150,7 +246,7 @@ impl Run<'_> {
                 return Err(RunError::Interrupted);
             }
             match talk.lines.recv_timeout(LOOK_EVERY) {
-                Ok(Some(line)) => return message(who, &line),
+                Ok(Some(line)) => return Ok(line),
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => {
                     let how = talk.child.ended().unwrap_or_else(|| "it says nothing more".into());
                     return Err(RunError::Failed(format!("the {who}'s process ended ({how})")));
@@ -166,7 +262,19 @@ impl Run<'_> {
         }
     }
 
-    fn row(&self, snapshot: &Snapshot, report: &EndReport, header_bytes: usize) -> CompareRow {
+    /// A server's own counters; none, if it does not tell.
+    fn conclude(&self, server: &mut Talk) -> Telemetry {
+        server.child.send(OVER);
+        match self.hear(server, None, OVER_MAX) {
+            Ok(EndMessage::Served { telemetry }) => telemetry,
+            _ => Telemetry::default(),
+        }
+    }
+
+    fn row(&self, snapshot: &Snapshot, found: &Findings, header_bytes: usize) -> CompareRow {
+        let report = &found.report;
+        let mut series = report.series.clone();
+        series.take_lost(&lost_packets(snapshot, report.first_due_us));
         let both = [&snapshot.up, &snapshot.down];
         let datagrams: u64 = both.iter().map(|counts| counts.sent).sum();
         let measured = Measured {
@@ -182,7 +290,9 @@ impl Run<'_> {
             queue_delays: Vec::new(),
             queue_delays_back: Vec::new(),
             carried: Carried::default(),
-            telemetry: report.telemetry,
+            resent_bytes: None,
+            series,
+            telemetry: found.telemetry,
             gave_up: false,
         };
         let mut row = CompareRow::new(self.contender, self.condition, self.seed, &measured);
@@ -192,9 +302,59 @@ impl Run<'_> {
             stalls: report.stalls,
             longest: Duration::from_micros(report.longest_stall_us),
             lateness_p99: snapshot.lateness_ms.map(|late| late.p99),
+            server_cpu: found.server_cpu,
+            client_cpu: report.cpu_percent,
         });
         row
     }
+}
+
+/// What both processes found.
+struct Findings {
+    report: EndReport,
+    /// Both ends' counters.
+    telemetry: Telemetry,
+    /// In percent of a core, while updates were sent.
+    server_cpu: Option<f64>,
+}
+
+/// Does so by a thread that goes before other programs, where that is allowed: what it starts inherits that.
+fn punctually<T: Send>(start: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let _ = make_punctual(Before::Others);
+            start()
+        });
+        thread.join().expect("what is started does not panic")
+    })
+}
+
+/// The cost of a process at a moment.
+struct Cost {
+    at: Instant,
+    sample: Sample,
+}
+
+impl Cost {
+    /// In percent of a core.
+    fn since(&self, before: Cost) -> f64 {
+        self.sample.since(&before.sample, self.at - before.at).cpu_percent
+    }
+}
+
+fn cpu(talk: &Talk) -> Option<Cost> {
+    let sample = Probe::of(talk.child.id()).sample()?;
+    Some(Cost { at: Instant::now(), sample })
+}
+
+/// The packets that the link lost since the first update, if both clocks are known.
+fn lost_packets(snapshot: &Snapshot, first_due_us: Option<u64>) -> Vec<LostPacket> {
+    let Some((begun, first)) = snapshot.begun.zip(first_due_us.map(Duration::from_micros)) else { return Vec::new() };
+    let of = |loss: &LossLine| {
+        let at = (begun + loss.at).checked_sub(first)?;
+        Some(LostPacket { at, is_up: loss.direction == Direction::Up, number: loss.number })
+    };
+    snapshot.lost_packets.iter().filter_map(of).collect()
 }
 
 /// A process and what it says.

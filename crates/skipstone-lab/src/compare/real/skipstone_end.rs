@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Threading};
+use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Stats, Threading};
 
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, Mode, SimulatedTransport};
-use crate::compare::peer::Update;
+use crate::compare::peer::{Telemetry, Update};
 use crate::compare::peers::skipstone::settings;
 
 /// The server, with one client.
@@ -50,6 +50,15 @@ impl SkipstoneServerEnd {
     }
 }
 
+fn telemetry(stats: &Stats) -> Telemetry {
+    Telemetry {
+        resent: Some(stats.resent),
+        redundancy_bytes: Some(stats.redundancy.bytes_sent),
+        spurious: Some(stats.packets_spurious),
+        repaired: Some(stats.redundancy.packets_recovered),
+    }
+}
+
 impl RealEnd for SkipstoneServerEnd {
     fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
         // What was answered since the last round leaves together.
@@ -85,6 +94,10 @@ impl RealEnd for SkipstoneServerEnd {
 
     fn address(&self) -> String {
         self.url.clone()
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        telemetry(&self.server.stats())
     }
 }
 
@@ -131,5 +144,9 @@ impl RealEnd for SkipstoneClientEnd {
 
     fn address(&self) -> String {
         String::new()
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        self.client.overview().map_or_else(Telemetry::default, |overview| telemetry(&overview.stats))
     }
 }

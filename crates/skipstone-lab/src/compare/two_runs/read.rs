@@ -1,0 +1,61 @@
+//! A result of `compare` as a file: what two of them are compared by, and all of it for the page.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::compare::result::SCHEMA_VERSION;
+use crate::compare::series::RunSeries;
+
+/// A file, read.
+#[derive(Debug)]
+pub(super) struct RunFile {
+    pub(super) run: StoredRun,
+    /// Everything in it.
+    pub(super) whole: Value,
+}
+
+/// What is compared.
+#[derive(Debug, Deserialize)]
+pub(super) struct StoredRun {
+    pub(super) clock: String,
+    pub(super) plan: Value,
+    pub(super) results: Vec<StoredRow>,
+}
+
+/// A row.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct StoredRow {
+    pub(super) transport: String,
+    pub(super) mode: Option<String>,
+    pub(super) condition: Option<String>,
+    pub(super) p50: Option<f64>,
+    pub(super) p99: Option<f64>,
+    pub(super) p998: Option<f64>,
+    pub(super) max: Option<f64>,
+    pub(super) bytes_per_payload: Option<f64>,
+    pub(super) server_cpu: Option<f64>,
+    pub(super) series: RunSeries,
+}
+
+impl RunFile {
+    pub(super) fn read(path: &str) -> Result<RunFile, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+        let none = |why: String| format!("{path} is no result of `skipstone compare --json`: {why}");
+        let whole: Value = serde_json::from_str(&text).map_err(|error| none(error.to_string()))?;
+        let version = &whole["schema_version"];
+        if *version != SCHEMA_VERSION {
+            return Err(none(format!("its schema_version is {version}, and {SCHEMA_VERSION} is understood")));
+        }
+        let run = StoredRun::deserialize(&whole).map_err(|error| none(error.to_string()))?;
+        Ok(RunFile { run, whole })
+    }
+}
+
+impl StoredRow {
+    /// Who it is, for people.
+    pub(super) fn name(&self) -> String {
+        let mode = self.mode.as_ref().map_or(String::new(), |mode| format!(" {mode}"));
+        let condition = self.condition.as_ref().map_or(String::new(), |name| format!(" under {name}"));
+        format!("{}{mode}{condition}", self.transport)
+    }
+}

@@ -1,0 +1,90 @@
+//! Whether the figures are those of the transports, or of the machine that they were measured on.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::row::CompareRow;
+use crate::report::format::percent;
+
+/// How far the figures can be trusted.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Validity {
+    pub(crate) level: ValidityLevel,
+    /// Why, for people.
+    pub(crate) because: String,
+}
+
+/// The levels, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ValidityLevel {
+    /// Virtual time: the same on every machine.
+    Exact,
+    /// The machine was quiet.
+    Sound,
+    /// Percentiles bear it, maxima do not.
+    Doubtful,
+    /// The machine was measured.
+    Unsound,
+}
+
+/// Shares of samples that touch a stall, and lateness of the link, in ms.
+const STALLED_SOUND: f64 = 0.01;
+const STALLED_DOUBTFUL: f64 = 0.1;
+const LATENESS_SOUND: f64 = 0.5;
+const LATENESS_DOUBTFUL: f64 = 2.0;
+
+impl Validity {
+    pub(crate) fn of(rows: &[CompareRow], is_real: bool) -> Validity {
+        if !is_real {
+            let because = "virtual time: the same plan and seeds give the same figures on every machine";
+            return Validity { level: ValidityLevel::Exact, because: because.into() };
+        }
+        let greatest = |of: fn(&CompareRow) -> Option<f64>| rows.iter().filter_map(of).fold(0.0, f64::max);
+        let stalled = greatest(|row| row.figures.stalled_share());
+        let lateness = greatest(|row| row.figures.link_lateness_p99);
+        let level = if stalled <= STALLED_SOUND && lateness <= LATENESS_SOUND {
+            ValidityLevel::Sound
+        } else if stalled <= STALLED_DOUBTFUL && lateness <= LATENESS_DOUBTFUL {
+            ValidityLevel::Doubtful
+        } else {
+            ValidityLevel::Unsound
+        };
+        let means = match level {
+            ValidityLevel::Doubtful => ": percentiles bear it, maxima are the machine's, too",
+            ValidityLevel::Unsound => ": the machine was measured; run it where nothing else runs",
+            ValidityLevel::Exact | ValidityLevel::Sound => "",
+        };
+        let because = format!(
+            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms (p99){means}",
+            percent(stalled * 100.0)
+        );
+        Validity { level, because }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::CompareFigures;
+    use super::*;
+
+    #[test]
+    fn the_worst_row_decides() {
+        let row = |stalled, late| CompareRow {
+            figures: CompareFigures {
+                stalled: Some(stalled),
+                delivered: Some(1_000),
+                link_lateness_p99: Some(late),
+                ..CompareFigures::default()
+            },
+            ..CompareRow::default()
+        };
+        let level = |stalled, late| Validity::of(&[row(0, 0.1), row(stalled, late)], true).level;
+        assert_eq!(level(10, 0.2), ValidityLevel::Sound);
+        assert_eq!(level(11, 0.2), ValidityLevel::Doubtful);
+        assert_eq!(level(0, 1.9), ValidityLevel::Doubtful);
+        assert_eq!(level(101, 0.0), ValidityLevel::Unsound);
+        assert_eq!(Validity::of(&[row(500, 9.0)], false).level, ValidityLevel::Exact);
+    }
+}

@@ -1,0 +1,72 @@
+//! The report as one HTML file that needs no network: the result as JSON, the script that shows it, and uPlot for its curves.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::report::replace;
+
+/// A file that a report is written into.
+#[derive(Debug)]
+pub struct ReportFile(PathBuf);
+
+impl ReportFile {
+    /// Checked before the run, so that a wrong path is found at once.
+    pub fn open(path: &str) -> Result<ReportFile, String> {
+        let file = PathBuf::from(path);
+        replace::check(&file).map_err(|error| format!("cannot write --report {path}: {error}"))?;
+        Ok(ReportFile(file))
+    }
+
+    /// Writes it: a title, the result, and the same as text for those without scripts.
+    pub fn write(&self, title: &str, result: &impl Serialize, text: &str) -> Result<(), String> {
+        let written = replace::replace(&self.0, page(title, result, text).as_bytes());
+        written.map_err(|error| format!("cannot write --report {}: {error}", self.0.display()))
+    }
+}
+
+/// The page.
+fn page(title: &str, result: &impl Serialize, text: &str) -> String {
+    let json = serde_json::to_string(result).expect("a result has only text keys");
+    // A script ends at its first end tag, wherever that stands; JSON may write `<` as it likes.
+    let json = json.replace('<', "\\u003c");
+    let mut page = String::new();
+    for (at, part) in TEMPLATE.split("@@").enumerate() {
+        match (at % 2, part) {
+            (0, text) => page.push_str(text),
+            (_, "TITLE") => page.push_str(&escaped(title)),
+            (_, "TEXT") => page.push_str(&escaped(text)),
+            (_, "JSON") => page.push_str(&json),
+            (_, "CSS") => page.push_str(include_str!("page.css")),
+            (_, "JS") => page.push_str(include_str!("page.js")),
+            (_, "UPLOT_CSS") => page.push_str(include_str!("uPlot.min.css")),
+            (_, "UPLOT_JS") => page.push_str(include_str!("uPlot.iife.min.js")),
+            (_, other) => unreachable!("the template has no place {other}"),
+        }
+    }
+    page
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+const TEMPLATE: &str = include_str!("page.html");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_page_needs_nothing_but_itself_and_bears_any_text() {
+        let hostile = "</script><script>alert(1)</script>";
+        let page = page(hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile);
+        assert_eq!(page.matches("<script").count(), 3, "the data, uPlot, and the page's own");
+        assert!(page.contains("\\u003c/script>") && page.contains("&lt;script&gt;alert(1)"));
+        for outside in ["src=", "@import", "url(", "fetch(", "XMLHttpRequest", "import("] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(!page.contains("UPLOT_JS"), "every place is filled");
+    }
+}

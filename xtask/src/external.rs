@@ -1,0 +1,94 @@
+//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison: every update
+//! comes back once and in order.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::tally::Tally;
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+use crate::{process, system};
+
+/// The step `external`.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    if let Err(why) = process::build_programs(tree).and_then(|()| folder(tree).map(drop)) {
+        return Verdict::Failed(why);
+    }
+    let (mut tally, mut left_out) = (Tally::default(), Vec::new());
+    for (name, program) in [("enet-c", c_program(tree)), ("kcp-go", go_program(tree))] {
+        match program {
+            Err(why) => left_out.push(why),
+            Ok(program) => match process::run(comparison(name, &program, tree)) {
+                Ok(()) => tally += Tally::ONE_PASSED,
+                Err(why) => return Verdict::Failed(why),
+            },
+        }
+    }
+    left_out.iter().for_each(|why| println!("left out: {why}"));
+    if tally == Tally::default() { Verdict::Skipped(left_out.join("; ")) } else { Verdict::Tests(tally) }
+}
+
+fn folder(tree: &Tree) -> Result<PathBuf, String> {
+    let folder = process::target_dir(tree).join("debug/external");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Whatever the compiler warns of is an error. The other way is why there is no program.
+fn c_program(tree: &Tree) -> Result<PathBuf, String> {
+    let without = "ENet in C is not tried";
+    if let Some(why) = system::program("gcc", "gcc", without, tree) {
+        return Err(why);
+    }
+    let program = folder(tree)?.join("enet-echo");
+    let compile = || {
+        let mut compile = process::command("gcc", tree);
+        compile.args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]);
+        compile.args(["examples/external/enet-c/enet_echo.c", "-lenet", "-o"]).arg(&program);
+        compile
+    };
+    if !process::succeeds(includes_enet(tree))
+        && let Some(why) = system::package("libenet-dev", without, tree)
+    {
+        return Err(why);
+    }
+    process::run(compile()).map(|()| program.clone())
+}
+
+fn includes_enet(tree: &Tree) -> Command {
+    let mut gcc = process::command("gcc", tree);
+    gcc.args(["-E", "-include", "enet/enet.h", "-x", "c", "/dev/null", "-o", "/dev/null"]);
+    gcc
+}
+
+fn go_program(tree: &Tree) -> Result<PathBuf, String> {
+    if process::find("go").is_none() {
+        return Err("no go: KCP in Go is not tried".into());
+    }
+    let program = folder(tree)?.join("kcp-echo");
+    let mut build = process::command("go", tree);
+    build.current_dir(tree.root().join("examples/external/kcp-go")).args(["build", "-o"]).arg(&program).arg(".");
+    process::run(build).map_err(|why| format!("{why}; its modules may be out of reach"))?;
+    Ok(program)
+}
+
+fn comparison(name: &str, program: &std::path::Path, tree: &Tree) -> Command {
+    let tool = process::target_dir(tree).join("debug/skipstone");
+    let mut compare = process::command(&tool.to_string_lossy(), tree);
+    compare.args([
+        "compare",
+        "plans/spatialos-25.toml",
+        "--seconds",
+        "2",
+        "--loss",
+        "2%",
+        "--transports",
+        "kcp",
+        "--quiet",
+    ]);
+    compare.arg("--external").arg(format!("{name}={}", program.display()));
+    for figure in ["lost", "duplicated", "reordered", "corrupted", "refused"] {
+        compare.args(["--threshold", &format!("{name}.{figure}==0")]);
+    }
+    compare
+}
