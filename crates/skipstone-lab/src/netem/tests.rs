@@ -287,7 +287,11 @@ fn fifty_megabytes_of_tcp_arrive_intact_through_two_percent_of_loss() {
     there_and_back(server, || within(a, || TcpStream::connect((ADDRESSES[1], 9_000)).unwrap()).unwrap(), 25 << 20);
     let last = world.running.stop().unwrap();
     assert!(last.up.lost > 100 && last.down.lost > 100, "{last:?}");
-    within_a_twentieth((last.up.lost + last.down.lost) as f64 / (last.up.sent + last.down.sent) as f64, 0.02);
+    // How many packets TCP makes of it is its own matter, and with it which of the link's draws they meet: five standard deviations.
+    let sent = (last.up.sent + last.down.sent) as f64;
+    let (rate, asked) = ((last.up.lost + last.down.lost) as f64 / sent, 0.02_f64);
+    let bound = 5.0 * (asked * (1.0 - asked) / sent).sqrt();
+    assert!((rate - asked).abs() < bound, "{rate} is not within {bound} of {asked}");
 }
 
 #[test]
