@@ -52,12 +52,21 @@ impl Signals {
 pub struct RestartSignal(Arc<AtomicBool>);
 
 impl RestartSignal {
-    /// Watches from now on; `None` where there is no such signal.
+    /// Watches from now on, and hears what [`RestartSignal::hold`] has held; `None` where there is no such signal.
     pub fn watch() -> Result<Option<Self>, String> {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
-        flag::register(signal_hook::consts::SIGUSR2, Arc::clone(&asked)).map_err(text)?;
+        {
+            flag::register(signal_hook::consts::SIGUSR2, Arc::clone(&asked)).map_err(text)?;
+            restart_signals().thread_unblock().map_err(|error| text(error.into()))?;
+        }
         Ok(cfg!(unix).then_some(RestartSignal(asked)))
+    }
+
+    /// Before this thread becomes the program that follows, which watches somewhat later: a signal in between would end it.
+    #[cfg(unix)]
+    pub fn hold() -> Result<(), String> {
+        restart_signals().thread_block().map_err(|error| text(error.into()))
     }
 
     /// The same as the signal.
@@ -69,6 +78,11 @@ impl RestartSignal {
     pub fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }
+}
+
+#[cfg(unix)]
+fn restart_signals() -> nix::sys::signal::SigSet {
+    nix::sys::signal::SigSet::from(nix::sys::signal::Signal::SIGUSR2)
 }
 
 /// SIGHUP, unless whoever started us had it ignored, as `nohup` does, or that cannot be seen.
@@ -97,6 +111,15 @@ fn text(error: io::Error) -> String {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_restart_that_is_asked_for_between_two_programs_is_heard_by_the_second() {
+        RestartSignal::hold().expect("it holds");
+        nix::sys::signal::raise(nix::sys::signal::Signal::SIGUSR2).expect("it is sent to this thread");
+        let second = RestartSignal::watch().expect("it watches").expect("this is Unix");
+        assert!(second.take());
+        assert!(!second.take());
+    }
 
     #[test]
     fn a_hangup_that_nohup_ignores_stays_ignored() {

@@ -190,6 +190,9 @@ pub(super) fn follow(game: &ListenSockets, others: Vec<TcpListener>) -> String {
     let Some(mut command) = own_command() else { return "this process does not know its command".into() };
     command.env("LISTEN_PID", std::process::id().to_string()).env("LISTEN_FDS", sockets.len().to_string());
     let mappings = (FIRST..).zip(sockets).map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd }).collect();
+    if let Err(why) = RestartSignal::hold() {
+        return why;
+    }
     match command.fd_mappings(mappings) {
         Ok(command) => format!("{:?} cannot be started: {}", command.get_program().to_owned(), command.exec()),
         Err(error) => error.to_string(),
