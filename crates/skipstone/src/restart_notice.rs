@@ -82,7 +82,7 @@ impl RestartNotice {
 
     /// The pause of a client that drew `chance`, any random number.
     pub fn pause(&self, chance: u32) -> Duration {
-        self.after + self.spread.mul_f64(f64::from(chance) / f64::from(u32::MAX))
+        (self.after + self.spread.mul_f64(f64::from(chance) / f64::from(u32::MAX))).min(PAUSE_MAX)
     }
 
     /// Host and port of another server, if the clients are sent to one.
@@ -158,6 +158,8 @@ mod tests {
         let notice = RestartNotice::after(Duration::from_millis(250)).spread(Duration::from_millis(500));
         assert_eq!(notice.pause(0), Duration::from_millis(250));
         assert_eq!(notice.pause(u32::MAX), Duration::from_millis(750));
-        assert_eq!(RestartNotice::parse("retry=0..99999999; x").expect("a notice").pause(u32::MAX), PAUSE_MAX);
+        for long in ["retry=0..99999999; x", "retry=600000..1200000", "retry=99999999..99999999"] {
+            assert_eq!(RestartNotice::parse(long).expect("a notice").pause(u32::MAX), PAUSE_MAX, "{long}");
+        }
     }
 }
