@@ -42,6 +42,12 @@ impl Guests {
         true
     }
 
+    /// Begins no further session: who asks for one asks again, and the process that follows answers.
+    pub(super) fn stop_inviting(&mut self) {
+        self.dtls.iter_mut().for_each(|dtls| dtls.stop_inviting());
+        self.quic.iter_mut().for_each(|quic| quic.stop_inviting());
+    }
+
     /// Takes datagrams for a session, which [`Guests::transmit`] then sends. False if the path's socket is no session.
     pub(super) fn send(
         &mut self,

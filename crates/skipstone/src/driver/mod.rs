@@ -357,6 +357,7 @@ impl Driver {
     /// Begins no further handshake; those under way go on.
     pub(crate) fn stop_inviting(&mut self) {
         self.endpoint.stop_inviting();
+        self.guests.stop_inviting();
         self.sockets.stop_accepting(self.poll.registry());
     }
 

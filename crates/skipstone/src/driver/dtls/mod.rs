@@ -30,6 +30,7 @@ pub(super) struct DtlsGuests {
     /// The next time of each guest, if there is one.
     due: BTreeSet<(Time, u32)>,
     places: Places,
+    is_inviting: bool,
     next_number: u32,
     outgoing: Outgoing,
     stats: DtlsStats,
@@ -110,10 +111,16 @@ impl DtlsGuests {
             by_remote: BTreeMap::new(),
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
+            is_inviting: true,
             next_number: NUMBER_FIRST,
             outgoing: Outgoing::default(),
             stats: DtlsStats::default(),
         }
+    }
+
+    /// Begins no further session.
+    pub(super) fn stop_inviting(&mut self) {
+        self.is_inviting = false;
     }
 
     /// Whether a datagram is DTLS (RFC 9443).
@@ -183,7 +190,7 @@ impl DtlsGuests {
 
     /// Starts a session for an address that sent a ClientHello, if the limits allow.
     fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> bool {
-        if !self.places.may_begin(now, BEGIN_INTERVAL) {
+        if !self.is_inviting || !self.places.may_begin(now, BEGIN_INTERVAL) {
             return false;
         }
         if let Some(oldest) = self.places.begin(self.next_number) {

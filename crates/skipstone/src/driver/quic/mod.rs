@@ -50,6 +50,7 @@ pub(super) struct QuicGuests {
     /// When to look at each guest next.
     due: BTreeSet<(Time, u32)>,
     places: Places,
+    is_inviting: bool,
     next_number: u32,
     /// Guests with whom something happened since the last [`QuicGuests::transmit`], each once.
     unsettled: Vec<u32>,
@@ -88,6 +89,7 @@ impl QuicGuests {
             by_handle: BTreeMap::new(),
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
+            is_inviting: true,
             next_number: NUMBER_FIRST,
             unsettled: Vec::new(),
             outgoing: Outgoing::default(),
@@ -95,6 +97,11 @@ impl QuicGuests {
             began: Instant::now(),
             stats: WebTransportStats::default(),
         }
+    }
+
+    /// Begins no further handshake.
+    pub(super) fn stop_inviting(&mut self) {
+        self.is_inviting = false;
     }
 
     /// Whether a datagram is QUIC (RFC 9443).
@@ -150,7 +157,7 @@ impl QuicGuests {
     fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
         let remote = incoming.remote_address();
         let is_proven = incoming.remote_address_validated();
-        if is_proven && !endpoint.admits_handshake(now, &remote) {
+        if !self.is_inviting || is_proven && !endpoint.admits_handshake(now, &remote) {
             self.stats.dropped += 1;
             return self.quic.ignore(incoming);
         }

@@ -208,3 +208,16 @@ fn a_client_may_move_to_another_port_and_stays_the_same_player() {
     assert_eq!(world.player.got, [(0, Bytes::from_static(b"I see"))]);
     assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
 }
+
+#[test]
+fn a_server_that_makes_way_begins_no_handshake_and_ends_none() {
+    let (mut host, now) = (Host::new(Config::server(Default::default())), START);
+    let mut first = page(now);
+    exchange(&mut host, now, address(1), &mut first, 8);
+    host.guests.stop_inviting();
+    let mut second = page(now);
+    exchange(&mut host, now, address(2), &mut second, 8);
+    assert_eq!((first.granted, second.granted), (Some(true), None));
+    assert_eq!((host.guests.stats().begun, host.guests.stats().open), (1, 1));
+    assert!(host.guests.stats().dropped > 0);
+}
