@@ -9,13 +9,12 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Some(why) = system::deployments(tree) {
         return Verdict::Skipped(why);
     }
-    let mut build = process::cargo(tree);
-    build.args(["build", "-p", "skipstone-cli"]);
-    if let Err(why) = process::run(build) {
+    // With the features of the whole workspace, as all other tests: otherwise all is built once more.
+    if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);
     }
     let mut cargo = process::cargo(tree);
-    cargo.args(["test", "--no-fail-fast", "--package", "skipstone-deploy"]);
+    cargo.args(["test", "--no-fail-fast", "--workspace", "--test", "deploys"]);
     cargo.env("SKIPSTONE_TEST_TOOL", process::target_dir(tree).join("debug/skipstone"));
     Verdict::of_tests(cargo)
 }
