@@ -41,7 +41,11 @@ test.each([0.005, 0.02])(
     const all = (await Promise.all([1, 2, 3].map((seed) => roundTrips(loss, seed)))).flat();
     all.sort((one, other) => one - other);
     const at = (share: number): number => all[Math.floor(share * all.length)] ?? NaN;
-    console.log(loss, [0.5, 0.99, 0.998].map((share) => at(share).toFixed(1)), all.at(-1));
+    console.log(
+      loss,
+      [0.5, 0.99, 0.998].map((share) => at(share).toFixed(1)),
+      all.at(-1),
+    );
     expect(at(0.5)).toBeLessThan(22);
     expect(at(0.998)).toBeLessThan(40);
   },
