@@ -59,6 +59,7 @@ fn bench(preset: &str, clients: &str, servers: &[Server], tree: &Tree) -> Comman
 /// The presets, each with its numbers of clients.
 const PRESETS: [(&str, &str); 2] = [("fanout", "200,600"), ("echo", "1000")];
 
+/// Those whose tools are here. What does not compile with them is an error.
 fn servers(tree: &Tree) -> Result<Vec<Server>, String> {
     let release = release(tree);
     let folder = release.join("bench-languages");
@@ -68,7 +69,7 @@ fn servers(tree: &Tree) -> Result<Vec<Server>, String> {
     if c::linked("clients/c/examples/bench_server.c", &program, &release, tree)? {
         servers.push(Server { name: "c", command: process::quoted(&program), ratio_max: "1.02" });
     }
-    match csharp::bench_servers(tree) {
+    match csharp::bench_servers(tree)? {
         Ok(runtimes) => {
             for (runtime, program) in runtimes {
                 let (name, ratio_max) = match runtime {
@@ -82,7 +83,7 @@ fn servers(tree: &Tree) -> Result<Vec<Server>, String> {
         Err(why) => println!("left out: C#, because {why}"),
     }
     let program = folder.join("go");
-    match go::build_optimised("./examples/bench_server", &program, tree) {
+    match go::build_optimised("./examples/bench_server", &program, tree)? {
         Ok(()) => servers.push(Server { name: "go", command: process::quoted(&program), ratio_max: "1.3" }),
         Err(why) => println!("left out: Go, because {why}"),
     }

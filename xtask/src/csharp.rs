@@ -62,8 +62,12 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
 }
 
 /// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native library.
-pub(crate) fn bench_servers(tree: &Tree) -> Result<Vec<(Runtime, String)>, String> {
-    let toolchain = Toolchain::obtain(tree)?;
+/// The inner `Err` says what is missing for that.
+pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>, String>, String> {
+    let toolchain = match Toolchain::obtain(tree) {
+        Ok(toolchain) => toolchain,
+        Err(why) => return Ok(Err(why)),
+    };
     let client = client(&toolchain, "bench", tree)?;
     let program = Assembly {
         folder: "bench".into(),
@@ -74,7 +78,7 @@ pub(crate) fn bench_servers(tree: &Tree) -> Result<Vec<(Runtime, String)>, Strin
     };
     let program = toolchain.compile(&program, tree)?;
     let started = |runtime| (runtime, toolchain.shell_words(runtime, &program));
-    Ok([Runtime::DotNet, Runtime::Mono].map(started).into())
+    Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
 }
 
 /// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing for that.

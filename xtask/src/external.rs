@@ -17,7 +17,8 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     let (mut tally, mut left_out) = (Tally::default(), Vec::new());
     for (name, program) in [("enet-c", c_program(tree)), ("kcp-go", go_program(tree))] {
         match program {
-            Err(why) => left_out.push(why),
+            Err(Verdict::Skipped(why)) => left_out.push(why),
+            Err(verdict) => return verdict,
             Ok(program) => match process::run(comparison(name, &program, tree)) {
                 Ok(()) => tally += Tally::ONE_PASSED,
                 Err(why) => return Verdict::Failed(why),
@@ -34,25 +35,23 @@ fn folder(tree: &Tree) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Whatever the compiler warns of is an error. The other way is why there is no program.
-fn c_program(tree: &Tree) -> Result<PathBuf, String> {
+/// Whatever the compiler warns of is an error. Without the tools it is left out; with them it has to compile.
+fn c_program(tree: &Tree) -> Result<PathBuf, Verdict> {
     let without = "ENet in C is not tried";
     if let Some(why) = system::program("gcc", "gcc", without, tree) {
-        return Err(why);
+        return Err(Verdict::Skipped(why));
     }
     let program = folder(tree)?.join("enet-echo");
-    let compile = || {
-        let mut compile = process::command("gcc", tree);
-        compile.args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]);
-        compile.args(["examples/external/enet-c/enet_echo.c", "-lenet", "-o"]).arg(&program);
-        compile
-    };
     if !process::succeeds(includes_enet(tree))
         && let Some(why) = system::package("libenet-dev", without, tree)
     {
-        return Err(why);
+        return Err(Verdict::Skipped(why));
     }
-    process::run(compile()).map(|()| program.clone())
+    let mut compile = process::command("gcc", tree);
+    compile.args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]);
+    compile.args(["examples/external/enet-c/enet_echo.c", "-lenet", "-o"]).arg(&program);
+    process::run(compile)?;
+    Ok(program)
 }
 
 fn includes_enet(tree: &Tree) -> Command {
@@ -61,15 +60,25 @@ fn includes_enet(tree: &Tree) -> Command {
     gcc
 }
 
-fn go_program(tree: &Tree) -> Result<PathBuf, String> {
+/// Without Go, or out of reach of its modules, it is left out; with them it has to compile.
+fn go_program(tree: &Tree) -> Result<PathBuf, Verdict> {
+    let without = "KCP in Go is not tried";
     if process::find("go").is_none() {
-        return Err("no go: KCP in Go is not tried".into());
+        return Err(Verdict::Skipped(format!("no go: {without}")));
     }
     let program = folder(tree)?.join("kcp-echo");
-    let mut build = process::command("go", tree);
-    build.current_dir(tree.root().join("examples/external/kcp-go")).args(["build", "-o"]).arg(&program).arg(".");
-    process::run(build).map_err(|why| format!("{why}; its modules may be out of reach"))?;
+    process::run(go(&["mod", "download"], tree))
+        .map_err(|why| Verdict::Skipped(format!("{why}: its modules are out of reach, and {without}")))?;
+    let mut build = go(&["build", "-o"], tree);
+    build.arg(&program).arg(".");
+    process::run(build)?;
     Ok(program)
+}
+
+fn go(arguments: &[&str], tree: &Tree) -> Command {
+    let mut go = process::command("go", tree);
+    go.current_dir(tree.root().join("examples/external/kcp-go")).args(arguments);
+    go
 }
 
 fn comparison(name: &str, program: &std::path::Path, tree: &Tree) -> Command {

@@ -16,15 +16,18 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
 /// The first that can say that a C function keeps nothing.
 const OLDEST: (u32, u32) = (1, 24);
 
-/// Builds a program of the package with the optimised library.
-pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Result<(), String> {
+/// Builds a program of the package with the optimised library. The inner `Err` says what is missing for that.
+pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Result<Result<(), String>, String> {
     if let Some(why) = missing(tree) {
-        return Err(why);
+        return Ok(Err(why));
+    }
+    if let Err(why) = process::run(go(tree, &["mod", "download"])) {
+        return Ok(Err(format!("its modules are out of reach: {why}")));
     }
     let mut build = go(tree, &["build", "-o"]);
     build.arg(program).arg(package);
     build.env("CGO_LDFLAGS", format!("-L{}", process::target_dir(tree).join("release").display()));
-    process::run(build)
+    process::run(build).map(Ok)
 }
 
 /// Why there is no Go, or none that will do.

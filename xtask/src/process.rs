@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::failures::Said;
 use crate::tree::Tree;
@@ -96,7 +96,7 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
     let mut said = Said::default();
     let mut lines = Lines::default();
     let chunks = chunks(reader);
-    let mut status = None;
+    let mut ended: Option<Instant> = None;
     loop {
         match chunks.recv_timeout(AFTERWARDS) {
             Ok(chunk) => lines.forward(&chunk, &mut std::io::stdout(), &mut |line: &str| {
@@ -104,9 +104,15 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
                 on_line(line);
             }),
             Err(RecvTimeoutError::Disconnected) => break,
-            // What it started and left running, as a database server, may hold the pipe open for ever.
-            Err(RecvTimeoutError::Timeout) if status.is_some() => break,
-            Err(RecvTimeoutError::Timeout) => status = child.try_wait().ok().flatten(),
+            // What it started and left running, as a database server, may hold the pipe open for ever,
+            Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match ended {
+            // or even go on writing to it.
+            Some(at) if at.elapsed() >= AFTERWARDS_MAX => break,
+            Some(_) => {}
+            None => ended = child.try_wait().ok().flatten().map(|_| Instant::now()),
         }
     }
     lines.end(&mut |line: &str| {
@@ -213,6 +219,8 @@ impl Lines {
 
 /// How long nothing may come of a program that has ended, before what it left running is not listened to any more.
 const AFTERWARDS: Duration = Duration::from_millis(300);
+/// How long it is listened to at most.
+const AFTERWARDS_MAX: Duration = Duration::from_secs(2);
 
 /// Beginnings of the variables by which `cargo run` describes the package that it runs.
 const OURS: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_NAME", "CARGO_CRATE_NAME"];
@@ -243,11 +251,21 @@ mod tests {
         let mut lines = Vec::new();
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo said; echo complained >&2; sleep 30 & exit 3"]);
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let outcome = run_reading(shell, |line| lines.push(line.to_owned()));
         assert!(outcome.is_err_and(|why| why.contains("3")));
         assert_eq!(lines, ["said", "complained"]);
         assert!(started.elapsed() < Duration::from_secs(20));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_it_leaves_running_is_not_waited_for_even_if_it_goes_on_printing() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "for at in $(seq 200); do echo $at; sleep 0.1; done & exit 0"]);
+        let started = Instant::now();
+        assert_eq!(run_reading(shell, |_| ()), Ok(()));
+        assert!(started.elapsed() < Duration::from_secs(10));
     }
 
     #[test]

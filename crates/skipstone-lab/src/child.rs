@@ -1,6 +1,6 @@
 //! A process of a run as its parent sees it: asked and answered in lines through its pipes, gone with its parent.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,24 +10,41 @@ use std::time::{Duration, Instant};
 pub struct Child {
     process: Process,
     input: Option<ChildStdin>,
+    end_max: Duration,
 }
 
-/// How long it has to end by itself.
-const END_MAX: Duration = Duration::from_secs(4);
+/// How long it has to end by itself, if nobody says.
+pub(crate) const END_MAX: Duration = Duration::from_secs(4);
 
 impl Child {
     /// Starts a command. `on_line` gets each line of its output, then `None`, in a thread of its own, until it breaks.
     pub fn start(
+        command: Command,
+        on_line: impl FnMut(Option<String>) -> ControlFlow<()> + Send + 'static,
+    ) -> std::io::Result<Child> {
+        Child::start_stranger(command, usize::MAX, on_line)
+    }
+
+    /// The same with a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
+    pub fn start_stranger(
         mut command: Command,
+        line_bytes_max: usize,
         mut on_line: impl FnMut(Option<String>) -> ControlFlow<()> + Send + 'static,
     ) -> std::io::Result<Child> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take().expect("its output is piped"));
         std::thread::spawn(move || {
-            let lines = BufReader::new(output).lines().map_while(Result::ok).map(Some);
+            let mut output = BufReader::new(output);
+            let lines = std::iter::from_fn(|| next_line(&mut output, line_bytes_max)).map(Some);
             let _ = lines.chain([None]).try_for_each(&mut on_line);
         });
-        Ok(Child { process, input })
+        Ok(Child { process, input, end_max: END_MAX })
+    }
+
+    /// The same, with so long to end by itself.
+    pub fn ending_within(mut self, end_max: Duration) -> Child {
+        self.end_max = end_max;
+        self
     }
 
     /// Its process.
@@ -48,10 +65,29 @@ impl Child {
     }
 }
 
+/// The next line without its end, at most a byte longer than `bytes_max`; none at the end, or of what is no text.
+fn next_line(from: &mut impl BufRead, bytes_max: usize) -> Option<String> {
+    let mut line = Vec::new();
+    from.take((bytes_max as u64).saturating_add(1)).read_until(b'\n', &mut line).ok()?;
+    if line.is_empty() {
+        return None;
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        line.pop_if(|last| *last == b'\r');
+    }
+    // A letter may have been cut.
+    if line.len() > bytes_max {
+        Some(String::from_utf8_lossy(&line).into_owned())
+    } else {
+        String::from_utf8(line).ok()
+    }
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
         self.input = None;
-        let end = Instant::now() + END_MAX;
+        let end = Instant::now() + self.end_max;
         while Instant::now() < end {
             match self.process.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(5)),
@@ -60,5 +96,32 @@ impl Drop for Child {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_where_they_become_too_long() {
+        let mut text = "one\r\n\n12345\n123456\n".as_bytes();
+        let lines: Vec<String> = std::iter::from_fn(|| next_line(&mut text, 5)).take(4).collect();
+        assert_eq!(lines, ["one", "", "12345", "123456"]);
+        assert_eq!(next_line(&mut "1234\u{e9}56".as_bytes(), 4).unwrap().chars().count(), 5);
+        assert_eq!(next_line(&mut &b"\xff\n"[..], 4), None);
+        assert_eq!(next_line(&mut &b"last"[..], usize::MAX).as_deref(), Some("last"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_ignores_the_end_of_its_input_is_killed_when_its_time_is_over() {
+        let mut sleep = Command::new("sleep");
+        sleep.arg("60");
+        let child = Child::start(sleep, |_| ControlFlow::Continue(())).unwrap();
+        let child = child.ending_within(Duration::from_millis(200));
+        let began = Instant::now();
+        drop(child);
+        assert!((Duration::from_millis(200)..END_MAX).contains(&began.elapsed()));
     }
 }

@@ -182,7 +182,8 @@ pub(crate) fn orders() -> mpsc::Receiver<Order> {
     orders
 }
 
-const ORPHAN_MAX: Duration = Duration::from_secs(3);
+/// How long a process outlives its parent at most.
+pub(super) const ORPHAN_MAX: Duration = Duration::from_secs(3);
 
 #[cfg(test)]
 mod tests {

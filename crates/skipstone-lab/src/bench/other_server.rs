@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::drivers;
-use super::messages::{ChildMessage, Order, ServerCounters, send};
+use super::messages::{ChildMessage, ORPHAN_MAX, Order, ServerCounters, send};
 use super::network;
 use super::server_command::ServerCommand;
 use super::setup::{Priority, Trial, TrialSetup};
 use super::system;
-use crate::child::Child;
+use crate::child::{Child, END_MAX};
 use crate::measure::process::Probe;
 use crate::workload::Workload;
 
@@ -23,6 +23,10 @@ use crate::workload::Workload;
 const START_MAX: Duration = Duration::from_secs(12);
 /// And for each answer, which it gives at its next tick.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
+/// How long it may take to end. Then it is killed: by this process, which has to be there still.
+const PROGRAM_END_MAX: Duration = Duration::from_secs(2);
+const _: () =
+    assert!(PROGRAM_END_MAX.as_millis() < ORPHAN_MAX.as_millis() && ORPHAN_MAX.as_millis() < END_MAX.as_millis());
 /// How often somebody looks whether it still runs.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -99,7 +103,8 @@ impl<'a> Program<'a> {
             _ => ControlFlow::Break(()),
         };
         let child = Child::start(command, on_line)
-            .map_err(|error| format!("the server {} cannot be started by sh: {error}", of.name))?;
+            .map_err(|error| format!("the server {} cannot be started by sh: {error}", of.name))?
+            .ending_within(PROGRAM_END_MAX);
         let (probe, apart) = (Probe::of(child.id()), setup.network == network::Network::Veth);
         Ok(Program { of, child, said, probe, apart })
     }

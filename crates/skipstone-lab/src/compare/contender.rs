@@ -124,6 +124,22 @@ impl Contender {
         Contender { transport: SimulatedTransport::External, mode: None, external }
     }
 
+    /// The same of all, each with a name that nobody else has.
+    pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Contender>, String> {
+        for (at, transport) in transports.iter().enumerate() {
+            let name = transport.name.as_str();
+            if SimulatedTransport::VARIANTS.iter().any(|own| own.name() == name) {
+                return Err(format!(
+                    "--external {name}: that is a transport of the tool; give the program another name"
+                ));
+            }
+            if transports[..at].iter().any(|other| other.name == name) {
+                return Err(format!("--external {name}: two programs have that name"));
+            }
+        }
+        Ok(transports.iter().cloned().map(Contender::external).collect())
+    }
+
     /// Its name in results, without the mode.
     pub(crate) fn name(&self) -> &'static str {
         self.external.map_or(self.transport.name(), |external| &external.name)
@@ -164,5 +180,16 @@ mod tests {
     fn a_wrong_name_is_answered_with_the_right_ones() {
         let error = "quin".parse::<SimulatedTransport>().unwrap_err();
         assert!(error.contains("did you mean quinn?") && error.contains("kcp-msg-fec"), "{error}");
+    }
+
+    #[test]
+    fn a_program_of_a_name_that_is_taken_is_refused() {
+        let all = |texts: &[&str]| {
+            let transports: Vec<ExternalTransport> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            Contender::all_external(&transports).map(|all| all.len())
+        };
+        assert_eq!(all(&["a=x", "b=x"]), Ok(2));
+        assert_eq!(all(&["a=x", "b=x", "a=y"]), Err("--external a: two programs have that name".into()));
+        assert!(all(&["kcp=x"]).is_err() && all(&["a=x", "external=x"]).is_err());
     }
 }

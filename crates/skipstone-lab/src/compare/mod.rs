@@ -188,8 +188,8 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     let usual = || SimulatedTransport::built_in().into_iter().filter(takes_part).collect();
     let transports = named.unwrap_or_else(usual);
     let modes = arguments.modes.clone().or(plan.modes.clone()).unwrap_or(MODES.to_vec());
-    let named = arguments.external.iter().cloned().map(Contender::external);
-    Ok(Contender::all(&transports, &modes).into_iter().chain(named).collect())
+    let external = Contender::all_external(&arguments.external)?;
+    Ok(Contender::all(&transports, &modes).into_iter().chain(external).collect())
 }
 
 /// How long a real run lasts if nobody says.

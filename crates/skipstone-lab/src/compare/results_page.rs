@@ -35,7 +35,10 @@ fn about(comparison: &Comparison) -> String {
 
 fn command(words: &[String]) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_@%+=:,./-".contains(letter);
-    let quoted = |word: &String| if word.chars().all(is_plain) { word.clone() } else { format!("'{word}'") };
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
@@ -117,5 +120,6 @@ mod tests {
     fn words_with_anything_unusual_are_quoted() {
         let words = ["skipstone", "compare", "--threshold", "kcp.p998<50ms"].map(str::to_owned);
         assert_eq!(command(&words), "skipstone compare --threshold 'kcp.p998<50ms'");
+        assert_eq!(command(&["it's".to_owned(), String::new()]), r"'it'\''s' ''");
     }
 }

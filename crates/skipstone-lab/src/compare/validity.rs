@@ -51,6 +51,12 @@ impl Validity {
         } else {
             ValidityLevel::Unsound
         };
+        let is_shown = rows.iter().any(|row| row.figures.delivered.is_some_and(|delivered| delivered > 0))
+            && rows.iter().any(|row| row.figures.link_lateness_p99.is_some());
+        if level == ValidityLevel::Sound && !is_shown {
+            let because = "nothing was measured of the machine";
+            return Validity { level: ValidityLevel::Doubtful, because: because.into() };
+        }
         let means = match level {
             ValidityLevel::Doubtful => ": percentiles bear it, maxima are the machine's, too",
             ValidityLevel::Unsound => ": the machine was measured; run it where nothing else runs",
@@ -86,5 +92,21 @@ mod tests {
         assert_eq!(level(0, 1.9), ValidityLevel::Doubtful);
         assert_eq!(level(101, 0.0), ValidityLevel::Unsound);
         assert_eq!(Validity::of(&[row(500, 9.0)], false).level, ValidityLevel::Exact);
+    }
+
+    #[test]
+    fn without_evidence_a_machine_is_not_sound() {
+        let row = |delivered, link_lateness_p99| CompareRow {
+            figures: CompareFigures { stalled: Some(0), delivered, link_lateness_p99, ..CompareFigures::default() },
+            ..CompareRow::default()
+        };
+        for rows in [vec![], vec![row(Some(0), Some(0.1))], vec![row(Some(9), None)], vec![row(None, None)]] {
+            let found = Validity::of(&rows, true);
+            let told = (found.level, found.because.as_str());
+            assert_eq!(told, (ValidityLevel::Doubtful, "nothing was measured of the machine"));
+        }
+        assert_eq!(Validity::of(&[row(Some(0), Some(9.0))], true).level, ValidityLevel::Unsound);
+        let one_is_enough = [row(Some(0), None), row(Some(9), Some(0.1))];
+        assert_eq!(Validity::of(&one_is_enough, true).level, ValidityLevel::Sound);
     }
 }

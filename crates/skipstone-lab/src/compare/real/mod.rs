@@ -15,13 +15,16 @@ pub(crate) mod process;
 mod run;
 mod skipstone_end;
 mod socket_end;
+mod talk;
 #[cfg(feature = "peers")]
 mod tcp_end;
 
 use std::sync::atomic::AtomicBool;
 
-use self::run::{Medium, RunError};
+use self::run::Medium;
+use self::talk::RunError;
 use super::condition::Condition;
+use super::delivery::Delivery;
 use super::jobs::Job;
 use super::row::CompareRow;
 
@@ -46,6 +49,9 @@ pub(super) fn run_all(
     mut on_begin: impl FnMut(&Job),
 ) -> Result<RealRows, String> {
     check(condition)?;
+    if jobs.iter().any(|job| job.contender.external.is_some()) {
+        check_external(condition)?;
+    }
     let (medium, over) = medium();
     let mut all = RealRows { over, ..RealRows::default() };
     for job in jobs {
@@ -77,6 +83,20 @@ fn check(condition: &Condition) -> Result<(), String> {
     Ok(())
 }
 
+/// What a plan may ask for that a program of its own is not told.
+fn check_external(condition: &Condition) -> Result<(), String> {
+    let what = if condition.delivery != Delivery::default() {
+        format!("delivery = \"{}\"", condition.delivery)
+    } else if condition.bulk.is_some() {
+        "bulk".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(format!(
+        "the plan has {what}, of which programs of --external are not told: take it out of the plan, or run without --external"
+    ))
+}
+
 #[cfg(target_os = "linux")]
 fn medium() -> (Medium, String) {
     match crate::netem::namespaces::check_rights() {
@@ -88,4 +108,30 @@ fn medium() -> (Medium, String) {
 #[cfg(not(target_os = "linux"))]
 fn medium() -> (Medium, String) {
     (Medium::Relay, "a relay over loopback: links between namespaces exist on Linux only".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::condition::Flags;
+    use super::super::plan::ComparePlan;
+    use super::*;
+
+    #[test]
+    fn a_plan_of_which_programs_are_not_told_is_refused_with_the_remedy() {
+        let checked = |more: &str| {
+            let text = format!(
+                "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n{more}\n[link]\nrtt = \"20ms\""
+            );
+            let plan = ComparePlan::parse("t", &text).unwrap();
+            check_external(&Condition::from(&plan, &Flags::default()).unwrap())
+        };
+        assert_eq!(checked(""), Ok(()));
+        for (more, named) in [
+            ("delivery = \"unreliable\"", "delivery = \"unreliable\""),
+            ("bulk = { bytes = 1000, every = \"1s\" }", "bulk"),
+        ] {
+            let error = checked(more).unwrap_err();
+            assert!(error.contains(named) && error.contains("without --external"), "{error}");
+        }
+    }
 }

@@ -3,12 +3,13 @@
 
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use super::external::{self, ExternalClient, Next};
 use super::messages::{EndMessage, EndReport, EndTask, OVER, RealWorkload, Role};
+use super::talk::{LINE_BYTES_MAX, LINES_MAX, RunError, Talk};
 use crate::child::Child;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, SimulatedTransport};
@@ -32,18 +33,9 @@ pub(super) enum Medium {
     Relay,
 }
 
-/// Why there is no row, or only an empty one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RunError {
-    Interrupted,
-    /// This contender failed; others may not.
-    Failed(String),
-}
-
 const START_MAX: Duration = Duration::from_secs(15);
 /// Beyond the connection, the updates and the patience: whoever takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A server that tells its counters does so at once.
 const OVER_MAX: Duration = Duration::from_secs(2);
 
@@ -119,7 +111,7 @@ impl Run<'_> {
 
     fn serve(&self, listen: &str, namespace: Option<String>) -> Result<(Talk, String), RunError> {
         let mut server = self.start(Role::Server { listen: listen.into() }, namespace)?;
-        match self.hear(&mut server, None, START_MAX)? {
+        match server.hear(None, START_MAX, self.stop)? {
             EndMessage::Listening { address } => Ok((server, address)),
             other => Err(RunError::Failed(format!("the server's process said {other:?} at its beginning"))),
         }
@@ -132,9 +124,10 @@ impl Run<'_> {
         let mut client = self.start(Role::Client { connect: address.into() }, namespace)?;
         let (whole, mut before) = (self.whole(), None);
         loop {
-            match self.hear(&mut client, Some(&mut server), whole)? {
+            match client.hear(Some(&mut server), whole, self.stop)? {
                 EndMessage::Connected { .. } => before = cpu(&server),
                 EndMessage::Done(report) => {
+                    server.check()?;
                     let server_cpu = before.zip(cpu(&server)).map(|(before, after)| after.since(before));
                     let told = self.conclude(&mut server);
                     return Ok(Findings { telemetry: report.telemetry.with(told), report: *report, server_cpu });
@@ -161,9 +154,9 @@ impl Run<'_> {
         let mut client = self.start(Role::Client { connect: address.into() }, namespace)?;
         let mut findings = ExternalClient::new(self.condition);
         let (end, mut before) = (Instant::now() + self.whole(), None);
+        let late = format!("is not done after {:?}", self.whole());
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let line = self.line(&mut client, Some(&mut server), left)?;
+            let line = client.line(Some(&mut server), end, &late, self.stop)?;
             let next =
                 findings.take(&line).map_err(|wrong| RunError::Failed(format!("the client's process {wrong}")))?;
             let client_and_server = || (cpu(&client), cpu(&server));
@@ -172,11 +165,12 @@ impl Run<'_> {
                 continue;
             };
             let after = client_and_server();
+            server.check()?;
             let before = before.unwrap_or_default();
             let share = |before: Option<Cost>, after: Option<Cost>| Some(after?.since(before?));
             let report = findings.report((refused, corrupted, resent), &watch.stop(), epoch);
             return Ok(Findings {
-                telemetry: Telemetry::default(),
+                telemetry: report.telemetry,
                 report: EndReport { cpu_percent: share(before.0, after.0), ..report },
                 server_cpu: share(before.1, after.1),
             });
@@ -219,53 +213,23 @@ impl Run<'_> {
             None => self.own(role, namespace).map_err(failed)?,
         };
         command.stderr(Stdio::inherit());
-        let (send, lines) = channel();
+        let (send, lines) = sync_channel(LINES_MAX);
         let on_line = move |line| match send.send(line) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
-        // Our own ends take their priority themselves.
-        let child = match self.contender.external {
-            Some(_) => punctually(|| Child::start(command, on_line)),
-            None => Child::start(command, on_line),
+        // Our own ends say all their latencies in one line. They take their priority themselves.
+        let (child, line_bytes_max) = match self.contender.external {
+            Some(_) => (punctually(|| Child::start_stranger(command, LINE_BYTES_MAX, on_line)), LINE_BYTES_MAX),
+            None => (Child::start(command, on_line), usize::MAX),
         };
-        Ok(Talk { who, child: child.map_err(failed)?, lines })
-    }
-
-    /// The next message of a process, while another one has to stay alive.
-    fn hear(&self, talk: &mut Talk, other: Option<&mut Talk>, within: Duration) -> Result<EndMessage, RunError> {
-        let line = self.line(talk, other, within)?;
-        message(talk.who, &line)
-    }
-
-    fn line(&self, talk: &mut Talk, mut other: Option<&mut Talk>, within: Duration) -> Result<String, RunError> {
-        let end = Instant::now() + within;
-        let who = talk.who;
-        loop {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted);
-            }
-            match talk.lines.recv_timeout(LOOK_EVERY) {
-                Ok(Some(line)) => return Ok(line),
-                Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                    let how = talk.child.ended().unwrap_or_else(|| "it says nothing more".into());
-                    return Err(RunError::Failed(format!("the {who}'s process ended ({how})")));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if let Some(other) = other.as_deref_mut() {
-                other.check()?;
-            }
-            if Instant::now() >= end {
-                return Err(RunError::Failed(format!("the {who}'s process hangs: nothing for {within:?}")));
-            }
-        }
+        Ok(Talk { who, lines, child: child.map_err(failed)?, line_bytes_max })
     }
 
     /// A server's own counters; none, if it does not tell.
     fn conclude(&self, server: &mut Talk) -> Telemetry {
         server.child.send(OVER);
-        match self.hear(server, None, OVER_MAX) {
+        match server.hear(None, OVER_MAX, self.stop) {
             Ok(EndMessage::Served { telemetry }) => telemetry,
             _ => Telemetry::default(),
         }
@@ -357,35 +321,5 @@ fn lost_packets(snapshot: &Snapshot, first_due_us: Option<u64>) -> Vec<LostPacke
     snapshot.lost_packets.iter().filter_map(of).collect()
 }
 
-/// A process and what it says.
-struct Talk {
-    who: &'static str,
-    child: Child,
-    lines: Receiver<Option<String>>,
-}
-
-impl Talk {
-    /// It is expected to be silent, and alive.
-    fn check(&mut self) -> Result<(), RunError> {
-        match self.lines.try_recv() {
-            Ok(Some(line)) => message(self.who, &line).map(drop),
-            Ok(None) => {
-                let how = self.child.ended().unwrap_or_else(|| "it says nothing more".into());
-                Err(RunError::Failed(format!("the {}'s process ended in the middle ({how})", self.who)))
-            }
-            Err(_) => Ok(()),
-        }
-    }
-}
-
-/// A line as a message; a failure as an error.
-fn message(who: &str, line: &str) -> Result<EndMessage, RunError> {
-    match serde_json::from_str(line) {
-        Ok(EndMessage::Failed { reason }) => Err(RunError::Failed(format!("the {who}'s process: {reason}"))),
-        Ok(message) => Ok(message),
-        Err(_) => {
-            let begin: String = line.chars().take(200).collect();
-            Err(RunError::Failed(format!("the {who}'s process said \"{begin}\"")))
-        }
-    }
-}
+#[cfg(all(test, unix))]
+mod tests;

@@ -17,7 +17,6 @@ pub(super) struct RunFile {
 /// What is compared.
 #[derive(Debug, Deserialize)]
 pub(super) struct StoredRun {
-    pub(super) clock: String,
     pub(super) plan: Value,
     pub(super) results: Vec<StoredRow>,
 }
@@ -34,6 +33,9 @@ pub(super) struct StoredRow {
     pub(super) max: Option<f64>,
     pub(super) bytes_per_payload: Option<f64>,
     pub(super) server_cpu: Option<f64>,
+    pub(super) delivered: Option<f64>,
+    pub(super) lost: Option<f64>,
+    pub(super) refused: Option<f64>,
     pub(super) series: RunSeries,
 }
 
@@ -52,6 +54,11 @@ impl RunFile {
 }
 
 impl StoredRow {
+    /// Whether any update came back.
+    pub(super) fn has_delivered(&self) -> bool {
+        self.delivered.is_some_and(|delivered| delivered > 0.0)
+    }
+
     /// Who it is, for people.
     pub(super) fn name(&self) -> String {
         let mode = self.mode.as_ref().map_or(String::new(), |mode| format!(" {mode}"));

@@ -411,7 +411,7 @@
     let end = () => {};
     const show = () => {
       end();
-      const all = names.map((name) => rowsOf(name, condition)[0]);
+      const all = names.map((name) => rowsOf(name, condition).find((row) => row.seed === result.seeds[0]));
       const step = Math.max(...all.map((row) => row?.series.block_s ?? 0));
       const count = Math.max(...all.map((row) => row?.series.blocks.length ?? 0));
       const curves = all.map((row) =>
