@@ -32,7 +32,7 @@ pub(crate) fn sites<'p>(
         return Err(format!("there is no target '{}'; there are {}", name.escape_debug(), all.join(", ")));
     }
     let is_meant = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
-    let site = |plan: &'p TargetPlan| Site { remote: Remote { plan, practice } };
+    let site = |plan: &'p TargetPlan| Site { remote: Remote { plan, practice, program: "ssh" } };
     Ok(plan.targets.iter().filter(|(name, _)| is_meant(name)).map(|(name, plan)| (name.as_str(), site(plan))).collect())
 }
 
