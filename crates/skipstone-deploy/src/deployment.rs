@@ -49,11 +49,25 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     let done = moves.and_then(|moves| turn(plan, release, &moves).map(|()| moves));
     source.tidy();
     for one in done? {
-        for line in one.site.prune(&one.before)?.lines() {
+        // The release is current and well: old ones that stay are no reason to fail.
+        let deleted = one.site.prune(&one.before);
+        tell(one.name, "old releases are not deleted", deleted.as_ref());
+        for line in deleted.unwrap_or_default().lines() {
             output::say(format_args!("  {}: {line}", one.name));
         }
     }
     Ok(())
+}
+
+/// Marks, log lines and deletions that fail are told: they neither condemn a release nor stop the way back.
+fn tell<T>(name: &str, what: &str, done: Result<T, &String>) {
+    if let Err(error) = done {
+        output::complain(format_args!("skipstone deploy: {name}: {what}: {error}"));
+    }
+}
+
+fn note(one: &Move<'_>, line: &str) {
+    tell(one.name, "no line in the log", one.site.note(line).as_ref());
 }
 
 fn upload<'p>(plan: &'p Plan, source: &Source, sites: Vec<(&'p str, Site<'p>)>) -> Result<Vec<Move<'p>>, String> {
@@ -77,13 +91,13 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
     for (count, one) in (1..).zip(moves) {
         if let Err(why) = turn_one(plan, release, one) {
             let mut text = format!("{}: release {release} is {why}", one.name);
-            one.site.mark_failed(release)?;
             for back in moves[..count].iter().rev() {
                 text += &match go_back(plan, release, back) {
                     Ok(what) => format!("\n  {}: {what}", back.name),
                     Err(error) => format!("\n  {}: the way back failed, too: {error}", back.name),
                 };
             }
+            tell(one.name, "not marked as failed", one.site.mark_failed(release).as_ref());
             return Err(text);
         }
         output::say(format_args!("  {}: {release} is current, and well", one.name));
@@ -97,20 +111,23 @@ fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), String> {
     if one.site.remote.practice == Practice::Real {
         health::wait(&one.site, release)?;
     }
-    one.site.note(&format!("{release} is current; before it {}", or_none(&one.before)))
+    note(one, &format!("{release} is current; before it {}", or_none(&one.before)));
+    Ok(())
 }
 
 fn go_back(plan: &Plan, release: &str, one: &Move<'_>) -> Result<String, String> {
     one.site.switch(&one.before)?;
-    one.site.note(&format!("{release} did not get well; back to {}", or_none(&one.before)))?;
+    let line = format!("{release} did not get well; back to {}", or_none(&one.before));
     if one.before.is_empty() {
+        note(one, &line);
         return Ok("there was no release before; nothing is current".into());
     }
     // A server that refused the new release still runs, and its players need not leave.
-    if one.site.runs_from(&one.before)? != Some(true) {
+    if one.site.runs_from(&one.before) != Ok(Some(true)) {
         one.site.restart(&plan.name)?;
         health::wait(&one.site, &one.before).map_err(|error| format!("{} is {error}", one.before))?;
     }
+    note(one, &line);
     Ok(format!("{} is current again, and well", one.before))
 }
 
@@ -157,4 +174,65 @@ pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result
 
 fn or_none(release: &str) -> &str {
     if release.is_empty() { "none" } else { release }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    const PLAN: &str = r#"
+name = "game"
+[build.server]
+command = "true"
+artifacts = ["game"]
+[target.here]
+host = "here"
+directory = "DIRECTORY"
+restart = "true"
+health = { command = "grep -q well current/state", timeout = "1ms", settle = "1ms" }
+"#;
+
+    /// A directory with a current release "1", "2" that is well and "3" that is not, and an ssh that runs everything here.
+    fn place() -> (tempfile::TempDir, Plan, String) {
+        let place = tempfile::Builder::new().prefix("site-").tempdir().expect("a folder");
+        let at = place.path();
+        for (release, state) in [("1", "well"), ("2", "well"), ("3", "sick")] {
+            let folder = at.join("site/releases").join(release);
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join("state"), state).expect("written");
+            fs::write(folder.join(".skipstone-release"), "a commit\n").expect("written");
+        }
+        symlink("releases/1", at.join("site/current")).expect("made");
+        let ssh = at.join("ssh");
+        fs::write(&ssh, "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n").expect("written");
+        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).expect("ours");
+        let directory = at.join("site").display().to_string();
+        let plan = Plan::parse(&PLAN.replace("DIRECTORY", &directory)).expect("a plan");
+        (place, plan, ssh.display().to_string())
+    }
+
+    fn move_to<'p>(plan: &'p Plan, program: &'p str) -> Move<'p> {
+        let remote = Remote { plan: &plan.targets["here"], practice: Practice::Real, program };
+        Move { name: "here", site: Site { remote }, before: "1".into(), _lock: SiteLock::none() }
+    }
+
+    fn current(place: &Path) -> String {
+        fs::read_link(place.join("site/current")).expect("a link").display().to_string()
+    }
+
+    #[test]
+    fn a_log_and_a_mark_that_cannot_be_written_neither_condemn_a_release_nor_stop_the_way_back() {
+        let (place, plan, ssh) = place();
+        fs::create_dir_all(place.path().join("site/deploy.log")).expect("a folder");
+        fs::create_dir_all(place.path().join("site/releases/3/.skipstone-failed")).expect("a folder");
+        let one = [move_to(&plan, &ssh)];
+        let error = turn(&plan, "3", &one).expect_err("it is sick");
+        assert!(error.contains("1 is current again, and well"), "{error}");
+        assert_eq!(current(place.path()), "releases/1");
+        turn(&plan, "2", &one).expect("it is well");
+        assert_eq!(current(place.path()), "releases/2");
+    }
 }

@@ -123,6 +123,13 @@ pub(crate) struct Site<'p> {
 #[derive(Debug)]
 pub(crate) struct SiteLock(Option<Child>);
 
+impl SiteLock {
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        SiteLock(None)
+    }
+}
+
 impl Drop for SiteLock {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
