@@ -216,7 +216,7 @@ mod tests {
             ("name = \"game\"", "name = \"my game\"", "name 'my game'"),
             ("[target.eu", "[target.\"..\"", "target '..'"),
             ("/srv/game\"", "/srv/../etc\"", "directory '/srv/../etc'"),
-            ("deploy@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
+            ("root@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
             ("target/release/game\"", "../game\"", "artifact '../game'"),
             ("keep = 5", "keep = 1", "at least 2"),
             ("keep = 5", "kept = 5", "unknown field"),

@@ -258,7 +258,10 @@ impl Site<'_> {
             self.remote.script(UNIT, &[service, &text, crate::unit::MARK])?;
         }
         match (&plan.service, &plan.restart) {
-            (Some(service), _) => self.remote.script(r#"systemctl reload-or-restart "$1""#, &[service])?,
+            (Some(service), _) => self.remote.script(
+                "systemctl reset-failed \"$1\" 2>/dev/null || :\nsystemctl reload-or-restart \"$1\"",
+                &[service],
+            )?,
             (None, Some(command)) => self.run(r#"cd "$1" && sh -c "$2""#, &[command])?,
             (None, None) => String::new(),
         };
