@@ -207,11 +207,23 @@ health = { command = "grep -q well current/state", timeout = "1ms", settle = "1m
         }
         symlink("releases/1", at.join("site/current")).expect("made");
         let ssh = at.join("ssh");
-        fs::write(&ssh, "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n").expect("written");
-        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).expect("ours");
+        program(&ssh, "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
         let directory = at.join("site").display().to_string();
         let plan = Plan::parse(&PLAN.replace("DIRECTORY", &directory)).expect("a plan");
         (place, plan, ssh.display().to_string())
+    }
+
+    /// By another process: a file that is open for writing in a child of ours cannot be run.
+    fn copy(from: &Path, to: &Path) {
+        assert!(std::process::Command::new("cp").arg(from).arg(to).status().expect("it starts").success());
+    }
+
+    fn program(file: &Path, text: &str) {
+        let draft = file.with_extension("draft");
+        fs::write(&draft, text).expect("written");
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).expect("ours");
+        let _ = fs::remove_file(file);
+        copy(&draft, file);
     }
 
     fn move_to<'p>(plan: &'p Plan, program: &'p str) -> Move<'p> {
@@ -221,6 +233,28 @@ health = { command = "grep -q well current/state", timeout = "1ms", settle = "1m
 
     fn current(place: &Path) -> String {
         fs::read_link(place.join("site/current")).expect("a link").display().to_string()
+    }
+
+    #[test]
+    fn the_process_before_does_not_answer_for_the_release_after_it() {
+        let (place, mut plan, ssh) = place();
+        let site = place.path().join("site");
+        let sleep = site.join("releases/1/sleep");
+        copy(Path::new("/bin/sleep"), &sleep);
+        let mut server = std::process::Command::new(&sleep).arg("60").spawn().expect("it starts");
+        let target = plan.targets.get_mut("here").expect("it has one");
+        // A systemctl before the real one in PATH.
+        let ask = format!("#!/bin/sh\n[ \"$*\" = 'show -p MainPID --value game.service' ] && echo {}\n", server.id());
+        program(&place.path().join("systemctl"), &ask);
+        let path =
+            format!("#!/bin/sh\nPATH={}:$PATH\nfor last; do :; done\nexec sh -c \"$last\"\n", place.path().display());
+        program(Path::new(&ssh), &path);
+        (target.service, target.restart) = (Some("game.service".into()), None);
+        let one = move_to(&plan, &ssh);
+        let (first, second) = (one.site.runs_from("1"), one.site.runs_from("2"));
+        let _ = server.kill();
+        let _ = server.wait();
+        assert_eq!((first, second, one.site.runs_from("1")), (Ok(Some(true)), Ok(Some(false)), Ok(Some(false))));
     }
 
     #[test]
