@@ -32,7 +32,7 @@ pub(crate) fn sites<'p>(
         return Err(format!("there is no target '{}'; there are {}", name.escape_debug(), all.join(", ")));
     }
     let is_meant = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
-    let site = |plan: &'p TargetPlan| Site { remote: Remote { plan, practice } };
+    let site = |plan: &'p TargetPlan| Site { remote: Remote { plan, practice, program: "ssh" } };
     Ok(plan.targets.iter().filter(|(name, _)| is_meant(name)).map(|(name, plan)| (name.as_str(), site(plan))).collect())
 }
 
@@ -49,11 +49,25 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     let done = moves.and_then(|moves| turn(plan, release, &moves).map(|()| moves));
     source.tidy();
     for one in done? {
-        for line in one.site.prune(&one.before)?.lines() {
+        // The release is current and well: old ones that stay are no reason to fail.
+        let deleted = one.site.prune(&one.before);
+        tell(one.name, "old releases are not deleted", deleted.as_ref());
+        for line in deleted.unwrap_or_default().lines() {
             output::say(format_args!("  {}: {line}", one.name));
         }
     }
     Ok(())
+}
+
+/// Marks, log lines and deletions that fail are told: they neither condemn a release nor stop the way back.
+fn tell<T>(name: &str, what: &str, done: Result<T, &String>) {
+    if let Err(error) = done {
+        output::complain(format_args!("skipstone deploy: {name}: {what}: {error}"));
+    }
+}
+
+fn note(one: &Move<'_>, line: &str) {
+    tell(one.name, "no line in the log", one.site.note(line).as_ref());
 }
 
 fn upload<'p>(plan: &'p Plan, source: &Source, sites: Vec<(&'p str, Site<'p>)>) -> Result<Vec<Move<'p>>, String> {
@@ -77,13 +91,13 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
     for (count, one) in (1..).zip(moves) {
         if let Err(why) = turn_one(plan, release, one) {
             let mut text = format!("{}: release {release} is {why}", one.name);
-            one.site.mark_failed(release)?;
             for back in moves[..count].iter().rev() {
                 text += &match go_back(plan, release, back) {
                     Ok(what) => format!("\n  {}: {what}", back.name),
                     Err(error) => format!("\n  {}: the way back failed, too: {error}", back.name),
                 };
             }
+            tell(one.name, "not marked as failed", one.site.mark_failed(release).as_ref());
             return Err(text);
         }
         output::say(format_args!("  {}: {release} is current, and well", one.name));
@@ -97,20 +111,23 @@ fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), String> {
     if one.site.remote.practice == Practice::Real {
         health::wait(&one.site, release)?;
     }
-    one.site.note(&format!("{release} is current; before it {}", or_none(&one.before)))
+    note(one, &format!("{release} is current; before it {}", or_none(&one.before)));
+    Ok(())
 }
 
 fn go_back(plan: &Plan, release: &str, one: &Move<'_>) -> Result<String, String> {
     one.site.switch(&one.before)?;
-    one.site.note(&format!("{release} did not get well; back to {}", or_none(&one.before)))?;
+    let line = format!("{release} did not get well; back to {}", or_none(&one.before));
     if one.before.is_empty() {
+        note(one, &line);
         return Ok("there was no release before; nothing is current".into());
     }
     // A server that refused the new release still runs, and its players need not leave.
-    if one.site.runs_from(&one.before)? != Some(true) {
+    if one.site.runs_from(&one.before) != Ok(Some(true)) {
         one.site.restart(&plan.name)?;
         health::wait(&one.site, &one.before).map_err(|error| format!("{} is {error}", one.before))?;
     }
+    note(one, &line);
     Ok(format!("{} is current again, and well", one.before))
 }
 
@@ -157,4 +174,99 @@ pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result
 
 fn or_none(release: &str) -> &str {
     if release.is_empty() { "none" } else { release }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    const PLAN: &str = r#"
+name = "game"
+[build.server]
+command = "true"
+artifacts = ["game"]
+[target.here]
+host = "here"
+directory = "DIRECTORY"
+restart = "true"
+health = { command = "grep -q well current/state", timeout = "1ms", settle = "1ms" }
+"#;
+
+    /// A directory with a current release "1", "2" that is well and "3" that is not, and an ssh that runs everything here.
+    fn place() -> (tempfile::TempDir, Plan, String) {
+        let place = tempfile::Builder::new().prefix("site-").tempdir().expect("a folder");
+        let at = place.path();
+        for (release, state) in [("1", "well"), ("2", "well"), ("3", "sick")] {
+            let folder = at.join("site/releases").join(release);
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join("state"), state).expect("written");
+            fs::write(folder.join(".skipstone-release"), "a commit\n").expect("written");
+        }
+        symlink("releases/1", at.join("site/current")).expect("made");
+        let ssh = at.join("ssh");
+        program(&ssh, "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
+        let directory = at.join("site").display().to_string();
+        let plan = Plan::parse(&PLAN.replace("DIRECTORY", &directory)).expect("a plan");
+        (place, plan, ssh.display().to_string())
+    }
+
+    /// By another process: a file that is open for writing in a child of ours cannot be run.
+    fn copy(from: &Path, to: &Path) {
+        assert!(std::process::Command::new("cp").arg(from).arg(to).status().expect("it starts").success());
+    }
+
+    fn program(file: &Path, text: &str) {
+        let draft = file.with_extension("draft");
+        fs::write(&draft, text).expect("written");
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).expect("ours");
+        let _ = fs::remove_file(file);
+        copy(&draft, file);
+    }
+
+    fn move_to<'p>(plan: &'p Plan, program: &'p str) -> Move<'p> {
+        let remote = Remote { plan: &plan.targets["here"], practice: Practice::Real, program };
+        Move { name: "here", site: Site { remote }, before: "1".into(), _lock: SiteLock::none() }
+    }
+
+    fn current(place: &Path) -> String {
+        fs::read_link(place.join("site/current")).expect("a link").display().to_string()
+    }
+
+    #[test]
+    fn the_process_before_does_not_answer_for_the_release_after_it() {
+        let (place, mut plan, ssh) = place();
+        let site = place.path().join("site");
+        let sleep = site.join("releases/1/sleep");
+        copy(Path::new("/bin/sleep"), &sleep);
+        let mut server = std::process::Command::new(&sleep).arg("60").spawn().expect("it starts");
+        let target = plan.targets.get_mut("here").expect("it has one");
+        // A systemctl before the real one in PATH.
+        let ask = format!("#!/bin/sh\n[ \"$*\" = 'show -p MainPID --value game.service' ] && echo {}\n", server.id());
+        program(&place.path().join("systemctl"), &ask);
+        let path =
+            format!("#!/bin/sh\nPATH={}:$PATH\nfor last; do :; done\nexec sh -c \"$last\"\n", place.path().display());
+        program(Path::new(&ssh), &path);
+        (target.service, target.restart) = (Some("game.service".into()), None);
+        let one = move_to(&plan, &ssh);
+        let (first, second) = (one.site.runs_from("1"), one.site.runs_from("2"));
+        let _ = server.kill();
+        let _ = server.wait();
+        assert_eq!((first, second, one.site.runs_from("1")), (Ok(Some(true)), Ok(Some(false)), Ok(Some(false))));
+    }
+
+    #[test]
+    fn a_log_and_a_mark_that_cannot_be_written_neither_condemn_a_release_nor_stop_the_way_back() {
+        let (place, plan, ssh) = place();
+        fs::create_dir_all(place.path().join("site/deploy.log")).expect("a folder");
+        fs::create_dir_all(place.path().join("site/releases/3/.skipstone-failed")).expect("a folder");
+        let one = [move_to(&plan, &ssh)];
+        let error = turn(&plan, "3", &one).expect_err("it is sick");
+        assert!(error.contains("1 is current again, and well"), "{error}");
+        assert_eq!(current(place.path()), "releases/1");
+        turn(&plan, "2", &one).expect("it is well");
+        assert_eq!(current(place.path()), "releases/2");
+    }
 }

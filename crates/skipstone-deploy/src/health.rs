@@ -4,6 +4,8 @@ use crate::site::Site;
 use skipstone_lab::clean;
 use std::time::{Duration, Instant};
 
+/// The least time for one look: ssh has to connect first.
+const LOOK_MIN: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Waits until the release is well, and still is after a while. The error says what was wrong at the last look.
@@ -29,12 +31,13 @@ pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
 /// One look.
 pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
     let (remote, health) = (&site.remote, &site.remote.plan.health);
+    let limit = health.timeout()?.max(LOOK_MIN);
     if site.runs_from(release)? == Some(false) {
         return Err("the server does not run from this release".into());
     }
     if let Some((address, path)) = health.url_parts()? {
         let question = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-        let answer = remote.converse(address, &question)?;
+        let answer = remote.converse(address, &question, limit)?;
         let first = answer.lines().next().unwrap_or_default();
         if first.split(' ').nth(1) != Some("200") {
             let said = if first.is_empty() { "nothing".into() } else { clean::line(first) };
@@ -42,13 +45,13 @@ pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
         }
     }
     if let Some(address) = &health.console {
-        let answer = remote.converse(address, "stats\r\nquit\r\n")?;
+        let answer = remote.converse(address, "stats\r\nquit\r\n", limit)?;
         if !answer.contains("clients ") {
             return Err(format!("the console at {address} does not answer"));
         }
     }
     if let Some(command) = &health.command {
-        remote.script(r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
+        remote.script_within(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
     }
     Ok(())
 }

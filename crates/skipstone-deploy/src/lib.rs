@@ -2,9 +2,10 @@
 //! switch in one step, a look whether it is well, and the way back.
 //!
 //! ```text
-//! tool > deployment > { builds health } > { site stage } > { remote unit } > plan > names
+//! tool > deployment > { builds health } > { site stage } > { remote unit } > { bounded plan } > names
 //! ```
 
+mod bounded;
 mod builds;
 mod deployment;
 mod health;

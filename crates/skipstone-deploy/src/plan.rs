@@ -53,7 +53,7 @@ pub(crate) struct TargetPlan {
     pub(crate) unit: Option<UnitPlan>,
     /// A command in place of the service, in the target's directory.
     pub(crate) restart: Option<String>,
-    /// A file that holds the server's process id: the server must run from the new release.
+    /// A file that holds the server's process id, in place of asking systemd: the server must run from the new release.
     pub(crate) pid_file: Option<String>,
     #[serde(default)]
     pub(crate) health: HealthPlan,
@@ -191,6 +191,18 @@ impl TargetPlan {
         self.health.timeout()?;
         self.health.settle()?;
         self.health.url_parts()?;
+        let asks = &self.health;
+        if asks.url.is_none() && asks.console.is_none() && asks.command.is_none() {
+            return Err(
+                "`health` has neither `url` nor `console` nor `command`: nothing would tell a sick release".into()
+            );
+        }
+        if self.restart.is_some() && self.pid_file.is_none() && asks.command.is_none() {
+            return Err(
+                "`restart` needs `pid_file` or `health.command`: the server before would answer for a new one that did not start"
+                    .into(),
+            );
+        }
         self.health.console.iter().try_for_each(|address| check_address("health.console", address))
     }
 
@@ -216,18 +228,23 @@ mod tests {
             ("name = \"game\"", "name = \"my game\"", "name 'my game'"),
             ("[target.eu", "[target.\"..\"", "target '..'"),
             ("/srv/game\"", "/srv/../etc\"", "directory '/srv/../etc'"),
-            ("deploy@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
+            ("root@eu1.example.org", "-oProxyCommand=x", "host '-oProxyCommand=x'"),
             ("target/release/game\"", "../game\"", "artifact '../game'"),
             ("keep = 5", "keep = 1", "at least 2"),
             ("keep = 5", "kept = 5", "unknown field"),
             ("service = \"game.service\"", "", "either `service`"),
             ("http://127.0.0.1:7777/healthz", "https://x/", "health.url"),
             ("20s", "soon", "health.timeout"),
+            ("url = \"http://127.0.0.1:7777/healthz\"", "", "neither `url`"),
         ] {
             let text = example.replace(from, to);
             assert_ne!(text, example, "{from} stands in the example");
             let error = Plan::parse(&text).expect_err(expected);
             assert!(error.contains(expected), "{error}");
         }
+        let unit = example.find("# Written to").expect("its place")..example.find("# Asked from").expect("its place");
+        let text =
+            example.replace("service = \"game.service\"", "restart = \"pkill -HUP game\"").replace(&example[unit], "");
+        assert!(Plan::parse(&text).expect_err("nobody knows the process").contains("needs `pid_file`"));
     }
 }

@@ -1,11 +1,15 @@
 //! Commands on a target by ssh. Scripts and words are quoted for the remote shell each by itself; nothing is put together from
 //! text that somebody else wrote.
 
+use crate::bounded::{self, Unfinished};
 use crate::plan::TargetPlan;
 use skipstone_lab::clean;
 use skipstone_lab::report::output;
-use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// How long one step on a target may take, such as a restart or the comparison of checksums.
+const STEP_MAX: Duration = Duration::from_secs(300);
 
 /// Whether commands run, or are only shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub(crate) enum Practice {
 pub(crate) struct Remote<'p> {
     pub(crate) plan: &'p TargetPlan,
     pub(crate) practice: Practice,
+    /// `ssh`, but for tests.
+    pub(crate) program: &'p str,
 }
 
 /// How a remote command failed.
@@ -43,19 +49,24 @@ impl Remote<'_> {
     }
 
     fn ssh(&self) -> Command {
-        let mut ssh = Command::new("ssh");
+        let mut ssh = Command::new(self.program);
         ssh.args(self.options());
         ssh
     }
 
     /// Runs a script of `sh` with these words as $1, $2 and so on; returns what it said.
     pub(crate) fn script(&self, script: &str, words: &[&str]) -> Result<String, RemoteFailure> {
+        self.script_within(STEP_MAX, script, words)
+    }
+
+    /// The same with a limit of its own.
+    pub(crate) fn script_within(&self, limit: Duration, script: &str, words: &[&str]) -> Result<String, RemoteFailure> {
         let mut ssh = self.command(script, words);
         if self.practice == Practice::Dry {
             show(&ssh);
             return Ok(String::new());
         }
-        let done = ssh.stdin(Stdio::null()).output().map_err(|error| no_program("ssh", &error))?;
+        let done = self.finish(&mut ssh, "", limit)?;
         if done.status.success() {
             return Ok(clean::page(&String::from_utf8_lossy(&done.stdout)).trim_end().to_owned());
         }
@@ -78,25 +89,29 @@ impl Remote<'_> {
 
     /// A TCP connection that begins on the target, for whom only its own addresses answer: what is said to `address`, and
     /// the first bytes of the answer.
-    pub(crate) fn converse(&self, address: &str, question: &str) -> Result<String, RemoteFailure> {
+    pub(crate) fn converse(&self, address: &str, question: &str, limit: Duration) -> Result<String, RemoteFailure> {
         let mut ssh = self.ssh();
         ssh.args(["-W", address, "--"]).arg(&self.plan.host);
         if self.practice == Practice::Dry {
             show(&ssh);
             return Ok(String::new());
         }
-        ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = ssh.spawn().map_err(|error| no_program("ssh", &error))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // A connection that is refused closes the pipe: the answer is empty then.
-            let _ = stdin.write_all(question.as_bytes());
-        }
-        let done = child.wait_with_output().map_err(|error| no_program("ssh", &error))?;
+        let done = self.finish(&mut ssh, question, limit)?;
         let answer = String::from_utf8_lossy(&done.stdout).into_owned();
         if answer.is_empty() && !done.status.success() {
             return Err(self.failure(done.status.code(), &String::from_utf8_lossy(&done.stderr)));
         }
         Ok(answer)
+    }
+
+    fn finish(&self, ssh: &mut Command, input: &str, limit: Duration) -> Result<Output, RemoteFailure> {
+        bounded::output(ssh, input.as_bytes(), limit).map_err(|error| match error {
+            Unfinished::Broken(error) => no_program("ssh", &error),
+            Unfinished::TooLong => {
+                let sentence = format!("{}: no end within the limit of {limit:?}", self.plan.host);
+                RemoteFailure { code: None, sentence }
+            }
+        })
     }
 
     /// A sentence for what ssh or the command said.

@@ -104,6 +104,20 @@ printf '%s' "$2" > "$file.new" && mv "$file.new" "$file"
 systemctl daemon-reload && systemctl enable --quiet "$1"
 "#;
 
+/// From which release the server runs, by a file with its process id, or by systemd. A process of systemd whose program lies
+/// elsewhere is an interpreter, which says nothing.
+const RUNS_FROM: &str = r#"
+case $3 in file) pid=$(cat "$4" || true);; *) pid=$(systemctl show -p MainPID --value "$4");; esac
+[ "${pid:-0}" != 0 ] && [ -d "/proc/$pid" ] || { echo no; exit 0; }
+root=$(cd "$1" && pwd -P)
+exe=$(readlink "/proc/$pid/exe" || sudo -n readlink "/proc/$pid/exe" || true)
+[ -n "$exe" ] || { echo "which program process $pid runs may be read only by its user and root: let the ssh user be one of both" >&2; exit 77; }
+case $exe in
+  "$root/releases/$2/"*) echo yes;;
+  "$root/"*) echo no;;
+  *) [ "$3" = service ] && echo unknown || echo no;;
+esac"#;
+
 /// A release on a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Release {
@@ -122,6 +136,13 @@ pub(crate) struct Site<'p> {
 /// The right to change a directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct SiteLock(Option<Child>);
+
+impl SiteLock {
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        SiteLock(None)
+    }
+}
 
 impl Drop for SiteLock {
     fn drop(&mut self) {
@@ -251,20 +272,29 @@ impl Site<'_> {
             self.remote.script(UNIT, &[service, &text, crate::unit::MARK])?;
         }
         match (&plan.service, &plan.restart) {
-            (Some(service), _) => self.remote.script(r#"systemctl reload-or-restart "$1""#, &[service])?,
+            (Some(service), _) => self.remote.script(
+                "systemctl reset-failed \"$1\" 2>/dev/null || :\nsystemctl reload-or-restart \"$1\"",
+                &[service],
+            )?,
             (None, Some(command)) => self.run(r#"cd "$1" && sh -c "$2""#, &[command])?,
             (None, None) => String::new(),
         };
         Ok(())
     }
 
-    /// Whether the server's process runs from this release; `None` if nobody knows its process id.
+    /// Whether the server's process runs from this release; `None` if nobody can know.
     pub(crate) fn runs_from(&self, release: &str) -> Result<Option<bool>, String> {
         let plan = self.remote.plan;
-        let Some(file) = &plan.pid_file else { return Ok(None) };
-        let script = r#"
-exe=$(readlink "/proc/$(cat "$3")/exe" || true)
-case $exe in "$(cd "$1" && pwd -P)/releases/$2/"*) echo yes;; *) echo no;; esac"#;
-        Ok(Some(self.run(script, &[release, file])? == "yes"))
+        let (kind, word) = match (&plan.pid_file, &plan.service) {
+            (Some(file), _) => ("file", file),
+            (None, Some(service)) => ("service", service),
+            (None, None) => return Ok(None),
+        };
+        Ok(match self.run(RUNS_FROM, &[release, kind, word])?.as_str() {
+            "yes" => Some(true),
+            // Nothing was asked in a dry run.
+            "unknown" | "" => None,
+            _ => Some(false),
+        })
     }
 }

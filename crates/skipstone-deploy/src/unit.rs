@@ -5,7 +5,7 @@ use crate::plan::{TargetPlan, UnitPlan};
 /// The first line of a unit that is ours.
 pub(crate) const MARK: &str = "# Written by skipstone deploy; changes are lost.";
 
-/// The unit's text. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
+/// The unit's text. A server that was drained elsewhere ends with 0 and stays down; one that fails is started for ever. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
 pub(crate) fn text(name: &str, target: &TargetPlan, unit: &UnitPlan) -> Result<String, String> {
     let words: Vec<&str> = unit.exec.split_whitespace().collect();
     let Some((program, rest)) = words.split_first() else { return Err("unit.exec is empty".into()) };
@@ -18,8 +18,8 @@ pub(crate) fn text(name: &str, target: &TargetPlan, unit: &UnitPlan) -> Result<S
     rest.iter().for_each(|word| command += &format!(" {word}"));
     let user = unit.user.as_ref().map(|user| format!("User={user}\n")).unwrap_or_default();
     Ok(format!(
-        "{MARK}\n[Unit]\nDescription={name}\nAfter=network-online.target\nWants=network-online.target\n\n[Service]\n\
-         ExecStart={command}\nExecReload=/bin/kill -USR2 $MAINPID\nWorkingDirectory={directory}\n{user}Restart=always\n\
+        "{MARK}\n[Unit]\nDescription={name}\nStartLimitIntervalSec=0\nAfter=network-online.target\nWants=network-online.target\n\n[Service]\n\
+         ExecStart={command}\nExecReload=/bin/kill -USR2 $MAINPID\nWorkingDirectory={directory}\n{user}Restart=on-failure\n\
          RestartSec=1\nLimitNOFILE=65536\n\n[Install]\nWantedBy=multi-user.target\n"
     ))
 }
@@ -38,6 +38,8 @@ mod tests {
         assert!(unit_text.starts_with(MARK));
         assert!(unit_text.contains("ExecStart=/srv/game/current/game serve --listen 0.0.0.0:7777\n"), "{unit_text}");
         assert!(unit_text.contains("ExecReload=/bin/kill -USR2 $MAINPID\n") && unit_text.contains("User=game\n"));
+        let (head, service) = unit_text.split_once("[Service]").expect("both");
+        assert!(head.contains("StartLimitIntervalSec=0\n") && service.contains("Restart=on-failure\n"), "{unit_text}");
         let odd = UnitPlan { exec: "current/game 'a b'".into(), user: None };
         assert!(text("game", target, &odd).is_err());
     }

@@ -105,7 +105,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["builds", "health"],
             &["site", "stage"],
             &["remote", "unit"],
-            &["plan"],
+            &["bounded", "plan"],
             &["names"],
         ],
     ),
