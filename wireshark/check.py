@@ -71,6 +71,8 @@ def check_run(folder, tool):
     for end in "ab":
         fields = ["_ws.col.Protocol", "_ws.col.Info", "skipstone.frame.name", "udp.payload", "udp.srcport"]
         lines = tshark(f"{prefix}-skipstone-plain-adaptive-1-{end}.pcap", *fields)
+        # What one end still says after the other has ended is answered by the kernel.
+        lines = [line for line in lines if line[0] != "ICMP"]
         wrong += [f"end {end}: {line[1]}" for line in lines if line[0] != "Skipstone" or "malformed" in line[1] or "error" in line[1]]
         frames.update(name for line in lines for name in line[2].split("|"))
         # The client's datagrams go first.
