@@ -9,7 +9,7 @@ use crate::builds::Source;
 use crate::health;
 use crate::plan::{Plan, TargetPlan};
 use crate::remote::{Practice, Remote};
-use crate::site::{Site, SiteLock};
+use crate::site::{ReleaseState, Site, SiteLock};
 use skipstone_lab::report::output;
 
 /// A target on the way to a release.
@@ -18,7 +18,7 @@ struct Move<'p> {
     site: Site<'p>,
     /// The release that was current; empty if there was none.
     before: String,
-    _lock: SiteLock,
+    lock: SiteLock,
 }
 
 /// The sites of a plan, or of one target.
@@ -50,7 +50,7 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     source.tidy();
     for one in done? {
         // The release is current and well: old ones that stay are no reason to fail.
-        let deleted = one.site.prune(&one.before);
+        let deleted = one.lock.check().and_then(|()| one.site.prune(&one.before));
         tell(one.name, "old releases are not deleted", deleted.as_ref());
         for line in deleted.unwrap_or_default().lines() {
             output::say(format_args!("  {}: {line}", one.name));
@@ -79,9 +79,9 @@ fn upload<'p>(plan: &'p Plan, source: &Source, sites: Vec<(&'p str, Site<'p>)>) 
             Practice::Real => source.stage(plan, name, site.remote.plan)?,
             Practice::Dry => source.stage_of(name),
         };
-        site.upload(&folder, &source.release, &before, &source.commit)?;
+        site.upload(&lock, &folder, &source.release, &before, &source.commit)?;
         output::say(format_args!("  {name}: uploaded"));
-        moves.push(Move { name, site, before, _lock: lock });
+        moves.push(Move { name, site, before, lock });
     }
     Ok(moves)
 }
@@ -106,11 +106,13 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
 }
 
 fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), String> {
+    one.lock.check()?;
     one.site.switch(release)?;
     one.site.restart(&plan.name).map_err(|error| format!("not restarted: {error}"))?;
     if one.site.remote.practice == Practice::Real {
         health::wait(&one.site, release)?;
     }
+    tell(one.name, "not marked as well", one.site.mark_well(release).as_ref());
     note(one, &format!("{release} is current; before it {}", or_none(&one.before)));
     Ok(())
 }
@@ -137,19 +139,21 @@ pub(crate) fn roll_back(plan: &Plan, only: &[String], to: Option<&str>, practice
         let lock = site.lock(&plan.name)?;
         let before = site.current()?;
         let all = site.releases()?;
-        let older = all.iter().rev().filter(|release| !release.has_failed && release.name < before);
+        let older = all.iter().rev().filter(|release| release.state == ReleaseState::Well && release.name < before);
         let release = match (to, older.map(|release| release.name.clone()).next()) {
             (Some(release), _) => release.to_owned(),
             (None, Some(release)) => release,
             (None, None) if practice == Practice::Dry => "RELEASE".into(),
             (None, None) => {
-                return Err(format!("{name}: there is no older release to go back to; `status` lists them"));
+                return Err(format!(
+                    "{name}: there is no older release that was well; `status` lists all, and `rollback RELEASE` names one"
+                ));
             }
         };
         if release == before {
             return Err(format!("{name}: {release} is current already"));
         }
-        turn(plan, &release, &[Move { name, site, before, _lock: lock }])?;
+        turn(plan, &release, &[Move { name, site, before, lock }])?;
     }
     Ok(())
 }
@@ -165,8 +169,12 @@ pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result
         output::say(format_args!("{name}: {} at {}, {state}", or_none(&current), site.remote.plan.host));
         for release in site.releases()?.iter().rev() {
             let mark = if release.name == current { "->" } else { "  " };
-            let failed = if release.has_failed { ", did not get well" } else { "" };
-            output::say(format_args!("  {mark} {} of {}{failed}", release.name, release.about));
+            let state = match release.state {
+                ReleaseState::Well => "",
+                ReleaseState::Failed => ", did not get well",
+                ReleaseState::Untried => ", was never current and well",
+            };
+            output::say(format_args!("  {mark} {} of {}{state}", release.name, release.about));
         }
     }
     Ok(is_well)
@@ -228,7 +236,7 @@ health = { command = "grep -q well current/state", timeout = "1ms", settle = "1m
 
     fn move_to<'p>(plan: &'p Plan, program: &'p str) -> Move<'p> {
         let remote = Remote { plan: &plan.targets["here"], practice: Practice::Real, program };
-        Move { name: "here", site: Site { remote }, before: "1".into(), _lock: SiteLock::none() }
+        Move { name: "here", site: Site { remote }, before: "1".into(), lock: SiteLock::none() }
     }
 
     fn current(place: &Path) -> String {
@@ -268,5 +276,42 @@ health = { command = "grep -q well current/state", timeout = "1ms", settle = "1m
         assert_eq!(current(place.path()), "releases/1");
         turn(&plan, "2", &one).expect("it is well");
         assert_eq!(current(place.path()), "releases/2");
+    }
+
+    #[test]
+    fn only_what_was_current_and_well_counts_as_a_release_to_go_back_to() {
+        let (place, mut plan, ssh) = place();
+        plan.targets.get_mut("here").expect("it has one").keep = 1;
+        let states = |plan: &Plan| {
+            let releases = move_to(plan, &ssh).site.releases().expect("a list");
+            releases.into_iter().map(|release| (release.name, release.state)).collect::<Vec<_>>()
+        };
+        turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
+        turn(&plan, "2", &[move_to(&plan, &ssh)]).expect("it is well");
+        let [one, two, three] = ["1", "2", "3"].map(String::from);
+        assert_eq!(
+            states(&plan),
+            [(one, ReleaseState::Untried), (two.clone(), ReleaseState::Well), (three.clone(), ReleaseState::Failed)]
+        );
+        // One that did not get well takes nobody's place, and goes with those older than what is kept.
+        fs::write(place.path().join("site/releases/1/.skipstone-well"), "").expect("written");
+        let deleted = move_to(&plan, &ssh).site.prune("").expect("it deletes");
+        assert_eq!(deleted.trim(), "deleted 1");
+        assert_eq!(states(&plan), [(two, ReleaseState::Well), (three, ReleaseState::Failed)]);
+    }
+
+    #[test]
+    fn a_lock_whose_connection_has_ended_is_no_lock() {
+        let (_place, plan, ssh) = place();
+        let lock = move_to(&plan, &ssh).site.lock("game");
+        // The directory of this test has no mark, and is not empty.
+        assert!(lock.is_err_and(|why| why.contains("not ours")));
+        fs::write(_place.path().join("site/.skipstone-deploy"), "game\n").expect("written");
+        let lock = move_to(&plan, &ssh).site.lock("game").expect("it is free");
+        assert_eq!(lock.check(), Ok(()));
+        let other = move_to(&plan, &ssh).site.lock("game");
+        assert!(other.is_err_and(|why| why.contains("under way")));
+        lock.break_off();
+        assert!(lock.check().is_err_and(|why| why.contains("start anew")));
     }
 }

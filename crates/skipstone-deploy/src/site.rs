@@ -11,6 +11,7 @@
 
 use crate::remote::{Practice, Remote, RemoteFailure, no_program, show};
 use skipstone_lab::clean;
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -38,7 +39,10 @@ mkdir -p "$1"
 [ -f "$1/.skipstone-deploy" ] || printf '%s\n' "$2" > "$1/.skipstone-deploy"
 mkdir -p "$1/releases"
 command -v flock >/dev/null || { echo "flock is missing on the target: install util-linux" >&2; exit 69; }
-exec flock -n -E 75 "$1/.skipstone-deploy" sh -c 'echo locked; exec cat >/dev/null'
+exec flock -n -E 75 "$1/.skipstone-deploy" sh -c '
+  owner=$(cat "$1/.skipstone-deploy")
+  [ "$owner" = "$2" ] || { echo "$1 belongs to the deployment $owner by now" >&2; exit 65; }
+  echo locked; exec cat >/dev/null' sh "$1" "$2"
 "#;
 
 const CURRENT: &str = r#"readlink "$1/current" 2>/dev/null || true"#;
@@ -62,15 +66,19 @@ const NOWHERE: &str = r#"rm -f -- "$1/current""#;
 
 const FAILED: &str = r#"[ ! -d "$1/releases/$2" ] || : > "$1/releases/$2/.skipstone-failed""#;
 
-/// Deletes releases beyond those that are kept, and uploads that never ended: only directories of ours, never through a link.
+const WELL: &str = r#"cd "$1/releases/$2" && : > .skipstone-well && rm -f .skipstone-failed"#;
+
+/// Deletes releases beyond those that are kept, so many that were well and so many that were not, and uploads that never ended: only
+/// directories of ours, never through a link.
 const PRUNE: &str = r#"
 cd "$1/releases"
-now=$(readlink ../current || true); now=${now##*/}; kept=0
+now=$(readlink ../current || true); now=${now##*/}; well=0; others=0
 ls -1 | sort -r | while read -r release; do
   case $release in *[!A-Za-z0-9._-]*) continue;; esac
   [ -d "$release" ] && [ ! -L "$release" ] && [ -f "$release/.skipstone-release" ] && [ ! -L "$release/.skipstone-release" ] || continue
-  kept=$((kept+1))
-  [ "$release" != "$now" ] && [ "$release" != "$3" ] && [ "$kept" -gt "$2" ] || continue
+  if [ -e "$release/.skipstone-well" ] && [ ! -e "$release/.skipstone-failed" ]; then well=$((well+1)); place=$well
+  else others=$((others+1)); place=$others; fi
+  [ "$release" != "$now" ] && [ "$release" != "$3" ] && [ "$place" -gt "$2" ] || continue
   rm -rf -- "./$release"
   echo "deleted $release"
 done
@@ -84,7 +92,7 @@ const LIST: &str = r#"
 cd "$1/releases" 2>/dev/null || exit 0
 for release in *; do
   [ -f "$release/.skipstone-release" ] && [ ! -L "$release" ] || continue
-  state=well; [ ! -e "$release/.skipstone-failed" ] || state=failed
+  state=untried; [ ! -e "$release/.skipstone-well" ] || state=well; [ ! -e "$release/.skipstone-failed" ] || state=failed
   echo "$release $state $(head -n 1 "$release/.skipstone-release")"
 done
 "#;
@@ -118,11 +126,22 @@ case $exe in
   *) [ "$3" = service ] && echo unknown || echo no;;
 esac"#;
 
+/// What is known of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReleaseState {
+    /// It was current, and well.
+    Well,
+    /// It was current, and did not get well.
+    Failed,
+    /// It came, and was never looked at while it was current.
+    Untried,
+}
+
 /// A release on a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Release {
     pub(crate) name: String,
-    pub(crate) has_failed: bool,
+    pub(crate) state: ReleaseState,
     /// What it was built from.
     pub(crate) about: String,
 }
@@ -135,18 +154,31 @@ pub(crate) struct Site<'p> {
 
 /// The right to change a directory, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct SiteLock(Option<Child>);
+pub(crate) struct SiteLock(Option<RefCell<Child>>);
 
 impl SiteLock {
     #[cfg(test)]
     pub(crate) fn none() -> Self {
         SiteLock(None)
     }
+
+    #[cfg(test)]
+    pub(crate) fn break_off(&self) {
+        let mut child = self.0.as_ref().expect("it is held").borrow_mut();
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+    }
+
+    /// An error if the connection that holds it has ended: somebody else may hold it by now.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let is_held = self.0.as_ref().is_none_or(|child| matches!(child.borrow_mut().try_wait(), Ok(None)));
+        let text = "the connection that held the lock has ended, so another deployment may be under way: start anew";
+        is_held.then_some(()).ok_or_else(|| text.into())
+    }
 }
 
 impl Drop for SiteLock {
     fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
+        if let Some(mut child) = self.0.take().map(RefCell::into_inner) {
             // Its end of the pipe closes, which ends the remote command.
             drop(child.stdin.take());
             let _ = child.wait();
@@ -177,7 +209,7 @@ impl Site<'_> {
         // An error leaves the line empty, which the next lines explain.
         let _ = BufReader::new(stdout).read_line(&mut said);
         if said.trim() == "locked" {
-            return Ok(SiteLock(Some(child)));
+            return Ok(SiteLock(Some(RefCell::new(child))));
         }
         drop(child.stdin.take());
         let mut text = String::new();
@@ -199,7 +231,14 @@ impl Site<'_> {
     }
 
     /// Uploads a folder, of which only what is not in the release before it travels, and makes it a release.
-    pub(crate) fn upload(&self, folder: &Path, release: &str, before: &str, about: &str) -> Result<(), String> {
+    pub(crate) fn upload(
+        &self,
+        lock: &SiteLock,
+        folder: &Path,
+        release: &str,
+        before: &str,
+        about: &str,
+    ) -> Result<(), String> {
         let plan = self.remote.plan;
         let mut rsync = Command::new("rsync");
         let words = self.remote.options();
@@ -220,6 +259,7 @@ impl Site<'_> {
                 return Err(format!("the upload broke off, and nothing has changed: {}", failure.sentence));
             }
         }
+        lock.check()?;
         self.run(ACCEPT, &[release, about]).map(drop).map_err(String::from)
     }
 
@@ -237,6 +277,11 @@ impl Site<'_> {
         Ok(self.run(FAILED, &[release]).map(drop)?)
     }
 
+    /// Marks a release that was current and well: to go back to.
+    pub(crate) fn mark_well(&self, release: &str) -> Result<(), String> {
+        Ok(self.run(WELL, &[release]).map(drop)?)
+    }
+
     /// Deletes old releases, but neither the current one nor `before`.
     pub(crate) fn prune(&self, before: &str) -> Result<String, String> {
         Ok(self.run(PRUNE, &[&self.remote.plan.keep.to_string(), before])?)
@@ -249,7 +294,12 @@ impl Site<'_> {
             let mut words = line.splitn(3, ' ');
             let (name, state) = (words.next()?, words.next()?);
             let about = words.next().unwrap_or_default().to_owned();
-            Some(Release { name: name.into(), has_failed: state == "failed", about })
+            let state = match state {
+                "well" => ReleaseState::Well,
+                "failed" => ReleaseState::Failed,
+                _ => ReleaseState::Untried,
+            };
+            Some(Release { name: name.into(), state, about })
         };
         Ok(said.lines().filter_map(release).collect())
     }

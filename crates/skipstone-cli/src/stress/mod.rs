@@ -13,6 +13,7 @@ mod impairment;
 mod merge;
 mod outcome;
 mod pages;
+mod places;
 mod plan;
 mod preset;
 mod proof;

@@ -38,7 +38,7 @@ fn page(title: &str, result: &impl Serialize, text: &str) -> String {
             (_, "TEXT") => page.push_str(&escaped(text)),
             (_, "JSON") => page.push_str(&json),
             (_, "CSS") => page.push_str(include_str!("page.css")),
-            (_, "JS") => page.push_str(include_str!("page.js")),
+            (_, "JS") => SCRIPTS.iter().for_each(|script| page.push_str(script)),
             (_, "UPLOT_CSS") => page.push_str(include_str!("uPlot.min.css")),
             (_, "UPLOT_JS") => page.push_str(include_str!("uPlot.iife.min.js")),
             (_, other) => unreachable!("the template has no place {other}"),
@@ -52,6 +52,20 @@ fn escaped(text: &str) -> String {
 }
 
 const TEMPLATE: &str = include_str!("page.html");
+/// One after the other, each with the names of those before it.
+const SCRIPTS: [&str; 11] = [
+    include_str!("page/elements.js"),
+    include_str!("page/theme.js"),
+    include_str!("page/transports.js"),
+    include_str!("page/latencies.js"),
+    include_str!("page/axes.js"),
+    include_str!("page/summary.js"),
+    include_str!("page/curves.js"),
+    include_str!("page/one_run.js"),
+    include_str!("page/costs.js"),
+    include_str!("page/matrix.js"),
+    include_str!("page/page.js"),
+];
 
 #[cfg(test)]
 mod tests {

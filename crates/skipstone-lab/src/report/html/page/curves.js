@@ -1,0 +1,118 @@
+// Curves: how late the latest are, and percentiles over time.
+const percentiles = () => {
+  const host = h("div", { class: "plot" });
+  let end = () => {};
+  const show = () => {
+    end();
+    const floor = floorOf(condition);
+    const all = names.map((name) => rowsOf(name, condition));
+    const most = Math.max(...all.map((rows) => rows.reduce((sum, row) => sum + row.delivered, 0)), 10);
+    const last = Math.min(Math.max(Math.log10(most), 1), 6);
+    const steps = Array.from({ length: 181 }, (_, at) => (at / 180) * last);
+    const shares = steps.map((step) => 1 - 10 ** -step);
+    const curves = all.map((rows) => {
+      const counts = pooled(rows.flatMap(blocksOf));
+      const total = counts.reduce((sum, [, count]) => sum + count, 0);
+      const longest = Math.max(...rows.flatMap((row) => row.series.blocks.map((block) => block.max ?? 0)));
+      const values = quantiles(counts, shares, longest);
+      // Beyond one sample in all there is nothing to say.
+      return values.map((value, at) => (10 ** steps[at] > total * 1.02 ? null : value));
+    });
+    const TICKS = [
+      [0, "0%"],
+      [0.30103, "50%"],
+      [1, "90%"],
+      [2, "99%"],
+      [2.69897, "99.8%"],
+      [3, "99.9%"],
+      [4, "99.99%"],
+      [5, "99.999%"],
+      [6, "99.9999%"],
+    ];
+    end = draw(
+      host,
+      Math.min(420, Math.max(300, host.clientWidth * 0.42)),
+      {
+        scales: { x: { time: false, range: () => [0, last] }, y: milliScale(floor) },
+        axes: [
+          axis({
+            size: 30,
+            splits: () =>
+              TICKS.map(([at]) => at).filter((at) => at <= last && (host.clientWidth > 620 || Number.isInteger(at))),
+            values: (_plot, ticks) => ticks.map((tick) => TICKS.find(([at]) => at === tick)?.[1] ?? ""),
+          }),
+          milliAxis(),
+        ],
+        series: [
+          {
+            label: "share",
+            value: (_plot, value) => (value == null ? "" : `${((1 - 10 ** -value) * 100).toPrecision(6)}%`),
+          },
+          ...lines(),
+        ],
+      },
+      [steps, ...curves],
+      { draw: [floorLine(floor)] },
+    );
+  };
+  redraws.push(show);
+  return card(
+    "How late the latest are",
+    "The share of updates that took no longer, by nines; of all runs together. Choose a name to hide its curve.",
+    host,
+  );
+};
+
+const windows = () => {
+  const host = h("div", { class: "plot" });
+  const SHARES = { p50: 0.5, p99: 0.99, "p99.8": 0.998, max: 1 };
+  let chosen = "p99";
+  let end = () => {};
+  const show = () => {
+    end();
+    const all = names.map((name) => rowsOf(name, condition).find((row) => row.seed === result.seeds[0]));
+    const step = Math.max(...all.map((row) => row?.series.block_s ?? 0));
+    const count = Math.max(...all.map((row) => row?.series.blocks.length ?? 0));
+    const curves = all.map((row) =>
+      Array.from({ length: count }, (_, at) => {
+        const block = row?.series.blocks[at];
+        if (!block) return null;
+        return chosen === "max" ? block.max : quantiles(blocksOf(row)[at], [SHARES[chosen]], block.max)[0];
+      }),
+    );
+    const floor = floorOf(condition);
+    end = draw(
+      host,
+      Math.min(340, Math.max(260, host.clientWidth * 0.32)),
+      {
+        scales: { x: { time: false }, y: milliScale(floor) },
+        axes: [axis({ size: 30, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }), milliAxis()],
+        series: [{ label: "from", value: (_plot, value) => (value == null ? "" : `${value} s`) }, ...lines()],
+      },
+      [Array.from({ length: count }, (_, at) => at * step), ...curves],
+      { draw: [floorLine(floor)] },
+    );
+  };
+  redraws.push(show);
+  const pick = choice(
+    "Percentile",
+    [
+      ["p99", "p99"],
+      ["p50", "p50"],
+      ["p99.8", "p99.8"],
+      ["max", "max"],
+    ],
+    (value) => {
+      chosen = value;
+      show();
+    },
+  );
+  const seed = result.seeds.length > 1 ? ` Of seed ${result.seeds[0]}.` : "";
+  return h(
+    "section",
+    { class: "card" },
+    h("div", { class: "row" }, h("h2", {}, "Over time"), pick),
+    h("p", { class: "note" }, `Of the updates that were due within a block.${seed}`),
+    host,
+  );
+};
