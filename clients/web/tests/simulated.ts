@@ -158,8 +158,6 @@ export class FakeWebTransport {
   vanished = 0;
   /** The most datagrams that were given to the browser before it had taken one of them. */
   longestBurst = 0;
-  /** Datagrams that were given to the browser while it had another that fits into the same packet. */
-  shared = 0;
   /** Datagrams that came while the queue was full. */
   dropped = 0;
   #end!: { resolve: (info: WebTransportCloseInfo) => void; reject: (error: Error) => void };
@@ -172,11 +170,9 @@ export class FakeWebTransport {
     this.closed.catch(() => undefined);
     let incoming!: ReadableStreamDefaultController<Uint8Array>;
     const queue: Uint8Array[] = [];
-    let [pending, newest] = [0, 0];
+    let pending = 0;
     // As a browser's, it takes what it was given a moment later.
     const write = async (datagram: Uint8Array): Promise<void> => {
-      this.shared += pending > 0 && newest + datagram.length <= datagrams.maxDatagramSize ? 1 : 0;
-      newest = datagram.length;
       pending += 1;
       this.longestBurst = Math.max(this.longestBurst, pending);
       await new Promise<void>((resolve) => browser.clock.after(0.05, resolve));

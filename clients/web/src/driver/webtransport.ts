@@ -52,9 +52,7 @@ class WebTransportCarrier implements Carrier {
   readonly #inbox = new Inbox();
   /** Datagrams that the browser has and has not taken yet. */
   #pending = 0;
-  /** Bytes of the one that the browser was given last. */
-  #newestBytes = 0;
-  /** Datagrams that the browser is not given yet. */
+  /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
   readonly #waiting = new Queue<Uint8Array>();
 
   constructor(session: WebTransport) {
@@ -87,7 +85,7 @@ class WebTransportCarrier implements Carrier {
   }
 
   get isWritable(): boolean {
-    return this.#pending + this.#waiting.length < BURST_MAX;
+    return this.#pending < BURST_MAX && this.#waiting.length === 0;
   }
 
   send(datagram: Uint8Array<ArrayBuffer>): void {
@@ -96,26 +94,11 @@ class WebTransportCarrier implements Carrier {
       return;
     }
     // The view is good during this call only, and the browser may read it later.
-    this.#waiting.push(datagram.slice());
-    this.#hand();
-  }
-
-  /**
-   * Hands on what waits. Short datagrams go one by one: a browser that has two of them puts both into one packet, and then one loss
-   * takes a message and its repair.
-   */
-  #hand(): void {
-    for (;;) {
-      const next = this.#waiting.first;
-      const isFull = this.#pending >= BURST_MAX;
-      const wouldShare = (bytes: number): boolean =>
-        this.#pending > 0 && this.#newestBytes + bytes <= this.packetBytesMax;
-      if (next === undefined || isFull || wouldShare(next.length)) {
-        return;
-      }
-      this.#waiting.shift();
-      this.#newestBytes = next.length;
-      this.#write(next);
+    const copy = datagram.slice();
+    if (this.#pending < BURST_MAX) {
+      this.#write(copy);
+    } else {
+      this.#waiting.push(copy);
     }
   }
 
@@ -137,8 +120,10 @@ class WebTransportCarrier implements Carrier {
 
   #onTaken(): void {
     this.#pending -= 1;
-    this.#hand();
-    if (this.#pending === 0) {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      this.#write(next);
+    } else if (this.#pending === 0) {
       this.#inbox.handlers?.onWritable();
     }
   }

@@ -8,11 +8,6 @@ export class Queue<T> {
     return this.#items.length - this.#taken;
   }
 
-  /** The one that is taken next. */
-  get first(): T | undefined {
-    return this.#items[this.#taken];
-  }
-
   push(item: T): void {
     this.#items.push(item);
   }
