@@ -3,10 +3,15 @@
 use crate::yard::{Yard, next_second, text, until_there};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Stdio;
 
 const BUILD: &str = "[build.server]\ncommand = \"cp input game\"\nartifacts = [\"game\", \"more\"]\n";
 const TARGET: &str = "keep = 2\nrestart = \"echo restarted >> restarts\"\nhealth = { command = \"grep -q well current/game\", timeout = \"1s\", settle = \"1ms\" }";
+
+fn file_name(release: Option<&Path>) -> String {
+    release.expect("a release").file_name().expect("a name").to_string_lossy().into_owned()
+}
 
 /// A yard with a first release.
 fn begun() -> Option<Yard> {
@@ -132,7 +137,8 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
         last = yard.current();
     }
     let left = yard.releases();
-    assert_eq!(left.len(), 4, "two releases, and two that are not ours: {left:?}");
+    assert_eq!(left.len(), 5, "two that were well, the one that was not, and two that are not ours: {left:?}");
+    assert!(!left.contains(&file_name(first.as_deref())), "the oldest of those that were well is gone: {left:?}");
     assert!(left.contains(&"1-mine".to_owned()) && left.contains(&"2-link".to_owned()));
     assert!(yard.path("treasure").join(".skipstone-release").exists());
     // What did not change is one file on the disk.
@@ -140,9 +146,9 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(releases.join(release).join("more/data")).expect("it is there").ino()
     };
-    assert_eq!(inode(&left[2]), inode(&left[3]));
+    assert_eq!(inode(&left[3]), inode(&left[4]));
     yard.deploy_well(&["rollback"]);
-    assert_eq!(yard.current().expect("one").file_name().expect("a name").to_string_lossy(), left[2]);
+    assert_eq!(file_name(yard.current().as_deref()), left[3]);
     let log = yard.deploy_well(&["log"]);
     assert!(log.contains("did not get well; back to") && log.lines().count() >= 5, "{log}");
     let dry = yard.deploy_well(&["--dry-run"]);
