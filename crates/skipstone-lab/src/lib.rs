@@ -13,6 +13,7 @@ pub mod measure;
 pub mod netem;
 pub mod open_files;
 mod peers;
+pub mod recording;
 pub mod report;
 pub mod resilience;
 pub mod signals;
