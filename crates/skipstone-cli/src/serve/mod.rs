@@ -72,12 +72,8 @@ pub(crate) struct ServeArguments {
     /// How much may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
-    /// Record when how many bytes go to and from whom, on which channel, for `record show` and `compare`; no contents
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<String>,
-    /// Bytes of the recording, at which it stops
-    #[arg(long, value_name = "BYTES", default_value = "64MiB", requires = "record")]
-    pub(crate) record_max: Size,
+    #[command(flatten)]
+    pub(crate) recording: recording::RecordingFlags,
     /// Clients at once; further ones are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
@@ -196,7 +192,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         ..ServerConfig::new(arguments.listen)
     });
     let mut server = server.map_err(|error| error.to_string())?;
-    recording::begin(arguments, &mut server)?;
+    arguments.recording.begin(&mut server)?;
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
     #[cfg(feature = "db")]
@@ -286,7 +282,7 @@ impl Serving {
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
             self.tell_of_certificates();
-            recording.tell(arguments, &self.game.server);
+            recording.tell(&arguments.recording, &self.game.server);
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.failure() {

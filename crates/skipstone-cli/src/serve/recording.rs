@@ -1,19 +1,31 @@
 //! `serve --record`: the server's traffic in a file.
 
-use super::ServeArguments;
 use skipstone::{Server, TrafficRecorder};
 use skipstone_lab::report::output;
 use skipstone_lab::units::Size;
 
-/// Makes the file, if one is asked for.
-pub(super) fn begin(arguments: &ServeArguments, server: &mut Server) -> Result<(), String> {
-    let Some(path) = &arguments.record else { return Ok(()) };
-    let Size::Bytes(bytes_max) = arguments.record_max else {
-        return Err("--record-max is a number of bytes, such as 64MiB".into());
-    };
-    let recorder = TrafficRecorder::create(path, bytes_max as u64);
-    server.record_traffic(recorder.map_err(|error| format!("cannot write --record {path}: {error}"))?);
-    Ok(())
+/// Flags of the recording.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RecordingFlags {
+    /// Record when how many bytes go to and from whom, on which channel, for `record show` and `compare`; no contents
+    #[arg(long, value_name = "FILE")]
+    record: Option<String>,
+    /// Bytes of the recording, at which it stops
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", requires = "record")]
+    record_max: Size,
+}
+
+impl RecordingFlags {
+    /// Makes the file, if one is asked for.
+    pub(super) fn begin(&self, server: &mut Server) -> Result<(), String> {
+        let Some(path) = &self.record else { return Ok(()) };
+        let Size::Bytes(bytes_max) = self.record_max else {
+            return Err("--record-max is a number of bytes, such as 64MiB".into());
+        };
+        let recorder = TrafficRecorder::create(path, bytes_max as u64);
+        server.record_traffic(recorder.map_err(|error| format!("cannot write --record {path}: {error}"))?);
+        Ok(())
+    }
 }
 
 /// Says once that a recording has stopped.
@@ -23,11 +35,11 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn tell(&mut self, arguments: &ServeArguments, server: &Server) {
+    pub(super) fn tell(&mut self, flags: &RecordingFlags, server: &Server) {
         if self.has_told {
             return;
         }
-        let (Some(path), Some(status)) = (&arguments.record, server.traffic_recording()) else { return };
+        let (Some(path), Some(status)) = (&flags.record, server.traffic_recording()) else { return };
         if let Some(why) = status.stopped {
             self.has_told = true;
             let messages = status.messages;
