@@ -1,11 +1,13 @@
 //! Moving dots: native players and pages in one game, with the packets of `proto/game.proto`.
 //!
 //! `cargo run -p skipstone-examples --example dots -- 127.0.0.1:7777` serves, and lets three native players walk in circles. The page
-//! `clients/web/examples/dots.html` joins it (`npm run examples` in `clients/web`), and shows loss and latency as they are.
+//! `clients/web/examples/dots.html` joins it (`npm run examples` in `clients/web`), and shows loss and latency as they are. A
+//! second argument is a file for a recording of the traffic, which `skipstone compare` plays.
 
 use prost::Message;
 use skipstone::{
-    ChannelRule, Client, ClientConfig, DeliveryMode, Event, Group, PeerId, Server, ServerConfig, Settings, code,
+    ChannelRule, Client, ClientConfig, DeliveryMode, Event, Group, PeerId, Server, ServerConfig, Settings,
+    TrafficRecorder, code,
 };
 use skipstone_examples::Failure;
 use skipstone_examples::typed::game::{ChatLine, Player, PlayerInput, Snapshot, Welcome};
@@ -20,13 +22,18 @@ const TICK: Duration = Duration::from_micros(33_333);
 const SPEED: f32 = 0.02;
 const LINGER: Duration = Duration::from_millis(500);
 const NATIVE_PLAYERS: u32 = 3;
+/// A recording stops at this size: a day of the native players.
+const RECORDING_BYTES_MAX: u64 = 64 << 20;
 /// The channel of `Welcome`, which comes once; those of the other packets are theirs.
 const WELCOME: u16 = 3;
 
 /// Serves until the process ends.
 pub fn main() -> Result<(), Failure> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7777".into());
-    let server = start(&address)?;
+    let mut server = start(&address)?;
+    if let Some(file) = std::env::args().nth(2) {
+        server.record_traffic(TrafficRecorder::create(file, RECORDING_BYTES_MAX)?);
+    }
     println!("native  {}", server.url());
     println!("pages   ws://{}", server.local_addr());
     let (url, stop) = (server.url(), AtomicBool::new(false));

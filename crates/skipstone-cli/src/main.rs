@@ -12,7 +12,7 @@ mod trust;
 
 use clap::{Parser, Subcommand};
 use skipstone_lab::report::Exit;
-use skipstone_lab::{bench, compare, netem, sweep};
+use skipstone_lab::{bench, compare, netem, recording, sweep};
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -38,6 +38,8 @@ enum ToolCommand {
     CompareEnd { task: String },
     /// Compare two results of `compare`, and say which differences are beyond the noise; or draw one of them
     Report(compare::two_runs::ReportArguments),
+    /// Say what is in a recording of a game's traffic, which `compare` plays
+    Record(recording::command::RecordArguments),
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
     /// Measure what a server costs, beside other transports, over sockets
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),
         Some(ToolCommand::Report(arguments)) => compare::two_runs::run(&arguments),
+        Some(ToolCommand::Record(arguments)) => recording::command::run(&arguments),
         Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),

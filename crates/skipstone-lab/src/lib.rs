@@ -2,8 +2,8 @@
 //! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress` how
 //! things are measured, judged and shown.
 //!
-//! Imports point down: `bench, sweep > compare > netem > report > measure, resilience > child, open_files, peers, signals, units,
-//! workload > clean`.
+//! Imports point down: `bench, sweep > compare > netem, recording > report > measure, resilience > child, open_files, peers,
+//! signals, units, workload > clean`.
 
 pub mod bench;
 pub mod child;
@@ -13,6 +13,7 @@ pub mod measure;
 pub mod netem;
 pub mod open_files;
 mod peers;
+pub mod recording;
 pub mod report;
 pub mod resilience;
 pub mod signals;

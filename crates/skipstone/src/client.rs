@@ -9,6 +9,7 @@ use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::net::local::LocalListener;
 use crate::net::websocket::TlsClient;
 use crate::reconnect::{Reconnect, Returning};
+use crate::recording::{RecordedMessage, RecordingSide, RecordingStatus, TrafficRecorder};
 use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
@@ -23,7 +24,7 @@ use skipstone_proto::Limits;
 use skipstone_proto::Merging;
 use skipstone_proto::Protection;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Close, ClosedBy, Config, Event, PeerId, code};
+use skipstone_proto::{Close, ClosedBy, Config, Event, Group, PeerId, code};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::SocketAddr;
@@ -209,6 +210,7 @@ pub struct Client {
     /// Empty until one of the server's addresses answered.
     remote: Arc<OnceLock<SocketAddr>>,
     comeback: Option<Box<Comeback>>,
+    recorder: Option<Box<TrafficRecorder>>,
 }
 
 /// What a client that comes back by itself keeps from one connection to the next.
@@ -279,7 +281,7 @@ impl Client {
         };
         let mut handle = Handle::new(driver, &handle)?;
         handle.connecting(peer);
-        Ok(Client { handle, peer, remote, comeback: None })
+        Ok(Client { handle, peer, remote, comeback: None, recorder: None })
     }
 
     /// Begins to connect to a server of this process.
@@ -317,6 +319,9 @@ impl Client {
         let Some(event) = self.handle.poll_event() else {
             return self.comeback.as_mut().and_then(|comeback| comeback.last.take());
         };
+        if let Some(recorder) = &mut self.recorder {
+            record(recorder, &self.handle, &event);
+        }
         if let Some(comeback) = &mut self.comeback {
             match &event {
                 Event::Connected { .. } => comeback.returning.on_connected(),
@@ -451,8 +456,28 @@ impl Client {
     ) -> Result<MessageId, SendError> {
         let id = self.handle.next_id();
         let message = Submission { payload: payload.into(), id, age };
+        let bytes = message.payload.len() as u64;
         self.handle.send((self.peer, channel), message, Wake::Now)?;
+        if let Some(recorder) = &mut self.recorder {
+            let mode = self.handle.roster().mode(Some(self.peer), channel);
+            recorder.on_sent(RecordedMessage { peer: self.peer.index, channel, bytes }, mode);
+        }
         Ok(id)
+    }
+
+    /// Records from now on when how many bytes are sent and received, on which channel; nothing of the messages themselves.
+    /// `None` ends a recording. See [`Server::record_traffic`](crate::Server::record_traffic).
+    pub fn record_traffic(&mut self, recorder: impl Into<Option<TrafficRecorder>>) {
+        self.recorder = recorder.into().map(Box::new);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(RecordingSide::Client);
+            self.handle.roster().members(Group::EVERYONE).for_each(|peer| recorder.on_connected(peer.index));
+        }
+    }
+
+    /// How the recording gets on; `None` without one.
+    pub fn traffic_recording(&self) -> Option<RecordingStatus> {
+        self.recorder.as_ref().map(|recorder| recorder.status())
     }
 
     /// Sends all messages that were queued since the last flush; needed only with [`Merging::Flush`].
@@ -519,6 +544,19 @@ impl Client {
         let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
         self.handle.close_all(code, reason, linger);
         self.handle.await_goodbyes(end);
+    }
+}
+
+fn record(recorder: &mut TrafficRecorder, handle: &Handle, event: &Event) {
+    let peer = event.peer();
+    match event {
+        Event::Connected { .. } => recorder.on_connected(peer.index),
+        Event::Message { channel, payload, .. } => {
+            let message = RecordedMessage { peer: peer.index, channel: *channel, bytes: payload.len() as u64 };
+            recorder.on_received(message, handle.roster().mode(Some(peer), *channel));
+        }
+        Event::Closed { .. } => recorder.on_closed(peer.index),
+        _ => {}
     }
 }
 

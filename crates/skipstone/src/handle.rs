@@ -290,6 +290,11 @@ impl Handle {
         }
     }
 
+    /// The peers' states and groups.
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
     /// Where the driver publishes its statistics.
     pub(crate) fn board(&self) -> &Board {
         &self.board

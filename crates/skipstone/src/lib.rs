@@ -96,6 +96,7 @@ mod net;
 mod pool;
 mod query;
 mod reconnect;
+mod recording;
 mod restart_notice;
 mod roster;
 mod security;
@@ -129,6 +130,10 @@ pub use net::websocket::HttpAnswer;
 pub use pool::{Pool, PoolConfig};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 pub use reconnect::Reconnect;
+pub use recording::{
+    RecordedEvent, RecordedMessage, RecordingEnd, RecordingError, RecordingReader, RecordingSide, RecordingStatus,
+    TrafficRecorder,
+};
 pub use restart_notice::RestartNotice;
 #[cfg(feature = "__tls")]
 pub use security::{CertificateEvent, CertificateStats, Identity};

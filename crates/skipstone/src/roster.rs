@@ -7,7 +7,7 @@
 
 use crate::gate::Gate;
 use crate::send_error::{PeerError, SendRefusal};
-use skipstone_proto::{ChannelRule, Overflow, Settings};
+use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
 use skipstone_proto::{Event, Group, InboundRule, PeerId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -229,6 +229,24 @@ impl Roster {
     pub(crate) fn open_peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         let open = self.places.iter().enumerate().filter(|(_, place)| place.standing != Standing::Over);
         open.filter_map(|(index, place)| Some(PeerId { index: index as u32, generation: place.generation? }))
+    }
+
+    /// Peers to which a broadcast to this group goes.
+    pub(crate) fn members(&self, group: Group) -> impl Iterator<Item = PeerId> + '_ {
+        let is_member = move |place: &Place| {
+            let mut known = place.known.iter();
+            place.standing == Standing::Connected
+                && (group == Group::EVERYONE || known.any(|known| known.groups.contains(&group)))
+        };
+        let members = self.places.iter().enumerate().filter(move |(_, place)| is_member(place));
+        members.filter_map(|(index, place)| Some(PeerId { index: index as u32, generation: place.generation? }))
+    }
+
+    /// How a channel delivers, as far as this side knows.
+    pub(crate) fn mode(&self, peer: Option<PeerId>, channel: u16) -> Option<DeliveryMode> {
+        let place = peer.and_then(|peer| self.places.get(peer.index as usize));
+        let theirs = place.and_then(|place| place.known.as_ref()?.settings.as_deref());
+        theirs.unwrap_or(&self.settings).rule(channel).map(|rule| rule.mode)
     }
 
     fn count(&mut self, group: Group, change: isize) {

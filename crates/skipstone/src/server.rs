@@ -14,6 +14,7 @@ use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
+use crate::recording::{RecordedMessage, RecordingSide, RecordingStatus, TrafficRecorder};
 #[cfg(feature = "__tls")]
 use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
@@ -50,6 +51,7 @@ pub struct Server {
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
+    recorder: Option<Box<TrafficRecorder>>,
 }
 
 impl Server {
@@ -120,6 +122,7 @@ impl Server {
             security,
             buffers,
             local_listener,
+            recorder: None,
         })
     }
 
@@ -241,7 +244,11 @@ impl Server {
 
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.shards.poll_event()
+        let event = self.shards.poll_event()?;
+        if let Some(recorder) = &mut self.recorder {
+            record(recorder, &self.shards, &event);
+        }
+        Some(event)
     }
 
     /// Waits until there is an event, for `span` at most.
@@ -289,8 +296,12 @@ impl Server {
     /// There is no such peer, or its connection has ended or is closing already; the code is above 2^62-1; or the driver is
     /// gone.
     pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
-        let (shard, peer) = self.shards.of(peer);
-        shard.close(peer, code, reason, linger)
+        let (shard, local) = self.shards.of(peer);
+        shard.close(local, code, reason, linger)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_closed(peer.index);
+        }
+        Ok(())
     }
 
     /// Sends a message to one peer.
@@ -320,8 +331,13 @@ impl Server {
     ) -> Result<MessageId, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
         let message = Submission { payload: payload.into(), id, age };
-        let (shard, peer) = self.shards.of(peer);
-        shard.send((peer, channel), message, wake)?;
+        let bytes = message.payload.len() as u64;
+        let (shard, local) = self.shards.of(peer);
+        shard.send((local, channel), message, wake)?;
+        if let Some(recorder) = &mut self.recorder {
+            let message = RecordedMessage { peer: peer.index, channel, bytes };
+            recorder.on_sent(message, self.shards.mode(channel));
+        }
         Ok(id)
     }
 
@@ -381,7 +397,12 @@ impl Server {
         payload: impl Into<Bytes>,
     ) -> Result<BroadcastReceipt, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
-        let peers = self.shards.broadcast(group, channel, payload.into(), id, wake)?;
+        let payload = payload.into();
+        let bytes = payload.len() as u64;
+        let peers = self.shards.broadcast(group, channel, payload, id, wake)?;
+        if let Some(recorder) = &mut self.recorder {
+            record_broadcast(recorder, &self.shards, group, (channel, bytes));
+        }
         Ok(BroadcastReceipt { id, peers })
     }
 
@@ -466,6 +487,38 @@ impl Server {
         self.shards.failure()
     }
 
+    /// Records from now on when how many bytes are sent and received, on which channel, by whom; nothing of the messages
+    /// themselves. `None` ends a recording. `skipstone compare` plays a recording by each transport.
+    ///
+    /// ```
+    /// use skipstone::{RecordedEvent, RecordingReader, Server, ServerConfig, TrafficRecorder};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir();
+    /// # let path = folder.join(format!("game-{}.rec", std::process::id()));
+    /// let mut server = Server::start(ServerConfig::offline())?;
+    /// server.record_traffic(TrafficRecorder::create(&path, 64 << 20)?);
+    /// // The game goes here.
+    /// drop(server);
+    /// let events: Result<Vec<_>, _> = RecordingReader::open(&path)?.collect();
+    /// assert!(matches!(events?.last(), Some((_, RecordedEvent::End(_)))));
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn record_traffic(&mut self, recorder: impl Into<Option<TrafficRecorder>>) {
+        self.recorder = recorder.into().map(Box::new);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(RecordingSide::Server);
+            self.shards.members(Group::EVERYONE).for_each(|peer| recorder.on_connected(peer.index));
+        }
+    }
+
+    /// How the recording gets on; `None` without one.
+    pub fn traffic_recording(&self) -> Option<RecordingStatus> {
+        self.recorder.as_ref().map(|recorder| recorder.status())
+    }
+
     /// Begins no further handshake: datagrams of newcomers are not answered, and their streams wait in the kernel's queue, so
     /// that they reach the process that is handed the sockets. Handshakes under way go on, and connections stay.
     ///
@@ -493,6 +546,30 @@ impl Server {
 
     fn wake(&self) -> Wake {
         if self.merging == Merging::Flush { Wake::Later } else { Wake::Now }
+    }
+}
+
+fn record(recorder: &mut TrafficRecorder, shards: &Shards, event: &Event) {
+    let peer = event.peer().index;
+    match event {
+        Event::Connected { .. } => recorder.on_connected(peer),
+        Event::Message { channel, payload, .. } => {
+            let message = RecordedMessage { peer, channel: *channel, bytes: payload.len() as u64 };
+            recorder.on_received(message, shards.mode(*channel));
+        }
+        Event::Closed { .. } => recorder.on_closed(peer),
+        _ => {}
+    }
+}
+
+/// A recording knows who is connected, and of other groups nothing: each member has its own message there.
+fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, group: Group, (channel, bytes): (u16, u64)) {
+    let mode = shards.mode(channel);
+    if group == Group::EVERYONE {
+        recorder.on_broadcast(channel, bytes, mode);
+    } else {
+        let to = |peer: PeerId| RecordedMessage { peer: peer.index, channel, bytes };
+        shards.members(group).for_each(|peer| recorder.on_sent(to(peer), mode));
     }
 }
 

@@ -27,7 +27,7 @@ use crate::websocket_rules::{Streams, WebSocketRules};
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
-use skipstone_proto::{Config, Event, Group, MemoryBudget, PeerId, Shard, Stats};
+use skipstone_proto::{Config, DeliveryMode, Event, Group, MemoryBudget, PeerId, Shard, Stats};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -178,6 +178,20 @@ impl Shards {
     /// Reads the statistics of all shards.
     pub(crate) fn statistics(&self) -> &StatisticsReader {
         &self.statistics
+    }
+
+    /// Peers to which a broadcast to this group goes.
+    pub(crate) fn members(&self, group: Group) -> impl Iterator<Item = PeerId> + '_ {
+        let of = move |(shard, handle): (usize, &'_ Handle)| {
+            let local: Vec<PeerId> = handle.roster().members(group).collect();
+            local.into_iter().map(move |peer| self.statistics.outside(shard, peer))
+        };
+        self.handles.iter().enumerate().flat_map(of)
+    }
+
+    /// How a channel delivers.
+    pub(crate) fn mode(&self, channel: u16) -> Option<DeliveryMode> {
+        self.handles[0].roster().mode(None, channel)
     }
 
     /// Sends to a group, in all shards or in none, and returns for how many peers it was accepted.

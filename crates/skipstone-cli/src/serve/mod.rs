@@ -18,6 +18,7 @@ mod inherited;
 mod piped;
 mod protection;
 mod rates;
+mod recording;
 mod restart;
 mod ticks;
 mod visit;
@@ -71,6 +72,8 @@ pub(crate) struct ServeArguments {
     /// How much may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
+    #[command(flatten)]
+    pub(crate) recording: recording::RecordingFlags,
     /// Clients at once; further ones are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
@@ -188,7 +191,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         sockets: inherited.game,
         ..ServerConfig::new(arguments.listen)
     });
-    let server = server.map_err(|error| error.to_string())?;
+    let mut server = server.map_err(|error| error.to_string())?;
+    arguments.recording.begin(&mut server)?;
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
     #[cfg(feature = "db")]
@@ -272,11 +276,13 @@ impl Serving {
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
+        let mut recording = recording::Watch::default();
         let reason = loop {
             ticks.wait();
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
             self.tell_of_certificates();
+            recording.tell(&arguments.recording, &self.game.server);
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.failure() {

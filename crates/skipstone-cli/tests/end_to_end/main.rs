@@ -42,6 +42,7 @@ mod plans_run_as_they_are_documented;
 #[cfg(target_os = "linux")]
 mod programs_join_a_comparison;
 #[cfg(unix)]
+mod recordings_are_played;
 mod redundancy_is_a_setting_of_the_server;
 #[cfg(unix)]
 mod runs_share_a_server;

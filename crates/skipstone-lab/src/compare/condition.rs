@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,6 +13,7 @@ use super::delivery::Delivery;
 use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
 use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition};
+use crate::recording::schedule::{PlayedRecording, Schedule};
 use crate::units::Span;
 
 /// Values other than the plan's, so that one plan can be swept.
@@ -56,6 +58,8 @@ pub(crate) struct Condition {
     pub(crate) entities: u16,
     pub(crate) ticks_per_second: u32,
     pub(crate) payload_bytes: usize,
+    /// What is sent in place of equal updates, of which the three fields before are means then.
+    pub(crate) schedule: Option<Arc<Schedule>>,
     pub(crate) delivery: Delivery,
     pub(crate) bulk: Option<Bulk>,
     /// The way to the server. Outages count from the first update.
@@ -84,12 +88,7 @@ impl Condition {
             let range = format!("a run lasts more than 0 minutes and at most {MINUTES_MAX}");
             return misfit("minutes", format!("{minutes} minutes: {range}"));
         }
-        let entities = flags.entities.unwrap_or(plan.entities);
-        let ticks_per_second = flags.ticks.unwrap_or(plan.ticks_per_second);
-        let payload_bytes = flags.payload.unwrap_or(plan.payload_bytes);
-        within("entities", "entities", entities.into(), 1..=200)?;
-        within("ticks_per_second", "ticks a second", ticks_per_second.into(), 1..=1_000)?;
-        within("payload_bytes", "bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
+        let Updates { entities, ticks_per_second, payload_bytes, schedule } = updates(plan, flags)?;
         check_bulk(plan.bulk)?;
         let given = overlaid(&plan.link, &flags.link);
         let Directions { there: link, back } = Directions::of(&given)?;
@@ -99,6 +98,7 @@ impl Condition {
             return misfit("roam_every", sentence.into());
         }
         let lasting = Duration::from_micros((minutes * 60e6).round() as u64);
+        let lasting = schedule.as_ref().map_or(lasting, |schedule| lasting.min(schedule.length()));
         let beside: Result<Vec<Flow>, Misfit> = plan.beside.iter().map(|beside| flow(beside, &link, lasting)).collect();
         let beside = beside?;
         if plan.waiting_max == Some(0) {
@@ -111,6 +111,9 @@ impl Condition {
         let mut words = words(&given);
         if plan.delivery != Delivery::default() {
             words.insert("delivery".into(), plan.delivery.to_string());
+        }
+        if let Some(schedule) = &schedule {
+            words.insert("recording".into(), schedule.words());
         }
         if let Some(bulk) = plan.bulk {
             words.insert("bulk".into(), format!("{} bytes every {}", bulk.bytes, bulk.every));
@@ -131,6 +134,7 @@ impl Condition {
             entities,
             ticks_per_second,
             payload_bytes,
+            schedule,
             delivery: plan.delivery,
             bulk: plan.bulk,
             link,
@@ -163,9 +167,44 @@ impl Condition {
         plan.conditions.iter().map(of).collect()
     }
 
+    /// Sends updates for so long, and no longer than a recording has any.
+    pub(crate) fn last_for(&mut self, span: Duration) {
+        self.lasting = self.schedule.as_ref().map_or(span, |schedule| span.min(schedule.length()));
+    }
+
+    /// The schedule of a recording.
+    pub(crate) fn schedule(recording: &PlayedRecording) -> Result<Arc<Schedule>, String> {
+        Schedule::read(recording, payload::BYTES_MIN as u64..=BULK_BYTES_MAX).map(Arc::new)
+    }
+
     /// How many ticks there are.
     pub(crate) fn ticks(&self) -> u64 {
+        if let Some(schedule) = &self.schedule {
+            return schedule.moments_before(self.lasting);
+        }
         (self.lasting.as_micros() as u64 * u64::from(self.ticks_per_second)).div_ceil(1_000_000)
+    }
+
+    /// When a tick is due, since the first: ticks do not drift. Behind the last it is the end.
+    pub(crate) fn tick_at(&self, tick: u64) -> Duration {
+        match &self.schedule {
+            Some(schedule) => schedule.at(tick).min(self.lasting),
+            None => Duration::from_micros(tick * 1_000_000 / u64::from(self.ticks_per_second)),
+        }
+    }
+
+    /// The updates of a tick: whose, and how many bytes.
+    pub(crate) fn updates_at(&self, tick: u64) -> impl Iterator<Item = (u16, usize)> + '_ {
+        let entities = if self.schedule.is_some() { 0 } else { self.entities };
+        let alike = (0..entities).map(|entity| (entity, self.payload_bytes));
+        let recorded = self.schedule.iter().flat_map(move |schedule| schedule.messages_at(tick));
+        alike.chain(recorded.map(|message| (message.entity, message.bytes as usize)))
+    }
+
+    /// How many updates there are.
+    pub(crate) fn updates(&self) -> u64 {
+        let alike = || self.ticks() * u64::from(self.entities);
+        self.schedule.as_ref().map_or_else(alike, |schedule| schedule.sums(self.ticks()).0)
     }
 
     /// How many bulk messages there are.
@@ -197,6 +236,46 @@ impl Condition {
     pub(crate) fn floor(&self) -> Duration {
         self.link.delay + self.back.delay
     }
+}
+
+/// What is sent.
+struct Updates {
+    entities: u16,
+    ticks_per_second: u32,
+    payload_bytes: usize,
+    schedule: Option<Arc<Schedule>>,
+}
+
+fn updates(plan: &ComparePlan, flags: &Flags) -> Result<Updates, Misfit> {
+    if let Some(recording) = &plan.recording {
+        return recorded(plan, recording, flags);
+    }
+    let missing = |key: &'static str| Misfit { key, sentence: format!("the plan has neither {key} nor a recording") };
+    let entities = flags.entities.or(plan.entities).ok_or_else(|| missing("entities"))?;
+    let ticks_per_second = flags.ticks.or(plan.ticks_per_second).ok_or_else(|| missing("ticks_per_second"))?;
+    let payload_bytes = flags.payload.or(plan.payload_bytes).ok_or_else(|| missing("payload_bytes"))?;
+    within("entities", "entities", entities.into(), 1..=200)?;
+    within("ticks_per_second", "ticks a second", ticks_per_second.into(), 1..=1_000)?;
+    within("payload_bytes", "bytes of payload", payload_bytes as u64, payload::BYTES_MIN as u64..=1_200)?;
+    Ok(Updates { entities, ticks_per_second, payload_bytes, schedule: None })
+}
+
+fn recorded(plan: &ComparePlan, recording: &PlayedRecording, flags: &Flags) -> Result<Updates, Misfit> {
+    let is_given = [
+        ("entities", plan.entities.is_some() || flags.entities.is_some()),
+        ("ticks_per_second", plan.ticks_per_second.is_some() || flags.ticks.is_some()),
+        ("payload_bytes", plan.payload_bytes.is_some() || flags.payload.is_some()),
+    ];
+    if let Some((key, _)) = is_given.into_iter().find(|(_, is_given)| *is_given) {
+        return misfit(key, format!("a recording brings its own messages: leave out {key} and its flag"));
+    }
+    let schedule = Condition::schedule(recording).map_err(|sentence| Misfit { key: "recording", sentence })?;
+    Ok(Updates {
+        entities: schedule.entities(),
+        ticks_per_second: schedule.moments_per_second(),
+        payload_bytes: schedule.mean_bytes(),
+        schedule: Some(schedule),
+    })
 }
 
 /// A flow beside, if there can be such a one.
@@ -271,7 +350,7 @@ fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
         queue: given.queue,
         ..LinkValues::default()
     };
-    let entities = given.entities.unwrap_or(plan.entities);
+    let entities = given.entities.or(plan.entities);
     ComparePlan { link: overlaid(&plan.link, &link), entities, ..plan.clone() }
 }
 

@@ -124,7 +124,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let plan = file.plan;
     if !arguments.simulated && !arguments.values.has_minutes() {
         let lasting = Duration::from_secs(arguments.seconds.map_or(SECONDS, u64::from));
-        conditions.iter_mut().for_each(|condition| condition.lasting = lasting);
+        conditions.iter_mut().for_each(|condition| condition.last_for(lasting));
     }
     let contenders = contenders(&plan, arguments)?;
     if contenders.is_empty() {

@@ -4,11 +4,13 @@
 mod mistake;
 
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::contender::{Mode, SimulatedTransport};
 use super::delivery::Delivery;
+use crate::recording::schedule::PlayedRecording;
 use crate::units::{BitRate, Burst, Fade, Percent, Span};
 use mistake::{mistake, placed};
 
@@ -24,11 +26,13 @@ pub(crate) struct ComparePlan {
     #[serde(default = "five_minutes")]
     pub(crate) minutes: f64,
     /// Entities, each with a channel of its own.
-    pub(crate) entities: u16,
+    pub(crate) entities: Option<u16>,
     /// Ticks a second, at each of which every entity has an update.
-    pub(crate) ticks_per_second: u32,
+    pub(crate) ticks_per_second: Option<u32>,
     /// Bytes of an update.
-    pub(crate) payload_bytes: usize,
+    pub(crate) payload_bytes: Option<usize>,
+    /// A game's own messages, in place of those three.
+    pub(crate) recording: Option<PlayedRecording>,
     /// How updates are delivered; reliable and in order, if it does not say.
     #[serde(default)]
     pub(crate) delivery: Delivery,
@@ -199,7 +203,12 @@ impl ComparePlan {
     /// Reads a plan. The error names the place of the mistake.
     pub(crate) fn read(path: &str) -> Result<PlanFile, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
-        Ok(PlanFile { plan: ComparePlan::parse(path, &text)?, path: path.to_owned(), text })
+        let mut plan = ComparePlan::parse(path, &text)?;
+        if let Some(recording) = &mut plan.recording {
+            // Beside the plan, wherever the tool is started.
+            recording.file = Path::new(path).with_file_name("").join(&recording.file);
+        }
+        Ok(PlanFile { plan, path: path.to_owned(), text })
     }
 
     pub(crate) fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {

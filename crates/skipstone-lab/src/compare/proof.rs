@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::Condition;
 use super::delivery::{Delivery, Owed};
 use super::payload::Stamp;
 use super::series::{Echo, RunSeries};
@@ -21,8 +22,9 @@ pub(crate) struct Proof {
     accepted: Vec<u32>,
     /// By entity: how many were sent when the newest that came back was.
     newest: Vec<u32>,
-    /// By sequence: when the updates of that tick were due.
+    /// By tick: when its updates were due.
     due: Vec<Duration>,
+    ticks: TicksOfUpdates,
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
     /// When each of them was due, in µs.
@@ -72,6 +74,40 @@ impl Moments {
     }
 }
 
+/// In which tick an update was due.
+#[derive(Debug)]
+enum TicksOfUpdates {
+    /// Each entity has one in every tick.
+    Sequences,
+    /// By entity and sequence; and how many updates each tick has.
+    Own { of: Vec<Vec<u32>>, updates: Vec<u32> },
+}
+
+impl TicksOfUpdates {
+    fn on_sent(&mut self, entity: u16, tick: u32) {
+        if let TicksOfUpdates::Own { of, updates } = self {
+            of[usize::from(entity)].push(tick);
+            updates.resize(tick as usize + 1, 0);
+            updates[tick as usize] += 1;
+        }
+    }
+
+    fn of(&self, stamp: Stamp) -> usize {
+        match self {
+            TicksOfUpdates::Sequences => stamp.sequence as usize,
+            TicksOfUpdates::Own { of, .. } => of[usize::from(stamp.entity)][stamp.sequence as usize] as usize,
+        }
+    }
+
+    /// How many updates a tick has; `None` if it is one for each entity.
+    fn updates(&self, tick: usize) -> Option<u32> {
+        match self {
+            TicksOfUpdates::Sequences => None,
+            TicksOfUpdates::Own { updates, .. } => Some(updates.get(tick).copied().unwrap_or(0)),
+        }
+    }
+}
+
 /// How the updates of a run fared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UpdateCounts {
@@ -90,7 +126,19 @@ pub(crate) struct UpdateCounts {
 }
 
 impl Proof {
-    pub(crate) fn new(entities: u16, delivery: Delivery) -> Proof {
+    /// Of a run under this condition.
+    pub(crate) fn of(condition: &Condition) -> Proof {
+        let proof = Proof::new(condition.entities, condition.delivery);
+        match condition.schedule {
+            None => proof,
+            Some(_) => Proof {
+                ticks: TicksOfUpdates::Own { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() },
+                ..proof
+            },
+        }
+    }
+
+    fn new(entities: u16, delivery: Delivery) -> Proof {
         let with_bulk = usize::from(entities) + 1;
         Proof {
             delivery,
@@ -99,6 +147,7 @@ impl Proof {
             accepted: vec![0; with_bulk],
             newest: vec![0; with_bulk],
             due: Vec::new(),
+            ticks: TicksOfUpdates::Sequences,
             latencies: Vec::new(),
             latencies_due: Vec::new(),
             moments: Moments::default(),
@@ -120,6 +169,7 @@ impl Proof {
             && let Some(due) = self.due.last()
         {
             self.moments.on_sent(self.moment_of(*due));
+            self.ticks.on_sent(entity, self.due.len() as u32 - 1);
         }
         let sent = &mut self.sent[usize::from(entity)];
         *sent += 1;
@@ -151,7 +201,7 @@ impl Proof {
                 self.delivered_bytes += payload.len() as u64;
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
-                    let due = self.due[stamp.sequence as usize];
+                    let due = self.due[self.ticks.of(stamp)];
                     let latency = (now - due).as_micros() as u32;
                     self.latencies.push(latency);
                     self.latencies_due.push(due.as_micros() as u64);
@@ -222,7 +272,8 @@ impl Proof {
     pub(crate) fn series(&self) -> RunSeries {
         let first = self.first_due().unwrap_or_default();
         let entities = self.bulk() as u32;
-        let sent: Vec<_> = self.due.iter().map(|due| (*due - first, entities)).collect();
+        let updates = |tick: usize| self.ticks.updates(tick).unwrap_or(entities);
+        let sent: Vec<_> = self.due.iter().zip(0..).map(|(due, tick)| (*due - first, updates(tick))).collect();
         let echoes = self.latencies_due.iter().zip(&self.latencies);
         let echo = |(due, took): (&u64, &u32)| Echo {
             due: Duration::from_micros(*due).saturating_sub(first),

@@ -169,7 +169,7 @@ impl<'a> World<'a> {
             first: None,
             ticks_sent: 0,
             bulk_sent: 0,
-            proof: Proof::new(condition.entities, condition.delivery),
+            proof: Proof::of(condition),
             counted: [None; 2],
             traffic: Traffic::new(),
             datagram: Vec::new(),
@@ -230,7 +230,7 @@ impl<'a> World<'a> {
     }
 
     fn has_given_up(&self) -> bool {
-        let updates = self.condition.ticks() * u64::from(self.condition.entities);
+        let updates = self.condition.updates();
         let bulk = self.condition.bulk.map_or(0, |bulk| bulk.bytes as u64 / BULK_DATAGRAM_BYTES + 1);
         let updates = updates + self.condition.bulk_messages() * bulk;
         self.traffic.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
@@ -257,8 +257,7 @@ impl<'a> World<'a> {
 
     /// When a tick is due; they do not drift.
     fn tick_at(&self, tick: u64) -> Time {
-        let micros = tick * 1_000_000 / u64::from(self.condition.ticks_per_second);
-        self.first.unwrap_or(Time::NEVER) + Duration::from_micros(micros)
+        self.first.unwrap_or(Time::NEVER) + self.condition.tick_at(tick)
     }
 
     fn next_tick(&self) -> Time {
@@ -358,12 +357,10 @@ impl<'a> World<'a> {
 
     fn send_tick(&mut self) {
         while self.now >= self.next_tick() {
-            let due = since_epoch(self.tick_at(self.ticks_sent));
+            let (condition, tick) = (self.condition, self.ticks_sent);
             self.ticks_sent += 1;
-            self.proof.on_tick(due);
-            for entity in 0..self.condition.entities {
-                self.send(entity, self.condition.payload_bytes);
-            }
+            self.proof.on_tick(since_epoch(self.tick_at(tick)));
+            condition.updates_at(tick).for_each(|(entity, bytes)| self.send(entity, bytes));
         }
     }
 

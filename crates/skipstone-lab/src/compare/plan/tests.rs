@@ -29,7 +29,7 @@ ahead = "10s"
 #[test]
 fn a_plan_is_read_with_its_units() {
     let plan = ComparePlan::parse("p.toml", GOOD).unwrap();
-    assert_eq!((plan.entities, plan.minutes, plan.link.outages.len()), (25, 0.5, 1));
+    assert_eq!((plan.entities, plan.minutes, plan.link.outages.len()), (Some(25), 0.5, 1));
     assert_eq!(plan.link.rate.unwrap().bits_per_second(), 2_000_000);
     assert_eq!(
         plan.modes.unwrap(),

@@ -87,7 +87,7 @@ pub(super) enum Next {
 
 impl<'a> ExternalClient<'a> {
     pub(super) fn new(condition: &'a Condition) -> ExternalClient<'a> {
-        ExternalClient { condition, proof: Proof::new(condition.entities, condition.delivery), began: None, echoes: 0 }
+        ExternalClient { condition, proof: Proof::of(condition), began: None, echoes: 0 }
     }
 
     /// Takes a line. The error says what is wrong with it.

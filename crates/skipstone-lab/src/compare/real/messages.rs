@@ -12,6 +12,7 @@ use crate::compare::peer::Telemetry;
 use crate::compare::plan::Bulk;
 use crate::compare::proof::UpdateCounts;
 use crate::compare::series::RunSeries;
+use crate::recording::schedule::PlayedRecording;
 
 /// The task of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +43,8 @@ pub(super) struct RealWorkload {
     entities: u16,
     ticks_per_second: u32,
     payload_bytes: usize,
+    /// Read again by each process: an argument has room for its name.
+    recording: Option<PlayedRecording>,
     delivery: Delivery,
     bulk: Option<Bulk>,
     waiting_max: Option<u32>,
@@ -58,6 +61,7 @@ impl RealWorkload {
             entities: condition.entities,
             ticks_per_second: condition.ticks_per_second,
             payload_bytes: condition.payload_bytes,
+            recording: condition.schedule.as_ref().map(|schedule| schedule.source.clone()),
             delivery: condition.delivery,
             bulk: condition.bulk,
             waiting_max: condition.waiting_max,
@@ -68,19 +72,21 @@ impl RealWorkload {
     }
 
     /// As the ends of transports take it.
-    pub(super) fn condition(&self) -> Condition {
+    pub(super) fn condition(&self) -> Result<Condition, String> {
         let link = |delay: u64| LinkConfig {
             delay: Duration::from_micros(delay),
             datagram_bytes_max: self.datagram_bytes_max,
             ..LinkConfig::default()
         };
-        Condition {
+        let schedule = self.recording.as_ref().map(Condition::schedule).transpose()?;
+        Ok(Condition {
             plan: String::new(),
             name: None,
             lasting: Duration::from_micros(self.lasting_us),
             entities: self.entities,
             ticks_per_second: self.ticks_per_second,
             payload_bytes: self.payload_bytes,
+            schedule,
             delivery: self.delivery,
             bulk: self.bulk,
             link: link(self.delay_us[0]),
@@ -90,7 +96,7 @@ impl RealWorkload {
             patience: Duration::from_micros(self.patience_us),
             beside: Vec::new(),
             words: Default::default(),
-        }
+        })
     }
 }
 

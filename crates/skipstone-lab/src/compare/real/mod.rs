@@ -87,6 +87,8 @@ fn check(condition: &Condition) -> Result<(), String> {
 fn check_external(condition: &Condition) -> Result<(), String> {
     let what = if condition.delivery != Delivery::default() {
         format!("delivery = \"{}\"", condition.delivery)
+    } else if condition.schedule.is_some() {
+        "a recording".to_owned()
     } else if condition.bulk.is_some() {
         "bulk".to_owned()
     } else {

@@ -45,7 +45,7 @@ fn play(task: &EndTask) -> Result<(), String> {
     }
     // Where that is allowed, other programs do not disturb the measurement. The control's thread inherits it.
     let _ = make_punctual(Before::Others);
-    let condition = task.workload.condition();
+    let condition = task.workload.condition()?;
     match &task.role {
         Role::Server { listen } => serve(task, &condition, listen),
         Role::Client { connect } => measure(task, &condition, connect),
@@ -150,7 +150,7 @@ fn measure(task: &EndTask, condition: &Condition, connect: &str) -> Result<(), S
     while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orphaned.load(Ordering::Relaxed) {
         end.drive(LOOK_EVERY)?;
     }
-    let mut report = Client { end, condition, epoch, proof: Proof::new(condition.entities, condition.delivery) };
+    let mut report = Client { end, condition, epoch, proof: Proof::of(condition) };
     let connected = report.end.is_connected().then(|| epoch.elapsed());
     let (probe, since) = (Probe::of_self(), Instant::now());
     let before = probe.sample();
@@ -208,8 +208,8 @@ impl Client<'_> {
     /// Sends all updates, and waits for the last of them.
     fn play(&mut self, orphaned: &AtomicBool) -> Result<(), String> {
         let first = self.epoch.elapsed();
-        let (ticks, per_second) = (self.condition.ticks(), u64::from(self.condition.ticks_per_second));
-        let tick_at = |tick: u64| first + Duration::from_micros(tick * 1_000_000 / per_second);
+        let (condition, ticks) = (self.condition, self.condition.ticks());
+        let tick_at = |tick: u64| first + condition.tick_at(tick);
         let bulk_at = |number: u64| match self.condition.bulk {
             Some(bulk) if number < self.condition.bulk_messages() => first + bulk.every.0 * number as u32,
             _ => Duration::MAX,
@@ -224,7 +224,7 @@ impl Client<'_> {
             }
             while tick < ticks && now >= tick_at(tick) {
                 self.proof.on_tick(tick_at(tick));
-                (0..self.condition.entities).for_each(|entity| self.send(entity, self.condition.payload_bytes));
+                condition.updates_at(tick).for_each(|(entity, bytes)| self.send(entity, bytes));
                 tick += 1;
             }
             while now >= bulk_at(bulk) {
