@@ -4,6 +4,7 @@
 
 mod alone;
 mod arguments;
+mod bench_databases;
 mod bench_languages;
 mod browsers_bench;
 mod c;
@@ -78,6 +79,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
+        "bench-databases" => bench_databases::bench_databases(arguments, tree),
         "bench-languages" => bench_languages::bench_languages(arguments, tree),
         "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
         "flood" => flood::flood(arguments, tree),
@@ -109,6 +111,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask bench-languages [--rounds N] [--json FOLDER] [FLAG OF BENCH]...
                                       what servers in C, C# and Go cost beside the one in Rust; optimised builds
+  cargo xtask bench-databases [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb]
+                                      figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and `updates` through loss (Linux, root)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build

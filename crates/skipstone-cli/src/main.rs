@@ -5,6 +5,8 @@ mod chat;
 mod console;
 #[cfg(feature = "dashboard")]
 mod dashboard;
+#[cfg(not(feature = "db"))]
+mod left_out;
 mod serve;
 mod sharing;
 mod stress;
@@ -53,6 +55,10 @@ enum ToolCommand {
     /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure what that costs
     #[cfg(feature = "db")]
     Db(skipstone_db::DbArguments),
+    /// Left out of this build: databases
+    #[cfg(not(feature = "db"))]
+    #[command(disable_help_flag = true)]
+    Db(left_out::Anything),
     /// Build a game server, bring it to the machines where it runs, and go back if it is not well there
     #[cfg(feature = "deploy")]
     Deploy(skipstone_deploy::DeployArguments),
@@ -82,6 +88,8 @@ fn main() -> ExitCode {
         Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
         #[cfg(feature = "db")]
         Some(ToolCommand::Db(arguments)) => skipstone_db::run(&arguments),
+        #[cfg(not(feature = "db"))]
+        Some(ToolCommand::Db(_)) => left_out::databases("db"),
         #[cfg(feature = "deploy")]
         Some(ToolCommand::Deploy(arguments)) => skipstone_deploy::run(&arguments),
         Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),

@@ -14,6 +14,8 @@ pub(crate) struct Timer(Histogram<u64>);
 pub(crate) struct Timing {
     pub(crate) calls: u64,
     pub(crate) mean_ms: f64,
+    /// Calls that nothing else on the machine disturbed.
+    pub(crate) p10_ms: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p90_ms: f64,
     pub(crate) p99_ms: f64,
@@ -42,6 +44,7 @@ impl Timer {
         Timing {
             calls: self.0.len(),
             mean_ms: self.0.mean() / 1e6,
+            p10_ms: at(0.1),
             p50_ms: at(0.5),
             p90_ms: at(0.9),
             p99_ms: at(0.99),
@@ -53,7 +56,11 @@ impl Timer {
 
 /// Milliseconds with a digit more where they are few: a read of SQLite takes some microseconds.
 pub(crate) fn fine(ms: f64) -> String {
-    if ms < 0.995 { format!("{ms:.3} ms") } else { milliseconds(ms) }
+    match ms {
+        _ if ms < 0.01 => format!("{ms:.4} ms"),
+        _ if ms < 0.995 => format!("{ms:.3} ms"),
+        _ => milliseconds(ms),
+    }
 }
 
 impl Timing {
@@ -67,5 +74,15 @@ impl Timing {
             fine(self.p99_ms),
             fine(self.max_ms)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_microseconds_keep_two_digits() {
+        assert_eq!([0.0021, 0.131, 5.67].map(fine), ["0.0021 ms", "0.131 ms", "5.67 ms"]);
     }
 }

@@ -110,7 +110,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["names"],
         ],
     ),
-    ("crates/skipstone-cli", &[&["serve"], &["chat", "dashboard", "stress"], &["console", "sharing", "trust"]]),
+    (
+        "crates/skipstone-cli",
+        &[&["serve"], &["chat", "dashboard", "stress"], &["console", "left_out", "sharing", "trust"]],
+    ),
     (
         "clients/python",
         &[
@@ -128,7 +131,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "xtask",
         &[
-            &["bench_languages", "browsers_bench", "house", "steps"],
+            &["bench_databases", "bench_languages", "browsers_bench", "house", "steps"],
             &["interop"],
             &["c"],
             &[

@@ -69,6 +69,10 @@ pub(crate) struct ServeArguments {
     #[cfg(feature = "db")]
     #[command(flatten)]
     pub(crate) database: database_flags::DatabaseFlags,
+    /// Left out of this build: databases
+    #[cfg(not(feature = "db"))]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
+    pub(crate) db: Option<String>,
     /// How much may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
@@ -162,6 +166,10 @@ fn check(arguments: &ServeArguments) -> Result<Checked, String> {
             text.parse().map_err(|_| format!("--console '{text}' is no address (example: 127.0.0.1:7778, or off)"))?,
         ),
     };
+    #[cfg(not(feature = "db"))]
+    if arguments.db.is_some() {
+        return Err(format!("--db: {}", crate::left_out::DATABASES));
+    }
     #[cfg(feature = "dashboard")]
     let dashboard = arguments.dashboard.address();
     #[cfg(not(feature = "dashboard"))]

@@ -66,6 +66,7 @@ pub(crate) async fn run(first: &DatabaseUrl, flags: &BenchFlags, watcher: Watche
     let mut bench = DbBench {
         verdict: Verdict::Pass,
         reasons: Vec::new(),
+        is_partial: false,
         seed: flags.seed,
         records: flags.records.into(),
         seconds_per_cell: flags.each.0.as_secs_f64(),
@@ -174,6 +175,7 @@ impl ServerSetting {
 
 fn judge(bench: &mut DbBench, is_interrupted: bool) {
     let mut failed = std::mem::take(&mut bench.reasons);
+    let has_reasons = !failed.is_empty();
     for stage in &bench.stages {
         let name = format!("{}, {}", stage.engine, stage.durability);
         if stage.rows_wrong > 0 {
@@ -191,6 +193,8 @@ fn judge(bench: &mut DbBench, is_interrupted: bool) {
             }
         }
     }
+    let has_failure = |stage: &StageResult| stage.cells.iter().any(|result| result.failure.is_some());
+    bench.is_partial = is_interrupted || has_reasons || bench.stages.iter().any(has_failure);
     bench.verdict = Verdict::of(is_interrupted, &[], &failed);
     if is_interrupted {
         failed.insert(0, "The bench was stopped before its end: what was not measured is left out.".into());

@@ -1,7 +1,7 @@
 //! A bench as a page: one file without scripts and without anything from elsewhere, its plots drawn as SVG.
 
 use super::plan::{Asking, Work};
-use super::result::{CellResult, DbBench, StageResult};
+use super::result::{CellResult, DbBench, PARTIAL, StageResult};
 use crate::timing::fine;
 use skipstone_lab::report::format::{bytes, thousands};
 use std::fmt::Write;
@@ -17,11 +17,16 @@ pub(crate) fn page(bench: &DbBench) -> String {
             write!(body, "Writing and flushing 4 KiB takes this disk {}: no durable commit is quicker.", fine(flush));
     }
     body += "</p>";
+    if bench.is_partial {
+        let _ = write!(body, "<p class=bad><b>{PARTIAL}</b></p>");
+    }
     for reason in &bench.reasons {
         let _ = write!(body, "<p class=bad>{}</p>", escaped(reason));
     }
-    body += "<h2>One prepared statement over one connection</h2><p>p50 to p99, on a logarithmic scale; the line is the \
-             original's figure (MySQL, 50,000 records). Hatched: a commit may be lost with the machine's power.</p>";
+    body += &costs(bench);
+    body += "<h2>One prepared statement over one connection</h2><p>p50 to p99 in milliseconds, on a logarithmic \
+             scale; the line is the original's figure (MySQL, 50,000 records). Hatched: a commit may be lost with the machine's \
+             power.</p>";
     for work in [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed] {
         body += &durability_plot(bench, work);
     }
@@ -38,9 +43,10 @@ pub(crate) fn page(bench: &DbBench) -> String {
 }
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
-svg{width:100%;height:auto;margin:.5rem 0}text{font:12px system-ui,sans-serif;fill:#222}table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}\
-td,th{text-align:right;padding:.15rem .5rem;border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}.bad{color:#b00020}\
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text{fill:#ddd}td,th{border-color:#444}}";
+div{overflow-x:auto}svg{width:100%;min-width:46rem;height:auto;margin:.5rem 0}\
+text{font:12px system-ui,sans-serif;fill:#222;stroke:#fff;stroke-width:4px;paint-order:stroke}table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}\
+td,th{text-align:right;white-space:nowrap;padding:.15rem .5rem;border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}.bad{color:#b00020}\
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text{fill:#ddd;stroke:#181818}.bad{color:#ff6b81}td,th{border-color:#444}}";
 
 /// A bar of a plot: its label, from where to where, and how it is filled.
 struct Bar {
@@ -48,6 +54,26 @@ struct Bar {
     range: (f64, f64),
     fill: &'static str,
     text: String,
+}
+
+/// What one prepared statement over one connection takes, beside the original's figures.
+fn costs(bench: &DbBench) -> String {
+    let works = [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed];
+    let mut text = "<div><table><tr><th>p50 of one prepared statement".to_owned();
+    works.iter().for_each(|work| text += &format!("<th>{}", work.name()));
+    text += "</tr><tr><td>the original's, MySQL, 50,000 records";
+    for work in works {
+        let figure = bench.original.iter().find(|figure| figure.work == work);
+        text += &format!("<td>{}", figure.map_or("-".into(), |figure| fine(figure.milliseconds)));
+    }
+    for stage in &bench.stages {
+        let mark = if stage.is_durable { "" } else { " *" };
+        text += &format!("</tr><tr><td>{}, {}{mark}", stage.engine, stage.durability);
+        for work in works {
+            text += &format!("<td>{}", stage.plain(work).map_or("-".into(), |result| fine(result.timing.p50_ms)));
+        }
+    }
+    text + "</tr></table></div><p>* A commit that returned may be lost with the machine's power.</p>"
 }
 
 fn durability_plot(bench: &DbBench, work: Work) -> String {
@@ -65,7 +91,7 @@ fn durability_plot(bench: &DbBench, work: Work) -> String {
         })
         .collect();
     let original = bench.original.iter().find(|figure| figure.work == work).map(|figure| figure.milliseconds);
-    plot(work.name(), &bars, original)
+    plot(&format!("{}, ms", work.name()), &bars, original)
 }
 
 fn rate_plot(bench: &DbBench, work: Work) -> String {
@@ -92,7 +118,7 @@ fn rate_plot(bench: &DbBench, work: Work) -> String {
             });
         }
     }
-    plot(work.name(), &bars, None)
+    plot(&format!("{}, a second", work.name()), &bars, None)
 }
 
 const WIDTH: f64 = 900.0;
@@ -112,7 +138,7 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
     let x = |value: f64| LEFT + (positive(value).log10() - low) / (high - low) * (WIDTH - LEFT - RIGHT);
     let height = ROW * (bars.len() as f64 + 2.0);
     let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=img aria-label=\"{}\"><defs><pattern id=hatch width=6 height=6 \
+        "<div><svg viewBox=\"0 0 {WIDTH} {height}\" role=img aria-label=\"{}\"><defs><pattern id=hatch width=6 height=6 \
          patternUnits=userSpaceOnUse patternTransform=\"rotate(45)\"><rect width=6 height=6 fill=\"#9ecae1\"/><rect width=2 \
          height=6 fill=\"#1f77b4\"/></pattern></defs><text x=0 y=15 font-weight=bold>{}</text>",
         escaped(title),
@@ -120,9 +146,21 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
     );
     for decade in low as i32..=high as i32 {
         let (at, value) = (x(10f64.powi(decade)), 10f64.powi(decade));
+        let value = if decade < 0 { value.to_string() } else { thousands(value as u64) };
         let _ = write!(
             svg,
             "<line x1={at:.1} x2={at:.1} y1={ROW} y2={height} stroke=\"#8886\"/><text x={at:.1} y=15 text-anchor=middle>{value}</text>"
+        );
+    }
+    if let Some(value) = line {
+        let (at, end) = (x(value), height - ROW * 0.5);
+        let _ = write!(
+            svg,
+            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={end} stroke=\"#d62728\" stroke-width=2 stroke-dasharray=\"6 3\"/><text \
+             x={:.1} y={:.1}>the original: {}</text>",
+            at + 6.0,
+            height - 4.0,
+            fine(value)
         );
     }
     for (row, bar) in bars.iter().enumerate() {
@@ -140,21 +178,14 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
             escaped(&bar.text)
         );
     }
-    if let Some(value) = line {
-        let at = x(value);
-        let _ = write!(
-            svg,
-            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={height} stroke=\"#d62728\" stroke-width=2 stroke-dasharray=\"6 3\"/>"
-        );
-    }
-    svg + "</svg>"
+    svg + "</svg></div>"
 }
 
 fn rows(stage: &StageResult) -> String {
     let wrong =
         if stage.rows_wrong == 0 { "all as they have to be".into() } else { format!("{} wrong", stage.rows_wrong) };
     let mut text = format!(
-        "<h3>{} {}, {}</h3><p>{}: {}; filled at {} accounts a second; {} rows compared, {wrong}.</p><table><tr><th>work, asking, \
+        "<h3>{} {}, {}</h3><p>{}: {}; filled at {} accounts a second; {} rows compared, {wrong}.</p><div><table><tr><th>work, asking, \
          connections<th>p50<th>p90<th>p99<th>p99.9<th>max<th>a second</tr>",
         stage.engine,
         escaped(&stage.version),
@@ -175,7 +206,7 @@ fn rows(stage: &StageResult) -> String {
         }
         let _ = write!(text, "<td>{}</tr>", thousands(per_second.round() as u64));
     }
-    text + "</table>"
+    text + "</table></div>"
 }
 
 fn escaped(text: &str) -> String {

@@ -64,7 +64,7 @@ pub(crate) fn cells(durability: &Durability, is_safest: bool, extent: Extent) ->
         let usual = match (cell.connections, cell.asking) {
             (1, Asking::Prepared) => true,
             (1, _) => is_safest && matches!(cell.work, Work::Add | Work::Seek | Work::Update),
-            (_, Asking::Prepared) => is_safest && matches!(cell.work, Work::Seek | Work::Update),
+            (_, Asking::Prepared) => is_safest && matches!(cell.work, Work::Add | Work::Seek | Work::Update),
             _ => false,
         };
         makes_sense && (extent == Extent::Full || usual) && (cell.connections == 1 || !durability.has_one_connection())

@@ -10,6 +10,8 @@ use skipstone_lab::report::Verdict;
 pub(crate) struct DbBench {
     pub(crate) verdict: Verdict,
     pub(crate) reasons: Vec<String>,
+    /// Whether something that was to be measured is missing or failed.
+    pub(crate) is_partial: bool,
     pub(crate) seed: u64,
     pub(crate) records: i64,
     pub(crate) seconds_per_cell: f64,
@@ -56,6 +58,9 @@ pub(crate) struct CellResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
 }
+
+/// Beside a result in which something is missing.
+pub(crate) const PARTIAL: &str = "PARTIAL: not everything could be measured; the reasons stand beside";
 
 /// What the original measured.
 pub(crate) const ORIGINAL: [OriginalFigure; 4] = {

@@ -1,19 +1,24 @@
 //! A bench as people read it: the original's figures beside ours, what durability costs, and every measurement.
 
 use super::plan::Work;
-use super::result::{CellResult, DbBench, StageResult};
+use super::result::{CellResult, DbBench, PARTIAL, StageResult};
 use crate::timing::fine;
 use skipstone_lab::report::format::{bytes, thousands};
 use skipstone_lab::report::{Cell, Page, Style, Tone};
 
 const LABEL: usize = 44;
 const COLUMN: usize = 13;
+/// Of a kind of work, whose name is longer than a time.
+const WORK: usize = 16;
 
 /// The table; ends with a line feed.
 pub(crate) fn table(bench: &DbBench, style: Style) -> String {
     let mut page = Page::new(style);
     let records = thousands(bench.records as u64);
     page.toned(Tone::Strong, &format!("db bench: {records} accounts, {} s each", bench.seconds_per_cell));
+    if bench.is_partial {
+        page.toned(Tone::Bad, PARTIAL);
+    }
     if let Some(flush) = bench.flush_ms {
         page.line(&format!("writing and flushing 4 KiB takes this disk {}: no durable commit is quicker", fine(flush)));
     }
@@ -29,17 +34,17 @@ pub(crate) fn table(bench: &DbBench, style: Style) -> String {
 fn costs(page: &mut Page, bench: &DbBench) {
     let works = [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed];
     let mut head = format!("{:<LABEL$}", "p50 of one prepared statement");
-    works.iter().for_each(|work| head += &format!("{:>COLUMN$}", work.name()));
+    works.iter().for_each(|work| head += &format!("{:>WORK$}", work.name()));
     page.toned(Tone::Faint, &head);
     let original = works.map(|work| {
         let figure = bench.original.iter().find(|figure| figure.work == work);
-        Cell::right(figure.map_or("-".into(), |figure| fine(figure.milliseconds)), COLUMN)
+        Cell::right(figure.map_or("-".into(), |figure| fine(figure.milliseconds)), WORK)
     });
     page.row("the original's, MySQL", LABEL, original);
     for stage in &bench.stages {
         let cells = works.map(|work| {
-            let Some(ours) = stage.plain(work) else { return Cell::right("-", COLUMN) };
-            let cell = Cell::right(fine(ours.timing.p50_ms), COLUMN);
+            let Some(ours) = stage.plain(work) else { return Cell::right("-", WORK) };
+            let cell = Cell::right(fine(ours.timing.p50_ms), WORK);
             let original = bench.original.iter().find(|figure| figure.work == work);
             match original {
                 Some(figure) if ours.timing.p50_ms <= figure.milliseconds => cell.toned(Tone::Good),

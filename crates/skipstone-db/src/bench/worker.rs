@@ -188,7 +188,8 @@ impl<'a> Worker<'a> {
                     Work::RankUnindexed => (account.score, account.id),
                     _ => (account.rating, account.id),
                 };
-                let is_whole = found.len() as i64 == RANKED.min(self.share.records);
+                // Added accounts may be there, too.
+                let is_whole = (RANKED.min(self.share.records)..=RANKED).contains(&(found.len() as i64));
                 let is_sorted = found.is_sorted_by(|a, b| key(a) > key(b));
                 Ok((ended, u64::from(!(is_whole && is_sorted))))
             }

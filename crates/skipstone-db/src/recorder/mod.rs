@@ -131,3 +131,29 @@ impl Drop for Recorder {
 fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_takes_nothing_for_ever_holds_up_nobody_and_its_queue_has_a_bound() {
+        // Nobody ever reads this end: no thread, no clock, nothing that could help by chance.
+        let (notes, mut never_read) = mpsc::unbounded_channel();
+        let url = DatabaseUrl::with_secrets("sqlite:never-opened.db").expect("a good URL");
+        let counters = Arc::new(Counters::new(100_000));
+        let recorder = Recorder { url, notes: Some(notes), counters, thread: None };
+        for number in 0..100_000 {
+            recorder.began(Began { number, account: "somebody", carrier: "udp" });
+            recorder.ended(Ended { number, account: "somebody", lasted: Duration::ZERO, lines: 1, code: 0 });
+            assert!(recorder.stats().queued_bytes <= 100_000);
+        }
+        let stats = recorder.close(Duration::ZERO);
+        let mut waited = 0;
+        while never_read.try_recv().is_ok() {
+            waited += 1;
+        }
+        assert!(waited > 0 && waited < 2_000, "{waited} notes in 100,000 bytes");
+        assert_eq!((stats.queued, stats.written, stats.dropped), (0, 0, 200_000), "{stats:?}");
+    }
+}

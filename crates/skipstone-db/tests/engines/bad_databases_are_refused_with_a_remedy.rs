@@ -1,5 +1,5 @@
 use crate::servers::{Engine, TestDatabase, engines};
-use skipstone_db::{DatabaseUrl, Recorder, run_line};
+use skipstone_db::{DatabaseUrl, Recorder, run_line, run_line_json};
 
 fn url(text: &str) -> DatabaseUrl {
     DatabaseUrl::with_secrets(text).expect("a good URL")
@@ -50,5 +50,28 @@ fn a_wrong_password_and_a_missing_table_are_told_apart() {
         run_line(&database.url, "delete --yes").expect("it may");
         let error = run_line(&database.url, "stats").expect_err("the tables are gone");
         assert!(error.contains("create"), "{engine:?}: {error}");
+    }
+}
+
+#[test]
+fn a_bench_that_could_not_measure_is_marked_as_partial_and_shows_no_password() {
+    let nobody = url("postgres://me:hunter2@127.0.0.1:1/game");
+    let line = "bench --records 100 --each 10ms";
+    let text = run_line(&nobody, line).expect("a table");
+    assert!(text.contains("PARTIAL") && text.contains("running") && !text.contains("hunter2"), "{text}");
+    let json = run_line_json(&nobody, line).expect("a result");
+    assert_eq!((json["is_partial"].as_bool(), json["verdict"].as_str()), (Some(true), Some("fail")), "{json}");
+}
+
+#[test]
+fn a_bench_of_few_accounts_finds_no_wrong_answers() {
+    for engine in engines() {
+        let database = TestDatabase::start(engine);
+        let json = run_line_json(&database.url, "bench --records 100 --each 10ms").expect("a result");
+        assert_eq!(
+            (json["is_partial"].as_bool(), json["reasons"].as_array().map(Vec::len)),
+            (Some(false), Some(0)),
+            "{json}"
+        );
     }
 }
