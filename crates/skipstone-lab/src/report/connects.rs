@@ -120,7 +120,7 @@ impl ConnectsResult {
             columns.extend(self.carriers.iter().map(|(carrier, counts)| (carrier.to_string(), counts)));
         }
         page.row("", LABEL_COLUMNS, columns.iter().map(|(name, _)| Cell::right(name, CELL_COLUMNS).toned(Tone::Faint)));
-        let rows: [(&str, fn(&ConnectCounts) -> u64, bool); 5] = [
+        let rows: [(&str, CountOf, bool); 5] = [
             ("Attempted", |counts| counts.attempted, false),
             ("Connected", |counts| counts.connected, false),
             ("Refused", |counts| counts.refused, true),
@@ -134,7 +134,7 @@ impl ConnectsResult {
             });
             page.row(label, LABEL_COLUMNS, cells);
         }
-        let times: [(&str, fn(&ConnectMs) -> f64); 4] = [
+        let times: [(&str, TimeOf); 4] = [
             ("Time to connect p50", |times| times.p50),
             ("  p99", |times| times.p99),
             ("  p99.8", |times| times.p998),
@@ -166,6 +166,9 @@ impl ConnectsResult {
 fn was(clients: u64) -> String {
     format!("{} {}", counted(clients, "client"), if clients == 1 { "was" } else { "were" })
 }
+
+type CountOf = fn(&ConnectCounts) -> u64;
+type TimeOf = fn(&ConnectMs) -> f64;
 
 const LABEL_COLUMNS: usize = 22;
 const CELL_COLUMNS: usize = 11;
