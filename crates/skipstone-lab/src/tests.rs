@@ -2,6 +2,7 @@
 
 use crate::bench::result::Bench;
 use crate::compare::result::Comparison;
+use crate::report::connects::ConnectsResult;
 use crate::report::schema::schema_of;
 use crate::report::stress::result::StressResult;
 use crate::sweep::result::Sweep;
@@ -10,6 +11,7 @@ use crate::sweep::result::Sweep;
 fn schemas_are_those_of_the_types() {
     let schemas = [
         ("stress", schema_of::<StressResult>()),
+        ("connects", schema_of::<ConnectsResult>()),
         ("compare", schema_of::<Comparison>()),
         ("bench", schema_of::<Bench>()),
         ("sweep", schema_of::<Sweep>()),

@@ -64,6 +64,9 @@ pub struct Traffic {
 pub struct ShardOverview {
     /// Established connections.
     pub clients: usize,
+    /// Handshakes under way: encrypted ones of the protocol, sessions of DTLS and WebTransport without a connection, and streams
+    /// without one.
+    pub handshakes: usize,
     /// Counters of the shard's connections, past and present.
     pub stats: Stats,
     /// Counters of the shard's driver and its sockets.

@@ -73,9 +73,10 @@ impl Game {
         self.guests.len()
     }
 
-    /// Clients that were let in and are not connected yet.
+    /// Clients whose handshake has begun, or that were let in, and are not connected yet.
     pub(super) fn arriving(&self) -> usize {
-        self.arriving.len()
+        let handshakes: usize = self.server.shards().iter().map(|shard| shard.handshakes).sum();
+        self.arriving.len() + handshakes
     }
 
     pub(super) fn failure(&self) -> Option<String> {

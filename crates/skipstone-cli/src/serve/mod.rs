@@ -296,7 +296,7 @@ impl Serving {
             if let Some(failure) = self.game.failure() {
                 break Ending::Failure(failure);
             }
-            let arriving = self.game.arriving();
+            let arriving = if self.game.restart.is_under_way() { self.game.arriving() } else { 0 };
             match self.game.restart.step(Instant::now(), arriving) {
                 RestartStep::GoOn => {}
                 // A driver that is gone reports that through its failure.

@@ -13,10 +13,11 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// For so long handshakes that had begun may end before their clients are told to come back: three round trips of 130 ms.
-const HANDSHAKES_MAX: Duration = Duration::from_millis(400);
-/// The same for clients that were let in and are not connected yet: they may be on a slow path, or never come.
-const ARRIVALS_MAX: Duration = Duration::from_secs(2);
+/// For so long, at least, clients that have a cookie may go on with it before all are told to come back: the server does not know
+/// of them.
+const COOKIES: Duration = Duration::from_millis(400);
+/// For so long, at most, handshakes under way have time to end: they may be on a slow path, or never end.
+const HANDSHAKES_MAX: Duration = Duration::from_secs(2);
 /// The program that follows has so long to say whether it would start.
 const CHECK_MAX: Duration = Duration::from_secs(10);
 /// Clients come back after this time, spread over at least the next; there are 1,000 a second at most.
@@ -83,7 +84,12 @@ impl Restart {
         Ok(format!("players are sent to {to}, and the server ends"))
     }
 
-    /// The next step. Called each tick; so many clients were let in and are not connected yet.
+    /// Whether no handshake begins any more.
+    pub(super) fn is_under_way(&self) -> bool {
+        matches!(self.state, RestartState::Closing { .. })
+    }
+
+    /// The next step. Called each tick; so many clients have begun a handshake and are not connected yet.
     pub(super) fn step(&mut self, now: Instant, arriving: usize) -> RestartStep {
         match &self.state {
             RestartState::Serving => {
@@ -110,7 +116,7 @@ impl Restart {
             RestartState::Closing { to: Some(to), .. } => RestartStep::Leave(Some(to.clone())),
             RestartState::Closing { since, to: None } => {
                 let elapsed = now.saturating_duration_since(*since);
-                let is_over = elapsed >= HANDSHAKES_MAX && (arriving == 0 || elapsed >= ARRIVALS_MAX);
+                let is_over = elapsed >= COOKIES && (arriving == 0 || elapsed >= HANDSHAKES_MAX);
                 if is_over { RestartStep::Leave(None) } else { RestartStep::GoOn }
             }
         }
@@ -214,6 +220,17 @@ mod tests {
         assert_eq!(notice(5_000, None).to_string(), "retry=200..5200; the server restarts");
         let to = notice(1, Some("eu2.example:7777")).to_string();
         assert_eq!(to, "retry=200..800 at=eu2.example:7777; the server restarts");
+    }
+
+    #[test]
+    fn players_are_told_when_no_handshake_is_under_way_any_more() {
+        let since = Instant::now();
+        let mut restart = Restart { signal: None, state: RestartState::Closing { since, to: None } };
+        let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving);
+        assert_eq!(step(100, 0), RestartStep::GoOn, "somebody may have a cookie");
+        assert_eq!(step(1_500, 1), RestartStep::GoOn, "a slow path");
+        assert_eq!(step(1_600, 0), RestartStep::Leave(None));
+        assert_eq!(step(2_000, 1), RestartStep::Leave(None), "nobody holds a restart up for longer");
     }
 
     #[test]

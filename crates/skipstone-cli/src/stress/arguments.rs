@@ -46,6 +46,12 @@ pub(crate) struct StressArguments {
     /// were there
     #[arg(long, requires = "url", conflicts_with_all = ["wait", "roam"])]
     pub(crate) reconnect: bool,
+    /// Measures connecting, not lines: so often a new client connects, leaves once it is connected, and must not be refused or
+    /// stay unanswered for 10 s, which a server proves while it restarts: 300/s. Numbers of --mix are shares; its JSON is
+    /// schema/connects.schema.json
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam", "reconnect", "wait",
+        "threshold", "piped", "browsers"])]
+    pub(crate) connects: Option<Rate>,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
@@ -85,4 +91,14 @@ pub(crate) struct Protection {
     /// Native clients inside of DTLS sessions of this version (skip+dtls://), for comparison
     #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
     pub(crate) dtls: Option<trust::Dtls>,
+}
+
+impl StressArguments {
+    /// The flags of the run's own server.
+    pub(super) fn server_words(&self, native: skipstone::Scheme) -> Vec<String> {
+        let mut words = self.resilience.words();
+        words.extend(self.sharing.words());
+        words.extend((native == skipstone::Scheme::Plain).then(|| "--allow-plain".to_owned()));
+        words
+    }
 }

@@ -4,10 +4,12 @@
 //! plan (flags, checked) ──> generator (clients, schedule, proof) ──> outcome ──> judge ──> table, JSON, exit code
 //!                           child (the server's process)   view (what is shown meanwhile)
 //! ```
+//! `connects` is another run: clients that connect and leave, and nothing else.
 
 mod arguments;
 mod attendance;
 mod child;
+mod connects;
 mod generator;
 mod impairment;
 mod merge;

@@ -2,13 +2,13 @@
 
 use super::arguments::StressArguments;
 use super::child::ServerProcess;
+use super::connects;
 use super::generator::{ClientState, Generator};
 use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
 use super::view::{Audience, LiveView};
 use crate::sharing;
-use skipstone::Scheme;
 use skipstone_lab::measure::process::Probe;
 use skipstone_lab::measure::stalls::StallWatch;
 use skipstone_lab::report::format::counted;
@@ -37,6 +37,9 @@ const CLOSE_MAX: Duration = Duration::from_secs(3);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
+    if let Some(rate) = arguments.connects {
+        return connects::run(arguments, rate);
+    }
     let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
     if let (true, Ok(signals)) = (arguments.piped, &signals) {
         end_with_parent(signals.clone());
@@ -84,10 +87,7 @@ impl<'p> Run<'p> {
         let (server, address) = match &plan.target {
             Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
             None => {
-                let mut flags = plan.flags.resilience.words();
-                flags.extend(plan.flags.sharing.words());
-                flags.extend((plan.native == Scheme::Plain).then(|| "--allow-plain".to_owned()));
-                let server = ServerProcess::start(&flags)?;
+                let server = ServerProcess::start(&plan.flags.server_words(plan.native))?;
                 let address = server.address;
                 (Some(server), address)
             }

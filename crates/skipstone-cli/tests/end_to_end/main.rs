@@ -7,6 +7,8 @@ mod a_capture_of_a_run_contains_none_of_its_sentences;
 #[cfg(unix)]
 mod a_flood_disturbs_nobody;
 #[cfg(unix)]
+mod a_restart_refuses_nobody;
+#[cfg(unix)]
 mod a_second_implementation_plays;
 #[cfg(unix)]
 mod bad_configuration_is_refused_with_a_remedy;

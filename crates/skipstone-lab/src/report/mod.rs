@@ -1,6 +1,7 @@
 //! The output of a run: how it is judged, the page that people read, and where page and JSON go. Values in, text out;
 //! only `output` prints. `stress` has what a stress run alone shows.
 
+pub mod connects;
 pub(crate) mod figures;
 pub mod format;
 mod html;

@@ -245,6 +245,11 @@ impl Endpoint {
         self.is_inviting = false;
     }
 
+    /// Encrypted handshakes of clients under way, which [`Endpoint::stop_inviting`] lets come to their end.
+    pub fn handshake_count(&self) -> usize {
+        self.pending_handshakes.count()
+    }
+
     /// Lets a connection queue messages, and schedules their sending.
     pub(super) fn act_on<T>(
         &mut self,

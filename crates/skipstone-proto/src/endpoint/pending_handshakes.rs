@@ -97,6 +97,11 @@ impl Party {
 }
 
 impl PendingHandshakes {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.count
+    }
+
     /// Adds a handshake that began.
     pub(super) fn push(&mut self, now: Time, peer: PeerId, remote: &SocketAddr, bytes: u32) {
         let place = self.next;

@@ -113,6 +113,12 @@ impl Guests {
         self.quic.iter_mut().for_each(|quic| quic.transmit(now, send));
     }
 
+    /// Sessions without a connection.
+    pub(super) fn handshake_count(&self) -> usize {
+        let dtls = self.dtls.as_ref().map_or(0, |dtls| dtls.handshake_count());
+        dtls + self.quic.as_ref().map_or(0, |quic| quic.handshake_count())
+    }
+
     pub(super) fn stats(&self) -> (DtlsStats, WebTransportStats) {
         let dtls = self.dtls.as_ref().map(|dtls| dtls.stats()).unwrap_or_default();
         (dtls, self.quic.as_ref().map(|quic| quic.stats()).unwrap_or_default())

@@ -31,6 +31,11 @@ impl Newcomers {
         Newcomer { network, since: now }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.all as usize
+    }
+
     /// A trusted proxy may have named the client that a stream comes from: the client's network has the stream from then on.
     /// True if that is another one.
     pub(super) fn follow(&mut self, newcomer: &mut Option<Newcomer>, remote: &SocketAddr) -> bool {

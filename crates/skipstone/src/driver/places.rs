@@ -33,6 +33,11 @@ impl Places {
         Places { limits, strangers, proven, networks, begun_at: Time::ZERO }
     }
 
+    /// The sessions that have a place.
+    pub(super) fn count(&self) -> usize {
+        self.strangers.len() + self.proven.len()
+    }
+
     /// Whether another session may begin now: one for each interval, and as many at once as there are places. So in a
     /// flood each stranger has its place for as long as that many intervals take.
     pub(super) fn may_begin(&mut self, now: Time, interval: Duration) -> bool {

@@ -23,9 +23,14 @@ impl Driver {
         }
     }
 
+    /// Handshakes under way, of all carriers.
+    fn handshake_count(&self) -> usize {
+        self.endpoint.handshake_count() + self.guests.handshake_count() + self.sockets.newcomers.count()
+    }
+
     /// Publishes all changed statistics.
     fn publish_all(&mut self) {
-        let driver = self.stats();
+        let (driver, handshakes) = (self.stats(), self.handshake_count());
         let Publisher { board, live, touched, transfer_bytes_min, .. } = &mut self.publisher;
         self.endpoint.take_touched(touched);
         let at = Instant::now();
@@ -52,7 +57,8 @@ impl Driver {
         stats.add(self.endpoint.past());
         #[cfg(feature = "simulate")]
         board.publish_links(self.sockets.link_stats());
-        board.publish_shard(ShardOverview { clients: self.endpoint.peer_count(), stats, driver });
+        let clients = self.endpoint.peer_count();
+        board.publish_shard(ShardOverview { clients, handshakes, stats, driver });
     }
 
     /// Time of the next publication; [`Time::NEVER`] if nothing has changed.

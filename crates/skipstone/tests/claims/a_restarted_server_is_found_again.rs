@@ -113,3 +113,26 @@ fn sockets_of_shards_go_to_as_many_shards() {
         (0..8).map(|_| Client::connect(&second.url(), b"", comes_back()).expect("a socket")).collect();
     play(&mut second, &mut clients, &mut Vec::new());
 }
+
+#[test]
+fn a_handshake_that_is_under_way_is_counted_until_it_ends() {
+    let security = Security::self_signed().expect("a certificate");
+    let mut server = server(&security, None, 1).expect("a port");
+    let address = server.local_addr();
+    let mut until = |expected: usize| {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let count: usize = server.shards().iter().map(|shard| shard.handshakes).sum();
+            if count == expected {
+                return;
+            }
+            assert!(Instant::now() < end, "{count} handshakes, not {expected}");
+            server.wait(Duration::from_millis(5));
+        }
+    };
+    // A stream that says nothing yet.
+    let slow = std::net::TcpStream::connect(address).expect("it listens");
+    until(1);
+    drop(slow);
+    until(0);
+}

@@ -48,6 +48,10 @@ impl DtlsGuests {
         match *self {}
     }
 
+    pub(super) fn handshake_count(&self) -> usize {
+        match *self {}
+    }
+
     pub(super) fn stop_inviting(&mut self) {
         match *self {}
     }

@@ -123,6 +123,11 @@ impl DtlsGuests {
         self.is_inviting = false;
     }
 
+    /// Sessions without a connection.
+    pub(super) fn handshake_count(&self) -> usize {
+        self.places.count()
+    }
+
     /// Whether a datagram is DTLS (RFC 9443).
     pub(super) fn is_dtls(datagram: &[u8]) -> bool {
         matches!(datagram.first(), Some(20..=63))

@@ -52,6 +52,10 @@ impl QuicGuests {
         match *self {}
     }
 
+    pub(super) fn handshake_count(&self) -> usize {
+        match *self {}
+    }
+
     pub(super) fn stop_inviting(&mut self) {
         match *self {}
     }

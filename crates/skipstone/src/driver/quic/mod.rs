@@ -104,6 +104,11 @@ impl QuicGuests {
         self.is_inviting = false;
     }
 
+    /// Sessions without a connection.
+    pub(super) fn handshake_count(&self) -> usize {
+        self.places.count()
+    }
+
     /// Whether a datagram is QUIC (RFC 9443).
     pub(super) fn is_quic(datagram: &[u8]) -> bool {
         matches!(datagram.first(), Some(64..=127 | 192..=255))
