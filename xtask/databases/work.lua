@@ -8,7 +8,7 @@ local SQL = {
   update = "UPDATE skipstone_accounts SET score = ?, rating = ?, balance = balance + ? WHERE id = ?",
   add = "INSERT INTO skipstone_accounts (" .. COLUMNS .. ") VALUES (?, ?, ?, ?, ?)",
   rank = "SELECT " .. COLUMNS .. " FROM skipstone_accounts ORDER BY score DESC, id DESC LIMIT ?",
-  rank_indexed = "SELECT " .. COLUMNS .. " FROM skipstone_accounts ORDER BY rating DESC, id DESC LIMIT ?",
+  rank_indexed = "SELECT " .. COLUMNS .. " FROM skipstone_accounts FORCE INDEX FOR ORDER BY (skipstone_accounts_rating) ORDER BY rating DESC, id DESC LIMIT ?",
 }
 local COUNT = { seek = 1, update = 4, add = 5, rank = 1, rank_indexed = 1 }
 

@@ -62,8 +62,12 @@ impl AccountTable {
     }
 
     pub(crate) fn rank(&self, by: Ranked) -> String {
-        let column = by.column();
-        format!("SELECT {ACCOUNT} FROM {} ORDER BY {column} DESC, id DESC LIMIT ?", self.name)
+        let (name, column) = (self.name, by.column());
+        let hint = match by {
+            Ranked::Indexed => self.dialect.in_order_of(name, column),
+            Ranked::Unindexed => String::new(),
+        };
+        format!("SELECT {ACCOUNT} FROM {name}{hint} ORDER BY {column} DESC, id DESC LIMIT ?")
     }
 
     pub(crate) fn update(&self) -> String {
