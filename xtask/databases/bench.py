@@ -1,7 +1,7 @@
 """`cargo xtask bench-databases`: the figures of `skipstone db bench` beside those of the engines' own tools, on the same statements,
 accounts, durability and numbers of connections, in turns: Python's sqlite3, pgbench (prepared) and sysbench (prepared).
 
-Usage: bench.py SKIPSTONE [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb] [--markdown]
+Usage: bench.py SKIPSTONE [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb]
 Servers run in folders of their own on free ports, with the engines' default settings, and end with this program.
 Exit code 1: a median of ours is above its limit."""
 
@@ -166,8 +166,8 @@ class Mariadb(Database):
         return histogram_quantiles(text)
 
 
-# How the machine was shared changes the median of a call by a time slice of the scheduler; the tenth of them that were quickest waited
-# for nobody.
+# The median is judged. On a machine that others use it moves by a time slice of the scheduler; the quickest tenth, which waited for
+# nobody, stands beside it.
 QUANTILES = (0.1, 0.5)
 
 
@@ -247,7 +247,7 @@ def main():
     loads = [os.getloadavg()[0]]
     kinds = {kind.name: kind for kind in (Sqlite, Postgres, Mariadb)}
     is_well = True
-    print("| engine | work, connections | ours, p10, ms | its tool's | ratio | within | ours, p50, ms | its tool's |\n|---|---|---|---|---|---|---|---|")
+    print("| engine | work, connections | ours, p50, ms | its tool's | ratio | within | ours, p10, ms | its tool's |\n|---|---|---|---|---|---|---|---|")
     for name in arguments.engines.split(","):
         folder = Path(tempfile.mkdtemp(prefix="skipstone-bench-databases-"))
         database = None
@@ -266,13 +266,13 @@ def main():
                     theirs[work, connections].append(database.play(WORKS[work], connections, arguments.seconds))
                 loads.append(os.getloadavg()[0])
             for cell in CELLS:
-                (mine, our_half), (other, their_half) = medians(ours[cell]), medians(theirs[cell])
+                (our_tenth, mine), (their_tenth, other) = medians(ours[cell]), medians(theirs[cell])
                 limit = max(RATIO_MAX * other, other + SLACK_MS) if database.is_server else RATIO_MAX * other
                 is_within = mine <= limit
                 work = cell[0].replace("_", ", ")
                 is_well = is_well and is_within
                 print(f"| {name}, {database.tool} | {work}, {cell[1]} | {mine:.4f} | {other:.4f} | {mine / other:.2f} | "
-                      f"{'yes' if is_within else 'NO'} | {our_half:.4f} | {their_half:.4f} |", flush=True)
+                      f"{'yes' if is_within else 'NO'} | {our_tenth:.4f} | {their_tenth:.4f} |", flush=True)
         finally:
             if database:
                 database.close()
