@@ -3,11 +3,14 @@
 use skipstone::{Server, TrafficRecorder};
 use skipstone_lab::report::output;
 use skipstone_lab::units::Size;
+use std::fs;
+use std::path::Path;
 
 /// Flags of the recording.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RecordingFlags {
-    /// Record when how many bytes go to and from whom, on which channel, for `record show` and `compare`; no contents
+    /// Record when how many bytes go to and from whom, on which channel, for `record show` and `compare`; no contents.
+    /// A recording that is there stays, and the new one has the next number in its name: game.2.rec, as after a restart
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Bytes of the recording, at which it stops
@@ -22,10 +25,31 @@ impl RecordingFlags {
         let Size::Bytes(bytes_max) = self.record_max else {
             return Err("--record-max is a number of bytes, such as 64MiB".into());
         };
-        let recorder = TrafficRecorder::create(path, bytes_max as u64);
-        server.record_traffic(recorder.map_err(|error| format!("cannot write --record {path}: {error}"))?);
+        let unused = unused(path);
+        if unused != *path {
+            output::complain(format_args!("skipstone serve: {path} is a recording already: this one is {unused}"));
+        }
+        let recorder = TrafficRecorder::create(&unused, bytes_max as u64);
+        server.record_traffic(recorder.map_err(|error| format!("cannot write --record {unused}: {error}"))?);
         Ok(())
     }
+}
+
+/// The name, or the next like it that no file has which has something in it.
+fn unused(path: &str) -> String {
+    let is_taken = |path: &str| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0);
+    if !is_taken(path) {
+        return path.to_owned();
+    }
+    let mut names = (2..).map(|number| numbered(path, number));
+    names.find(|name| !is_taken(name)).expect("names do not end")
+}
+
+/// `game.2.rec` of `game.rec`.
+fn numbered(path: &str, number: u64) -> String {
+    let path = Path::new(path);
+    let extension = path.extension().map_or(number.to_string(), |end| format!("{number}.{}", end.to_string_lossy()));
+    path.with_extension(extension).to_string_lossy().into_owned()
 }
 
 /// Says once that a recording has stopped.
@@ -47,5 +71,25 @@ impl Watch {
                 "skipstone serve: the recording {path} stopped after {messages} messages: {why}"
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_is_there_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let named = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        assert_eq!(unused(&named("game.rec")), named("game.rec"));
+        for name in ["game.rec", "game.2.rec", "plain"] {
+            fs::write(folder.path().join(name), "a recording").expect("written");
+        }
+        fs::write(folder.path().join("empty.rec"), "").expect("written");
+        assert_eq!(unused(&named("game.rec")), named("game.3.rec"));
+        assert_eq!(unused(&named("plain")), named("plain.2"));
+        assert_eq!(unused(&named("empty.rec")), named("empty.rec"));
+        assert_eq!(unused("/dev/full"), "/dev/full");
     }
 }
