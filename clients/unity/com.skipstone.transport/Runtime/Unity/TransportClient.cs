@@ -122,7 +122,7 @@ namespace Skipstone.Unity
             isDisposed ? Status.BadHandle : client.TrySend(channel, payload, out _);
 
         /// <inheritdoc/>
-        public override TimeSpan Rtt => !isDisposed && client.TryReadOverview(out Overview overview) ? overview.Rtt : TimeSpan.Zero;
+        public override TimeSpan Rtt => IsConnected && client.TryReadOverview(out Overview overview) ? overview.Rtt : TimeSpan.Zero;
 
         /// <inheritdoc/>
         public override void Dispose()
