@@ -52,7 +52,6 @@ impl Credentials {
     /// # Errors
     /// A sentence with the remedy.
     pub fn complete(&self, url: Option<&str>) -> Result<DatabaseUrl, String> {
-        let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
         let url = match (url, variable(URL_VARIABLE)) {
             (Some(text), _) => DatabaseUrl::parse(text, Passwords::Refused)?,
             (None, Some(text)) => {
@@ -60,12 +59,19 @@ impl Credentials {
             }
             (None, None) => DatabaseUrl::parse("sqlite:skipstone.db", Passwords::Refused)?,
         };
-        let password = match &self.password_file {
-            Some(file) => Some(Secret::from_file(file)?),
-            None => variable(PASSWORD_VARIABLE).map(Secret::new),
-        };
-        Ok(url.with_password(password))
+        Ok(url.with_password(self.password()?))
     }
+
+    fn password(&self) -> Result<Option<Secret>, String> {
+        match &self.password_file {
+            Some(file) => Secret::from_file(file).map(Some),
+            None => Ok(variable(PASSWORD_VARIABLE).map(Secret::new)),
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
 /// Runs as the flags say.
@@ -80,7 +86,10 @@ fn play(arguments: &DbArguments) -> Result<Exit, String> {
     let watcher = Watcher::terminal(signals.flag());
     let command = match &arguments.command {
         Command::Records(command) => command,
-        Command::Bench(flags) => return measure(&url, flags, &sink, watcher),
+        Command::Bench(flags) => {
+            let password = arguments.credentials.password()?;
+            return measure((&url, password), flags, &sink, watcher);
+        }
     };
     match block_on(commands::run(&url, command, watcher)) {
         Ok(answer) => {
@@ -96,12 +105,17 @@ fn play(arguments: &DbArguments) -> Result<Exit, String> {
     }
 }
 
-fn measure(url: &DatabaseUrl, flags: &BenchFlags, sink: &Sink, watcher: Watcher<'_>) -> Result<Exit, String> {
+fn measure(
+    database: (&DatabaseUrl, Option<Secret>),
+    flags: &BenchFlags,
+    sink: &Sink,
+    watcher: Watcher<'_>,
+) -> Result<Exit, String> {
     let cannot = |file: &Path, error| format!("cannot write --report {}: {error}", file.display());
     if let Some(file) = &flags.report {
         replace::check(file).map_err(|error| cannot(file, error))?;
     }
-    let bench = block_on(bench::run(url, flags, watcher));
+    let bench = block_on(bench::run(database, flags, watcher));
     sink.show(&bench, &bench::table(&bench, paint::style()), &bench.reasons)?;
     if let Some(file) = &flags.report {
         replace::replace(file, bench::page(&bench).as_bytes()).map_err(|error| cannot(file, error))?;
@@ -140,7 +154,10 @@ fn answer(url: &DatabaseUrl, line: &str) -> Result<Answer, String> {
     })?;
     let answer = match line.command {
         Command::Records(command) => block_on(commands::run(url, &command, Watcher::nobody())),
-        Command::Bench(flags) => Ok(benched(&block_on(bench::run(url, &flags, Watcher::nobody())))),
+        Command::Bench(flags) => {
+            let password = url.password().or_else(|| variable(PASSWORD_VARIABLE).map(Secret::new));
+            Ok(benched(&block_on(bench::run((url, password), &flags, Watcher::nobody()))))
+        }
     };
     answer.map_err(|failure| clean::line(&failure.sentence))
 }

@@ -320,7 +320,7 @@ impl Client {
             return self.comeback.as_mut().and_then(|comeback| comeback.last.take());
         };
         if let Some(recorder) = &mut self.recorder {
-            record(recorder, &self.handle, &event);
+            recorder.on_event(&event, |channel| self.handle.roster().mode(Some(event.peer()), channel));
         }
         if let Some(comeback) = &mut self.comeback {
             match &event {
@@ -544,19 +544,6 @@ impl Client {
         let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
         self.handle.close_all(code, reason, linger);
         self.handle.await_goodbyes(end);
-    }
-}
-
-fn record(recorder: &mut TrafficRecorder, handle: &Handle, event: &Event) {
-    let peer = event.peer();
-    match event {
-        Event::Connected { .. } => recorder.on_connected(peer.index),
-        Event::Message { channel, payload, .. } => {
-            let message = RecordedMessage { peer: peer.index, channel: *channel, bytes: payload.len() as u64 };
-            recorder.on_received(message, handle.roster().mode(Some(peer), *channel));
-        }
-        Event::Closed { .. } => recorder.on_closed(peer.index),
-        _ => {}
     }
 }
 

@@ -246,7 +246,7 @@ impl Server {
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.shards.poll_event()?;
         if let Some(recorder) = &mut self.recorder {
-            record(recorder, &self.shards, &event);
+            recorder.on_event(&event, |channel| self.shards.mode(channel));
         }
         Some(event)
     }
@@ -546,19 +546,6 @@ impl Server {
 
     fn wake(&self) -> Wake {
         if self.merging == Merging::Flush { Wake::Later } else { Wake::Now }
-    }
-}
-
-fn record(recorder: &mut TrafficRecorder, shards: &Shards, event: &Event) {
-    let peer = event.peer().index;
-    match event {
-        Event::Connected { .. } => recorder.on_connected(peer),
-        Event::Message { channel, payload, .. } => {
-            let message = RecordedMessage { peer, channel: *channel, bytes: payload.len() as u64 };
-            recorder.on_received(message, shards.mode(*channel));
-        }
-        Event::Closed { .. } => recorder.on_closed(peer),
-        _ => {}
     }
 }
 

@@ -142,6 +142,7 @@ struct Serving {
     questions: mpsc::Receiver<Question>,
     signals: Signals,
     admin: Admin,
+    recording: Option<recording::Watch>,
 }
 
 /// The settings of a server that would start.
@@ -200,7 +201,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         ..ServerConfig::new(arguments.listen)
     });
     let mut server = server.map_err(|error| error.to_string())?;
-    arguments.recording.begin(&mut server)?;
+    let recording = arguments.recording.begin(&mut server)?;
     let (asks, questions) = mpsc::channel();
     let admin = Admin::new(asks);
     #[cfg(feature = "db")]
@@ -217,7 +218,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     ];
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
     let game = Game::new(server, arguments.workload, restart);
-    Ok(Serving { game, audience, questions, signals, admin })
+    Ok(Serving { game, audience, questions, signals, admin, recording })
 }
 
 #[cfg(feature = "dashboard")]
@@ -284,13 +285,12 @@ impl Serving {
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
-        let mut recording = recording::Watch::default();
         let reason = loop {
             ticks.wait();
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
             self.tell_of_certificates();
-            recording.tell(&arguments.recording, &self.game.server);
+            self.recording.iter_mut().for_each(|recording| recording.tell(&self.game.server));
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.failure() {

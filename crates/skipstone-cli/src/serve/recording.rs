@@ -19,9 +19,9 @@ pub(crate) struct RecordingFlags {
 }
 
 impl RecordingFlags {
-    /// Makes the file, if one is asked for.
-    pub(super) fn begin(&self, server: &mut Server) -> Result<(), String> {
-        let Some(path) = &self.record else { return Ok(()) };
+    /// Makes the file, if one is asked for, and says which it is.
+    pub(super) fn begin(&self, server: &mut Server) -> Result<Option<Watch>, String> {
+        let Some(path) = &self.record else { return Ok(None) };
         let Size::Bytes(bytes_max) = self.record_max else {
             return Err("--record-max is a number of bytes, such as 64MiB".into());
         };
@@ -31,7 +31,7 @@ impl RecordingFlags {
         }
         let recorder = TrafficRecorder::create(&unused, bytes_max as u64);
         server.record_traffic(recorder.map_err(|error| format!("cannot write --record {unused}: {error}"))?);
-        Ok(())
+        Ok(Some(Watch { path: unused, has_told: false }))
     }
 }
 
@@ -53,20 +53,21 @@ fn numbered(path: &str, number: u64) -> String {
 }
 
 /// Says once that a recording has stopped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watch {
+    path: String,
     has_told: bool,
 }
 
 impl Watch {
-    pub(super) fn tell(&mut self, flags: &RecordingFlags, server: &Server) {
+    pub(super) fn tell(&mut self, server: &Server) {
         if self.has_told {
             return;
         }
-        let (Some(path), Some(status)) = (&flags.record, server.traffic_recording()) else { return };
+        let Some(status) = server.traffic_recording() else { return };
         if let Some(why) = status.stopped {
             self.has_told = true;
-            let messages = status.messages;
+            let (path, messages) = (&self.path, status.messages);
             output::complain(format_args!(
                 "skipstone serve: the recording {path} stopped after {messages} messages: {why}"
             ));

@@ -19,6 +19,7 @@ use crate::database::{Database, Limits};
 use crate::dialect::Dialect;
 use crate::error::Outcome;
 use crate::progress::Watcher;
+use crate::secret::Secret;
 use crate::url::{DatabaseUrl, SqlitePlace};
 use durability::{Durability, Extent};
 use plan::cells;
@@ -60,8 +61,13 @@ pub(crate) struct BenchFlags {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Measures, and gives what was found, however far it came.
-pub(crate) async fn run(first: &DatabaseUrl, flags: &BenchFlags, watcher: Watcher<'_>) -> DbBench {
+/// Measures, and gives what was found, however far it came. The password is for the other databases of `--also`, too: a file has
+/// none of its own.
+pub(crate) async fn run(
+    (first, password): (&DatabaseUrl, Option<Secret>),
+    flags: &BenchFlags,
+    watcher: Watcher<'_>,
+) -> DbBench {
     let task = Task { seed: flags.seed, records: flags.records.into(), duration: flags.each.0 };
     let mut bench = DbBench {
         verdict: Verdict::Pass,
@@ -75,7 +81,6 @@ pub(crate) async fn run(first: &DatabaseUrl, flags: &BenchFlags, watcher: Watche
         stages: Vec::new(),
     };
     let extent = if flags.full { Extent::Full } else { Extent::Usual };
-    let password = first.password();
     for url in std::iter::once(first.clone()).chain(flags.also.iter().cloned()) {
         let url = url.with_password(password.clone());
         if let Err(sentence) = measure(&url, &task, extent, flags.change_server, watcher, &mut bench.stages).await {

@@ -2,7 +2,7 @@
 //! wrong there ends the recording, never the game.
 
 use super::entry::{ENTRY_BYTES_MAX, MAGIC, RecordedEvent, RecordedMessage, RecordingEnd, RecordingSide, VERSION};
-use skipstone_proto::DeliveryMode;
+use skipstone_proto::{DeliveryMode, Event};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -100,6 +100,20 @@ impl TrafficRecorder {
             self.entries.extend_from_slice(MAGIC);
             self.entries.extend_from_slice(&[VERSION, side as u8]);
             self.bytes += self.entries.len() as u64;
+        }
+    }
+
+    /// The application took an event; `mode` knows how a channel delivers.
+    pub(crate) fn on_event(&mut self, event: &Event, mode: impl FnOnce(u16) -> Option<DeliveryMode>) {
+        let peer = event.peer().index;
+        match event {
+            Event::Connected { .. } => self.on_connected(peer),
+            Event::Message { channel, payload, .. } => {
+                let message = RecordedMessage { peer, channel: *channel, bytes: payload.len() as u64 };
+                self.on_received(message, mode(*channel));
+            }
+            Event::Closed { .. } => self.on_closed(peer),
+            _ => {}
         }
     }
 
