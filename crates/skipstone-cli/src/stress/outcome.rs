@@ -70,16 +70,16 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         path_changes: figures.map(|figures| figures.protocol.paths_changed),
         reconnects: generator.reconnects,
     });
-    if let Some(attendance) = &generator.attendance {
+    result.returns = generator.attendance.as_ref().map(|attendance| {
         let ((returned, longest), (back, not)) = (attendance.returns(), attendance.acknowledged());
-        result.returns = Some(Returns {
+        Returns {
             restarts: generator.restarts,
             returned,
             longest_away_ms: ms(longest),
             lines_acknowledged: back,
             lines_unacknowledged: not,
-        });
-    }
+        }
+    });
     let summary = measured.stalls.summary();
     result.stalls = Some(Stalls {
         count: summary.count,

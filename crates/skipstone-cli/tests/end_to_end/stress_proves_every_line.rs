@@ -18,6 +18,9 @@ fn native_and_websocket_clients_hear_each_other() {
         assert!(carrier["wire"]["overhead_percent"].as_f64().expect("a number") > 0.0);
     }
     assert!(result["server"]["cpu_percent"].is_number() || cfg!(not(target_os = "linux")), "{result:#}");
+    for unasked in ["impairment", "roaming", "returns"] {
+        assert!(result[unasked].is_null(), "nobody asked for {unasked}: {result:#}");
+    }
 }
 
 #[test]
