@@ -1,12 +1,10 @@
 //! Three releases, one that does not start, and a rollback, while 200 players talk and others connect: nobody is given up, and no
 //! line is lost that its sender got back.
 
-use crate::yard::{PATIENCE, Yard, free_port, next_second};
-use skipstone::{Event, Pool, PoolConfig, Target};
+use crate::yard::{Yard, free_port, next_second};
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Everybody is back within this time.
 const AWAY_MAX_MS: f64 = 3_000.0;
@@ -41,48 +39,40 @@ fn clients_come_back_and_newcomers_get_in() {
 
     let (clients, seconds) = (number("SKIPSTONE_TEST_CLIENTS", 200), number("SKIPSTONE_TEST_SECONDS", 45));
     let result = yard.path("result.json");
-    let mut stress = yard.tool();
-    stress.args([
-        "stress",
-        &url,
-        "--reconnect",
-        "-q",
-        "-r",
-        "1/2s",
-        "-c",
-        &clients.to_string(),
-        "-d",
-        &format!("{seconds}s"),
-    ]);
-    let mut stress = stress.arg("--json").arg(&result).stdout(Stdio::null()).spawn().expect("it starts");
-    let is_over = AtomicBool::new(false);
-    let newcomers = std::thread::scope(|scope| {
-        let newcomers = scope.spawn(|| newcomers(&url, &is_over));
-        for version in ["2", "3"] {
-            next_second();
-            yard.commit(&[("version", version)]);
-            yard.deploy_well(&[]);
-        }
-        let third = yard.current();
+    let (span, clients_word) = (format!("{seconds}s"), clients.to_string());
+    let begun = |flags: &[&str], result: &Path| {
+        let mut stress = yard.tool();
+        stress.args(["stress", &url, "-q", "-d", &span, "--json"]).arg(result).args(flags);
+        stress.stdout(Stdio::null()).spawn().expect("it starts")
+    };
+    let mut stress = begun(&["--reconnect", "-r", "1/2s", "-c", &clients_word], &result);
+    let newcomers_result = yard.path("newcomers.json");
+    let rate = format!("{}/s", number("SKIPSTONE_TEST_CONNECTS", 100));
+    let mut newcomers = begun(&["--connects", &rate], &newcomers_result);
+
+    for version in ["2", "3"] {
         next_second();
-        // A program that does not start never gets the players.
-        yard.edit("timeout = \"15s\"", "timeout = \"2s\"");
-        yard.commit(&[("skipstone", "#!/bin/sh\nexit 1\n"), ("version", "4")]);
-        yard.deploy_badly(99, "the server does not run from this release");
-        assert_eq!(yard.current(), third);
-        yard.edit("timeout = \"2s\"", "timeout = \"15s\"");
-        yard.deploy_well(&["rollback"]);
-        assert_eq!(fs::read_to_string(site.join("current/version")).expect("it is there"), "2");
-        let ended = stress.wait().expect("it ends");
-        is_over.store(true, Ordering::Relaxed);
-        // A slow machine makes a run invalid (98), not the server wrong: the counts decide.
-        assert!(matches!(ended.code(), Some(0 | 98)), "{ended}");
-        newcomers.join().expect("it ends")
-    });
+        yard.commit(&[("version", version)]);
+        yard.deploy_well(&[]);
+    }
+    let third = yard.current();
+    next_second();
+    // A program that does not start never gets the players.
+    yard.edit("timeout = \"15s\"", "timeout = \"2s\"");
+    yard.commit(&[("skipstone", "#!/bin/sh\nexit 1\n"), ("version", "4")]);
+    yard.deploy_badly(99, "the server does not run from this release");
+    assert_eq!(yard.current(), third);
+    yard.edit("timeout = \"2s\"", "timeout = \"15s\"");
+    yard.deploy_well(&["rollback"]);
+    assert_eq!(fs::read_to_string(site.join("current/version")).expect("it is there"), "2");
+    let (ended, all_in) = (stress.wait().expect("it ends"), newcomers.wait().expect("it ends"));
+    // A slow machine makes a run invalid (98), not the server wrong: the counts decide.
+    assert!(matches!(ended.code(), Some(0 | 98)), "{ended}");
     assert_eq!(fs::read_to_string(site.join("pid")).expect("it runs"), pid, "one process, four programs");
-    let result: serde_json::Value = serde_json::from_slice(&fs::read(&result).expect("written")).expect("JSON");
+    let (result, newcomers) = (json(&result), json(&newcomers_result));
     let (returns, messages) = (&result["returns"], &result["messages"]);
-    println!("{returns} {messages}\n{newcomers:?}");
+    println!("{returns} {messages}\n{}", newcomers["all"]);
+    assert!(all_in.success(), "{}: {}", newcomers["all"], newcomers["failures"]);
     assert_eq!(result["clients"]["dropped"], 0, "{result}");
     // On a slow machine the run may be over before the last of the three.
     let restarts = returns["restarts"].as_u64().expect("a number");
@@ -91,53 +81,8 @@ fn clients_come_back_and_newcomers_get_in() {
     assert!(returns["longest_away_ms"].as_f64().expect("a number") <= AWAY_MAX_MS, "{returns}");
     assert_eq!(messages["lost"], 0, "{messages}");
     assert!(messages["expected"].as_u64() > Some(1_000), "{messages}");
-    assert_eq!(newcomers.failed, Vec::<String>::new(), "of {}", newcomers.connected);
 }
 
-/// Clients that connect and leave, one after the other.
-#[derive(Debug, Default)]
-struct Newcomers {
-    connected: u64,
-    slowest: Duration,
-    failed: Vec<String>,
-}
-
-fn newcomers(url: &str, is_over: &AtomicBool) -> Newcomers {
-    let target: Target = url.parse().expect("a URL");
-    let address = target.resolve().expect("an address");
-    let mut pool = Pool::new(PoolConfig::default()).expect("it may");
-    let interval = Duration::from_secs(1) / u32::try_from(number("SKIPSTONE_TEST_CONNECTS", 100)).expect("a rate");
-    let (mut began, mut due) = (std::collections::BTreeMap::new(), Instant::now());
-    let mut found = Newcomers::default();
-    let mut number = 0_u32;
-    let mut last = None;
-    while last.is_none_or(|end| Instant::now() < end) && (last.is_none() || !began.is_empty()) {
-        if is_over.load(Ordering::Relaxed) && last.is_none() {
-            last = Some(Instant::now() + PATIENCE);
-        }
-        while last.is_none() && due <= Instant::now() {
-            let peer = pool
-                .add(&target, address, format!("stress {}", 1_000_000 + number).as_bytes(), None)
-                .expect("a socket");
-            began.insert(peer, Instant::now());
-            (number, due) = (number + 1, due + interval);
-        }
-        pool.drive(Duration::from_millis(2)).expect("it may");
-        while let Some(event) = pool.poll_event() {
-            match event {
-                Event::Connected { peer, .. } => {
-                    let Some(since) = began.remove(&peer) else { continue };
-                    found.connected += 1;
-                    found.slowest = found.slowest.max(since.elapsed());
-                    let _ = pool.close(peer, 0, "", Duration::ZERO);
-                }
-                Event::Closed { peer, close } if began.remove(&peer).is_some() => {
-                    found.failed.push(format!("{} {}", close.code, close.reason_text()));
-                }
-                _ => {}
-            }
-        }
-    }
-    found.failed.extend(began.values().map(|since| format!("no answer for {:?}", since.elapsed())));
-    found
+fn json(file: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(file).expect("written")).expect("JSON")
 }
