@@ -101,7 +101,7 @@ pub(crate) fn heading(comparison: &Comparison) -> String {
         if comparison.over.is_some() {
             format!("{} real seconds", (plan.minutes * 60.0).round())
         } else {
-            format!("{} simulated minutes", plan.minutes)
+            format!("{} simulated minutes", (plan.minutes * 1_000.0).round() / 1_000.0)
         }
     )
 }
