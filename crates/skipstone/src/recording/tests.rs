@@ -4,7 +4,6 @@ use super::*;
 use skipstone_proto::DeliveryMode;
 use std::io::Cursor;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 fn file(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("skipstone-{name}-{}.rec", std::process::id()))
@@ -108,8 +107,8 @@ fn damaged_files_are_errors_with_a_place() {
 fn a_full_disk_ends_the_recording_with_a_word() {
     let mut recorder = TrafficRecorder::create("/dev/full", 64 << 20).expect("the device is there");
     recorder.begin(RecordingSide::Client);
-    let end = Instant::now() + Duration::from_secs(20);
-    while recorder.status().stopped.is_none() && Instant::now() < end {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while recorder.status().stopped.is_none() && std::time::Instant::now() < end {
         (0..1_000).for_each(|_| recorder.on_sent(message(0, 1, 1), None));
     }
     let stopped = recorder.status().stopped.expect("nothing can be written");
