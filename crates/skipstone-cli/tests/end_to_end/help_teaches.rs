@@ -99,13 +99,13 @@ fn the_demonstration_takes_ten_seconds_and_says_what_to_try_next() {
     let began = Instant::now();
     let mut demonstration = Running::tool(&[]);
     demonstration.until("100 clients (udp=67,ws=33)");
-    // One second, and three for a busy machine.
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    // One second, and the rest for a busy machine.
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     let ended = demonstration.wait();
     let took = began.elapsed().as_secs();
     // Busy machines may be too late for a verdict; lines are never lost.
     ended.expect(&[0, 98]);
-    assert!((10..20).contains(&took), "{took} s");
+    assert!((10..30).contains(&took), "{took} s");
     assert!(ended.out.contains("Try next:\n  skipstone stress"), "{}", ended.out);
     let delivered = ended.out.lines().find(|line| line.starts_with("  delivered")).expect("a table");
     assert!(delivered.contains("200,000"), "{delivered}");

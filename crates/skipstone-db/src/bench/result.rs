@@ -4,6 +4,7 @@ use super::plan::Cell;
 use crate::timing::Timing;
 use serde::Serialize;
 use skipstone_lab::report::Verdict;
+use skipstone_lab::report::format::thousands;
 
 /// A bench.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +46,17 @@ pub(crate) struct StageResult {
     pub(crate) cells: Vec<CellResult>,
 }
 
+impl StageResult {
+    /// What the comparison of the rows found, in words. None are compared where the engine broke before it.
+    pub(crate) fn rows(&self) -> String {
+        match (self.rows_verified, self.rows_wrong) {
+            (0, _) => "rows not compared".into(),
+            (compared, 0) => format!("{} rows compared, all as they have to be", thousands(compared)),
+            (compared, wrong) => format!("{} rows compared, {} WRONG", thousands(compared), thousands(wrong)),
+        }
+    }
+}
+
 /// One measurement.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CellResult {
@@ -78,5 +90,31 @@ impl StageResult {
     pub(crate) fn plain(&self, work: super::plan::Work) -> Option<&CellResult> {
         let wanted = Cell { work, asking: super::plan::Asking::Prepared, connections: 1 };
         self.cells.iter().find(|result| result.cell == wanted && result.failure.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_nobody_compared_are_not_said_to_be_right() {
+        let mut stage = StageResult {
+            url: String::new(),
+            engine: "an engine",
+            version: String::new(),
+            durability: "none",
+            is_durable: false,
+            load_per_second: 0.0,
+            bytes: 0,
+            rows_verified: 0,
+            rows_wrong: 0,
+            cells: Vec::new(),
+        };
+        assert_eq!(stage.rows(), "rows not compared");
+        stage.rows_verified = 2_000;
+        assert_eq!(stage.rows(), "2,000 rows compared, all as they have to be");
+        stage.rows_wrong = 3;
+        assert_eq!(stage.rows(), "2,000 rows compared, 3 WRONG");
     }
 }

@@ -160,16 +160,17 @@ impl<'a> Stage<'a> {
     /// Compares every row, drops the table, and gives what was found.
     pub(super) async fn close(mut self) -> Outcome<StageResult> {
         self.result.bytes = self.bytes().await?;
-        self.result.rows_verified = self.ledger.len();
+        let rows = self.ledger.len();
         let page = self.table.statement(&self.table.page());
         let mut last = 0;
         loop {
-            let rows = self.session.accounts(&page, &[Value::Int(last)]).await?;
-            let Some(end) = rows.last().map(|row| row.id) else { break };
-            self.result.rows_wrong += self.ledger.compare(&rows, Some(end));
+            let found = self.session.accounts(&page, &[Value::Int(last)]).await?;
+            let Some(end) = found.last().map(|row| row.id) else { break };
+            self.result.rows_wrong += self.ledger.compare(&found, Some(end));
             last = end;
         }
         self.result.rows_wrong += self.ledger.compare(&[], None);
+        self.result.rows_verified = rows;
         self.session.script(&format!("DROP TABLE {TABLE}")).await?;
         Ok(self.result)
     }

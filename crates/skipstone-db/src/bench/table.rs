@@ -64,15 +64,11 @@ fn name(stage: &StageResult) -> String {
 
 fn details(page: &mut Page, stage: &StageResult) {
     page.toned(Tone::Strong, &format!("{} {}, {}", stage.engine, stage.version, stage.durability));
-    let wrong = match stage.rows_wrong {
-        0 => "all as they have to be".to_owned(),
-        wrong => format!("{} WRONG", thousands(wrong)),
-    };
     page.line(&format!(
-        "{}; filled at {} accounts a second; {} rows compared, {wrong}",
+        "{}; filled at {} accounts a second; {}",
         bytes(stage.bytes),
         thousands(stage.load_per_second as u64),
-        thousands(stage.rows_verified)
+        stage.rows()
     ));
     let mut head = format!("{:<LABEL$}", "work, asking, connections; times of a call");
     ["p50", "p90", "p99", "max", "a second"].iter().for_each(|column| head += &format!("{column:>COLUMN$}"));

@@ -305,7 +305,7 @@ fn a_relayed_stream_is_delayed_and_paced_and_arrives_whole() {
     there_and_back(server, || TcpStream::connect(running.local().unwrap()).unwrap(), 2 << 20);
     // 2 MiB and their headers there, and back behind them: 0.87 s, and four delays.
     let took = began.elapsed().as_secs_f64();
-    assert!((0.85..2.0).contains(&took), "{took} s");
+    assert!((0.85..5.0).contains(&took), "{took} s");
     let streams = running.stop().unwrap().streams.unwrap();
     assert_eq!((streams.opened, streams.broken, streams.bytes_up), (1, 0, 2 << 20));
 }

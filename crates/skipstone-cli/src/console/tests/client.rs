@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::console::limits::Limits;
 use crate::console::{Console, ConsoleConfig, Handler, Reply, SessionId};
 
-/// Knows `stats`, `who`, `big`, `slow`, `panic` and `leave`.
+/// Knows `stats`, `who`, `big`, `slow`, `slowest`, `panic` and `leave`.
 pub(super) struct Commands;
 
 impl Handler for Commands {
@@ -17,8 +17,8 @@ impl Handler for Commands {
             "stats" => Reply::Text("peers 1\nloss 0".to_owned()),
             "who" => Reply::Text(format!("session {session}")),
             "big" => Reply::Text("0123456789abcdef".repeat(BIG_BYTES / 16)),
-            "slow" => {
-                std::thread::sleep(Duration::from_millis(600));
+            "slow" | "slowest" => {
+                std::thread::sleep(if line == "slow" { Duration::from_millis(600) } else { Duration::from_secs(4) });
                 Reply::Text("done".to_owned())
             }
             "panic" => panic!("this panic belongs to a test"),
