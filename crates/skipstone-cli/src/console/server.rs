@@ -133,9 +133,8 @@ fn check(config: &ConsoleConfig) -> io::Result<()> {
 }
 
 fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(listen).map_err(|error| {
+    TcpListener::bind(listen).map_err(|error| {
         let sentence = format!("the console cannot listen on {listen}: {error}; choose another address or port");
         io::Error::new(error.kind(), sentence)
-    })?;
-    Ok(listener)
+    })
 }
