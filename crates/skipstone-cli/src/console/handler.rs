@@ -32,6 +32,12 @@ pub(crate) enum Reply {
     Quit,
 }
 
+impl From<Result<String, String>> for Reply {
+    fn from(result: Result<String, String>) -> Reply {
+        result.map_or_else(Reply::Error, Reply::Text)
+    }
+}
+
 /// The commands. Called from the sessions' threads, from several at once.
 pub(crate) trait Handler: Send + Sync {
     /// Runs `line`, trimmed and not empty, at most 4,096 bytes. Until it returns, its session does nothing else. A panic

@@ -55,10 +55,7 @@ impl Admin {
         let Some(url) = &self.database else {
             return Reply::Error("this server has no database: start it with --db URL".into());
         };
-        match skipstone_db::run_line(url, line) {
-            Ok(text) => Reply::Text(text),
-            Err(error) => Reply::Error(error),
-        }
+        skipstone_db::run_line(url, line).into()
     }
 
     /// Asks and waits.

@@ -281,7 +281,7 @@ impl Serving {
         }
         let clients = arguments
             .stress
-            .map(|clients| crate::stress::beside(&self.game.url(), clients, arguments.rate, arguments.duration));
+            .map(|clients| crate::stress::beside(&self.game.server.url(), clients, arguments.rate, arguments.duration));
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
@@ -293,7 +293,7 @@ impl Serving {
             self.recording.iter_mut().for_each(|recording| recording.tell(&self.game.server));
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
-            if let Some(failure) = self.game.failure() {
+            if let Some(failure) = self.game.server.failure() {
                 break Ending::Failure(failure);
             }
             let arriving = if self.game.restart.is_under_way() { self.game.arriving() } else { 0 };
@@ -310,7 +310,7 @@ impl Serving {
             if self.signals.is_set() {
                 break Ending::Stop("the server shuts down");
             }
-            if self.game.must_stop() || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
+            if self.game.must_stop || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
                 break Ending::Stop("the server shuts down");
             }
             if arguments.duration.is_some_and(|duration| arguments.stress.is_none() && began.elapsed() >= duration.0) {
@@ -328,13 +328,13 @@ impl Serving {
 
     fn announce(&self, arguments: &ServeArguments) {
         sharing::warn_of_small_buffers(self.game.server.buffer_grants());
-        let address = self.game.local_addr();
+        let address = self.game.server.local_addr();
         if arguments.piped {
             let console = self.audience.console.as_ref().map(|console| console.local_addr().to_string());
             let (webtransport, hashes) = self.game.webtransport().unzip();
             output::say(serde_json::json!({
                 "listening": address.to_string(),
-                "url": self.game.url(),
+                "url": self.game.server.url(),
                 "webtransport": webtransport,
                 "certificate_hashes": hashes,
                 "console": console,
@@ -344,7 +344,7 @@ impl Serving {
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
-        text += &format!("  native     {}\n", self.game.url());
+        text += &format!("  native     {}\n", self.game.server.url());
         if let Some(pin) = self.game.server.dtls_fingerprint() {
             let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
             text += &format!("  by DTLS    {}\n", dtls.url);
@@ -356,7 +356,7 @@ impl Serving {
             if !arguments.require_tls {
                 text += &format!("  browsers   ws://{host}:{}\n", address.port());
             }
-            text += &format!("  by TLS     {}\n", self.game.url().replacen("skip://", "wss://", 1));
+            text += &format!("  by TLS     {}\n", self.game.server.url().replacen("skip://", "wss://", 1));
             if !arguments.require_tls {
                 text += &format!("  by TCP     tcp://{host}:{}\n", address.port());
             }
@@ -403,7 +403,7 @@ impl Serving {
             }
             Ending::Restart(to) => return self.make_way(to.as_deref(), began),
         };
-        let count = self.game.guests();
+        let count = self.game.guests.len();
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
         self.game.shutdown(code::SHUTDOWN, text, LINGER);
@@ -417,7 +417,7 @@ impl Serving {
 
     /// Tells the players when and where to come back. Unless that is elsewhere, becomes the program that follows.
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
-        let count = self.game.guests();
+        let count = self.game.guests.len();
         let notice = restart::notice(count, to);
         let sockets = self.game.server.listen_sockets().and_then(|sockets| Ok((sockets, self.audience.listeners()?)));
         // Players first: their lines wait for nobody from now on.

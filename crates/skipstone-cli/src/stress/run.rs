@@ -168,7 +168,7 @@ impl<'p> Run<'p> {
         self.view.waiting(generator.count(ClientState::Connected));
         loop {
             generator.drive(Duration::from_millis(20))?;
-            if let Some(Word::StressOn(rate)) = generator.told()
+            if let Some(Word::StressOn(rate)) = generator.told.take()
                 && let Ok(rate) = rate.parse()
             {
                 return Ok(Some(rate));
@@ -252,7 +252,7 @@ impl<'p> Run<'p> {
             let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
             generator.drive(wait)?;
             self.view.show(generator, self.server.as_mut(), plan.flags.duration.0, offered);
-            if plan.flags.wait && generator.was_told() {
+            if plan.flags.wait && generator.told.is_some() {
                 return Ok((Step::Done, generator.epoch.elapsed()));
             }
             if self.signals.is_set() {
@@ -311,7 +311,7 @@ impl<'p> Run<'p> {
 
     /// Shows the result, and writes it where it was asked for.
     fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
-        if self.view.is_for_parent() {
+        if self.view.audience == Audience::Parent {
             output::say(serde_json::json!({ "result": result }));
             return result.verdict.into();
         }

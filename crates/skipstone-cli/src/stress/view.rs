@@ -26,7 +26,7 @@ pub(crate) enum Audience {
 pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
-    audience: Audience,
+    pub(super) audience: Audience,
     has_drawn: bool,
     phase: Phase,
     phase_began: Instant,
@@ -98,11 +98,6 @@ impl LiveView {
             Audience::Parent => output::say(serde_json::json!({ "waiting": count })),
             _ => self.say(&format!("{count} clients wait for `stress on` on the console")),
         }
-    }
-
-    /// Whether a parent process reads it.
-    pub(crate) fn is_for_parent(&self) -> bool {
-        self.audience == Audience::Parent
     }
 
     /// Shows the run, if it is time to.
