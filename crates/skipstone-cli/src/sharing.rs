@@ -15,9 +15,10 @@ pub(crate) struct SharingFlags {
 }
 
 /// A number of shards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub(crate) enum ShardCount {
     /// One for each core that the server may use, where a port can be shared.
+    #[display("auto")]
     Auto,
     /// So many.
     Of(u32),
@@ -34,15 +35,6 @@ impl FromStr for ShardCount {
             _ if text == "auto" => Ok(ShardCount::Auto),
             Ok(count @ 1..=SHARDS_MAX) => Ok(ShardCount::Of(count)),
             _ => Err(format!("'{text}' is no number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
-        }
-    }
-}
-
-impl std::fmt::Display for ShardCount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ShardCount::Auto => f.write_str("auto"),
-            ShardCount::Of(count) => count.fmt(f),
         }
     }
 }

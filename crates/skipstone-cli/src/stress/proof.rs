@@ -60,9 +60,7 @@ impl Proof {
 
     /// The tally of one carrier's clients, or of all, given how many lines were sent.
     pub(crate) fn tally(&self, carrier: Option<usize>, sent: &[u32]) -> Tally {
-        let mut sum = Tally::default();
-        self.of(carrier).for_each(|evidence| sum += evidence.ledger.finish(sent));
-        sum
+        self.of(carrier).map(|evidence| evidence.ledger.finish(sent)).sum()
     }
 
     /// Deliveries that later lines have overtaken: missing, unless they still come.

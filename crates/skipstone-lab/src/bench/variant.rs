@@ -1,7 +1,5 @@
 //! The variants of a preset besides transport and number of clients.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// How lines are delivered.
@@ -15,13 +13,16 @@ pub(crate) enum Delivery {
 }
 
 /// One of a preset's variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 pub(crate) enum Variant {
     /// There is nothing to vary.
+    #[display("")]
     Only,
     /// So many channels are used once, and fall idle before anything is measured.
+    #[display("{_0} channels")]
     Channels(u16),
     /// Each client has so many lines on their way, there and back.
+    #[display("{delivery}, {lines} in flight")]
     InFlight { lines: u32, delivery: Delivery },
 }
 
@@ -50,15 +51,5 @@ impl Variant {
     /// As a result has it; `None` where there is nothing to tell apart.
     pub(crate) fn name(self) -> Option<String> {
         (self != Variant::Only).then(|| self.to_string())
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Variant::Only => Ok(()),
-            Variant::Channels(channels) => write!(f, "{channels} channels"),
-            Variant::InFlight { lines, delivery } => write!(f, "{delivery}, {lines} in flight"),
-        }
     }
 }

@@ -109,7 +109,7 @@ impl TicksOfUpdates {
 }
 
 /// How the updates of a run fared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::AddAssign)]
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
@@ -285,8 +285,7 @@ impl Proof {
     /// The counts, all latencies in µs, sorted, and the same by moments.
     pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>, Moments) {
         let (sent, lost) = (self.sent(), self.lost());
-        let mut tally = Tally::default();
-        self.entities.iter().zip(&self.sent).for_each(|(ledger, sent)| tally += ledger.finish(&[*sent]));
+        let tally: Tally = self.entities.iter().zip(&self.sent).map(|(ledger, sent)| ledger.finish(&[*sent])).sum();
         self.latencies.sort_unstable();
         let counts = UpdateCounts {
             sent,

@@ -2,8 +2,9 @@
 //! than eight for each separate hole in what has arrived.
 
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 
+use derive_more::{Add, AddAssign, Sum};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::gaps::Gaps;
@@ -35,7 +36,7 @@ pub struct Ledger {
 }
 
 /// The deliveries of a run. Tallies of several ledgers add up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Add, AddAssign, Sum)]
 pub struct Tally {
     /// Deliveries that had to happen: lines sent, times those who had to get them.
     pub expected: u64,
@@ -203,20 +204,6 @@ impl Receiver {
             return span;
         };
         span - gaps.missing(among)
-    }
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
-        self.expected += other.expected;
-        self.delivered += other.delivered;
-        self.lost += other.lost;
-        self.duplicated += other.duplicated;
-        self.reordered += other.reordered;
-        self.corrupted += other.corrupted;
-        self.foreign += other.foreign;
-        self.unexpected += other.unexpected;
-        self.apart += other.apart;
     }
 }
 

@@ -192,11 +192,7 @@ impl Evidence {
     fn tally(&self, sent: &[u32], sent_by_all: &[u32]) -> Tally {
         match &self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.finish(sent_by_all),
-            Ledgers::Echo(ledgers) => {
-                let mut sum = Tally::default();
-                ledgers.iter().zip(sent).for_each(|(ledger, sent)| sum += ledger.finish(&[*sent]));
-                sum
-            }
+            Ledgers::Echo(ledgers) => ledgers.iter().zip(sent).map(|(ledger, sent)| ledger.finish(&[*sent])).sum(),
         }
     }
 
