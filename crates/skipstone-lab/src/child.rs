@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// A running child. Dropping it closes its input, which ends it; if it is stuck, it is killed, by its id alone.
@@ -25,7 +26,17 @@ impl Child {
         Child::start_stranger(command, usize::MAX, on_line)
     }
 
-    /// The same with a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
+    /// Starts a command whose lines are waited for; what has come waits without bound.
+    pub fn start_talking(command: Command) -> std::io::Result<(Child, Receiver<String>)> {
+        let (outbox, lines) = mpsc::channel();
+        let on_line = move |line: Option<String>| match line.map(|line| outbox.send(line)) {
+            Some(Ok(())) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        Ok((Child::start(command, on_line)?, lines))
+    }
+
+    /// As [`Child::start`], of a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
     pub fn start_stranger(
         mut command: Command,
         line_bytes_max: usize,

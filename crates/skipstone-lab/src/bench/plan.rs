@@ -9,6 +9,7 @@ use super::server_command::ServerCommand;
 use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
 use super::variant::{Delivery, Variant};
+use crate::measure::machine::cores;
 use crate::open_files::{self, Beside};
 use crate::resilience::ResilienceFlags;
 use crate::units::transport_name::Named;
@@ -400,7 +401,7 @@ fn positive(duration: Span) -> Result<Duration, String> {
 }
 
 fn check_cores(flag: &str, asked: &[usize]) -> Result<(), String> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     match asked.iter().find(|core| **core >= cores) {
         Some(core) => {
             Err(format!("{flag} {core}: this machine has {cores} cores, counted from 0; use another, or any"))

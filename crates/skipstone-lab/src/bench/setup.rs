@@ -1,5 +1,7 @@
 //! The setup of trials, as plan, parent and children have it: the one that all have in common, and each trial's own.
 
+use std::ffi::OsStr;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -84,4 +86,16 @@ pub(crate) enum Priority {
     Usual,
     /// Nothing, as long as the child has work.
     Realtime,
+}
+
+impl Priority {
+    /// A command that runs a program so.
+    pub(crate) fn command(self, program: impl AsRef<OsStr>) -> Command {
+        if self == Priority::Usual {
+            return Command::new(program);
+        }
+        let mut command = Command::new("chrt");
+        command.args(["--fifo", "10"]).arg(program);
+        command
+    }
 }

@@ -135,7 +135,7 @@ impl Trial {
             workers.receive(START_MAX, signals)?;
         }
         if setup.network == Network::Veth {
-            network::connect(server.process(0), load.process(0)).map_err(ChildError::Failed)?;
+            network::connect(server.process(0), load.process(0))?;
         }
         load.order(&Order::Go);
         // The server's end of the cable comes up with it, and the load waits for that.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use mio::Token;
 use skipstone::net::udp::{ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::listeners;
 use super::watch::Watch;
@@ -37,7 +37,6 @@ pub(super) struct BareServer {
     /// Clients by address, and back.
     numbers: BTreeMap<SocketAddr, u32>,
     addresses: Vec<Option<SocketAddr>>,
-    count: usize,
     incoming: ReceiveBatch,
     outgoing: SendBatch,
     tick: Packed,
@@ -89,7 +88,6 @@ impl BareServer {
             udp: UdpSocket::bind(setup.listen, &UdpOptions::server()).map_err(text("listen"))?,
             numbers: BTreeMap::new(),
             addresses: Vec::new(),
-            count: 0,
             incoming: ReceiveBatch::new(),
             outgoing: SendBatch::new(),
             tick: Packed::default(),
@@ -130,7 +128,6 @@ impl BenchServer for BareServer {
                     (Some(&HELLO), None) => {
                         self.numbers.insert(received.from, self.addresses.len() as u32);
                         self.addresses.push(Some(received.from));
-                        self.count += 1;
                         welcome.push(received.from);
                     }
                     (Some(&HELLO), Some(_)) => welcome.push(received.from),
@@ -140,7 +137,6 @@ impl BenchServer for BareServer {
                     (Some(&GOODBYE), Some(number)) => {
                         self.numbers.remove(&received.from);
                         self.addresses[number as usize] = None;
-                        self.count -= 1;
                     }
                     _ => {}
                 }
@@ -180,7 +176,7 @@ impl BenchServer for BareServer {
     }
 
     fn clients(&self) -> usize {
-        self.count
+        self.numbers.len()
     }
 
     fn ip_bytes(&mut self) -> Option<u64> {
@@ -267,7 +263,7 @@ impl BenchClients for BareClients {
         say(&mut self.clients[client as usize].udp, &mut self.outgoing, &self.line, self.server)
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.gone.drain(..).for_each(|client| on_event(ClientEvent::Gone { client, reason: "it left".into() }));
         self.say_hello_again();
         self.watch.wait(wait_max)?;

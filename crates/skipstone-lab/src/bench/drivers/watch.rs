@@ -66,16 +66,6 @@ pub(super) struct Door {
     count: usize,
 }
 
-/// The readiness of the sockets, as far as it was asked for.
-struct Ready {
-    /// The listener has a connection to accept.
-    at_door: bool,
-    /// Streams that can be read.
-    streams: Vec<usize>,
-    /// More sockets may be ready.
-    is_full: bool,
-}
-
 const LISTENER: Token = Token(usize::MAX);
 
 impl Door {
@@ -91,20 +81,11 @@ impl Door {
         self.address
     }
 
-    /// The sockets that are ready by now.
-    fn look(&mut self) -> Result<Ready, String> {
+    /// The sockets that are ready by now; there may be more if there are [`EVENTS_MAX`].
+    fn look(&mut self) -> Result<Vec<Token>, String> {
         let Watch { poll, events } = &mut self.watch;
         poll.poll(events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
-        let (mut streams, mut at_door) = (Vec::new(), false);
-        for token in events.iter().map(|event| event.token()) {
-            if token == LISTENER {
-                at_door = true;
-            } else {
-                streams.push(token.0);
-            }
-        }
-        let is_full = streams.len() + usize::from(at_door) >= EVENTS_MAX;
-        Ok(Ready { at_door, streams, is_full })
+        Ok(events.iter().map(|event| event.token()).collect())
     }
 
     /// The next connection from the listener.
@@ -138,13 +119,16 @@ pub(super) trait StreamServer {
 pub(super) fn receive(server: &mut impl StreamServer, inbox: &mut Inbox) -> Result<(), String> {
     loop {
         let ready = server.door().look()?;
-        while ready.at_door
-            && let Some(stream) = server.door().accept()?
-        {
-            server.add(stream);
+        for token in &ready {
+            if *token != LISTENER {
+                server.read(token.0, inbox);
+                continue;
+            }
+            while let Some(stream) = server.door().accept()? {
+                server.add(stream);
+            }
         }
-        ready.streams.into_iter().for_each(|number| server.read(number, inbox));
-        if !ready.is_full {
+        if ready.len() < EVENTS_MAX {
             return Ok(());
         }
     }
