@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skipstone::netsim::{LinkConfig, Loss};
 
 use super::beside::Flow;
@@ -90,7 +90,7 @@ impl Condition {
         }
         let Updates { entities, ticks_per_second, payload_bytes, schedule } = updates(plan, flags)?;
         check_bulk(plan.bulk)?;
-        let given = overlaid(&plan.link, &flags.link);
+        let given = overlaid(&plan.link, fields(&flags.link));
         let Directions { there: link, back } = Directions::of(&given)?;
         let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
@@ -108,25 +108,17 @@ impl Condition {
         if patience > PATIENCE_MAX {
             return misfit("patience", format!("{} of patience: {} is the most", Span(patience), Span(PATIENCE_MAX)));
         }
+        let company: Vec<String> = beside.iter().map(told).collect();
+        let more = [
+            ("delivery", (plan.delivery != Delivery::default()).then(|| plan.delivery.to_string())),
+            ("recording", schedule.as_ref().map(|schedule| schedule.words())),
+            ("bulk", plan.bulk.map(|bulk| format!("{} bytes every {}", bulk.bytes, bulk.every))),
+            ("roam_every", roam_every.map(|every| Span(every).to_string())),
+            ("waiting_max", plan.waiting_max.map(|updates| updates.to_string())),
+            ("beside", (!company.is_empty()).then(|| company.join(" and "))),
+        ];
         let mut words = words(&given);
-        if plan.delivery != Delivery::default() {
-            words.insert("delivery".into(), plan.delivery.to_string());
-        }
-        if let Some(schedule) = &schedule {
-            words.insert("recording".into(), schedule.words());
-        }
-        if let Some(bulk) = plan.bulk {
-            words.insert("bulk".into(), format!("{} bytes every {}", bulk.bytes, bulk.every));
-        }
-        if let Some(every) = roam_every {
-            words.insert("roam_every".into(), Span(every).to_string());
-        }
-        if let Some(updates) = plan.waiting_max {
-            words.insert("waiting_max".into(), updates.to_string());
-        }
-        if !beside.is_empty() {
-            words.insert("beside".into(), beside.iter().map(told).collect::<Vec<_>>().join(" and "));
-        }
+        words.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
         Ok(Condition {
             plan: plan.name.clone(),
             name: None,
@@ -339,25 +331,13 @@ fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
 
 /// The plan under one of its conditions.
 fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
-    let link = LinkValues {
-        rtt: given.rtt,
-        loss: given.loss,
-        burst: given.burst,
-        fade: given.fade,
-        jitter: given.jitter,
-        reorder: given.reorder,
-        rate: given.rate,
-        queue: given.queue,
-        ..LinkValues::default()
-    };
     let entities = given.entities.or(plan.entities);
-    ComparePlan { link: overlaid(&plan.link, &link), entities, ..plan.clone() }
+    ComparePlan { link: overlaid(&plan.link, fields(given)), entities, ..plan.clone() }
 }
 
-/// The plan's link with the flags' values, which are those of both directions.
-fn overlaid(link: &LinkValues, flags: &LinkValues) -> LinkValues {
+/// The plan's link with a condition's or the flags' values, which are those of both directions.
+fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     let mut all = fields(link);
-    let given = fields(flags);
     all.retain(|name, _| !given.keys().any(|flag| replaces(flag, name)));
     all.extend(given);
     let overlaid: LinkValues = serde_json::from_value(Value::Object(all)).expect("it was read before");

@@ -57,30 +57,29 @@ pub(crate) enum SimulatedTransport {
 
 impl Named for SimulatedTransport {
     fn is_built_in(self) -> bool {
-        self.has_modes() || (cfg!(feature = "peers") && self != SimulatedTransport::External)
+        self.has_modes() || (cfg!(feature = "peers") && self != Self::External)
     }
 }
 
 impl SimulatedTransport {
     /// Whether it is run once for each mode.
     pub(crate) fn has_modes(self) -> bool {
-        use SimulatedTransport::{Skipstone, SkipstoneAgeless, SkipstonePlain};
-        matches!(self, Skipstone | SkipstoneAgeless | SkipstonePlain)
+        matches!(self, Self::Skipstone | Self::SkipstoneAgeless | Self::SkipstonePlain)
     }
 
     /// Whether it has sockets and a clock of its own, and so cannot be simulated.
     pub(crate) fn needs_sockets(self) -> bool {
-        matches!(self, SimulatedTransport::Tcp | SimulatedTransport::Enet | SimulatedTransport::External)
+        matches!(self, Self::Tcp | Self::Enet | Self::External)
     }
 
     /// Headers of IP and of what is beneath the transport, without options, by packet.
     pub(crate) fn header_bytes(self) -> u64 {
-        if self == SimulatedTransport::Tcp { 40 } else { 28 }
+        if self == Self::Tcp { 40 } else { 28 }
     }
 
     /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.
     fn takes_part_in(self, mode: Mode) -> bool {
-        self != SimulatedTransport::SkipstoneAgeless || mode.0 != RedundancyMode::Off
+        self != Self::SkipstoneAgeless || mode.0 != RedundancyMode::Off
     }
 }
 

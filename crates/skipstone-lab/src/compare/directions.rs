@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use skipstone::netsim::{ConfigError, LinkConfig, Loss, QueueLimit};
 
@@ -134,7 +135,7 @@ fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
 }
 
 /// The values that say something, by their names.
-pub(super) fn fields(link: &LinkValues) -> Map<String, Value> {
+pub(super) fn fields(link: &impl Serialize) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(link) else { unreachable!("a link is an object") };
     all.retain(|_, value| !value.is_null());
     all

@@ -61,20 +61,23 @@ pub(crate) struct ComparePlan {
 }
 
 /// One of several conditions of a plan.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanCondition {
     /// Its name in results.
+    #[serde(skip_serializing)]
     pub(crate) name: String,
+    #[serde(skip_serializing)]
     pub(crate) entities: Option<u16>,
-    pub(crate) rtt: Option<Span>,
-    pub(crate) loss: Option<Percent>,
-    pub(crate) burst: Option<Burst>,
-    pub(crate) fade: Option<Fade>,
-    pub(crate) jitter: Option<Span>,
-    pub(crate) reorder: Option<Percent>,
-    pub(crate) rate: Option<BitRate>,
-    pub(crate) queue: Option<Span>,
+    // As the link's are.
+    rtt: Option<Span>,
+    loss: Option<Percent>,
+    burst: Option<Burst>,
+    fade: Option<Fade>,
+    jitter: Option<Span>,
+    reorder: Option<Percent>,
+    rate: Option<BitRate>,
+    queue: Option<Span>,
 }
 
 /// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances of its

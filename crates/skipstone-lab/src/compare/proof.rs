@@ -24,7 +24,7 @@ pub(crate) struct Proof {
     newest: Vec<u32>,
     /// By tick: when its updates were due.
     due: Vec<Duration>,
-    ticks: TicksOfUpdates,
+    ticks: Option<OwnTicks>,
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
     /// When each of them was due, in µs.
@@ -74,37 +74,20 @@ impl Moments {
     }
 }
 
-/// In which tick an update was due.
+/// In which ticks updates were due, where not each entity has one in every tick.
 #[derive(Debug)]
-enum TicksOfUpdates {
-    /// Each entity has one in every tick.
-    Sequences,
-    /// By entity and sequence; and how many updates each tick has.
-    Own { of: Vec<Vec<u32>>, updates: Vec<u32> },
+struct OwnTicks {
+    /// By entity and sequence.
+    of: Vec<Vec<u32>>,
+    /// By tick: how many updates it has.
+    updates: Vec<u32>,
 }
 
-impl TicksOfUpdates {
+impl OwnTicks {
     fn on_sent(&mut self, entity: u16, tick: u32) {
-        if let TicksOfUpdates::Own { of, updates } = self {
-            of[usize::from(entity)].push(tick);
-            updates.resize(tick as usize + 1, 0);
-            updates[tick as usize] += 1;
-        }
-    }
-
-    fn of(&self, stamp: Stamp) -> usize {
-        match self {
-            TicksOfUpdates::Sequences => stamp.sequence as usize,
-            TicksOfUpdates::Own { of, .. } => of[usize::from(stamp.entity)][stamp.sequence as usize] as usize,
-        }
-    }
-
-    /// How many updates a tick has; `None` if it is one for each entity.
-    fn updates(&self, tick: usize) -> Option<u32> {
-        match self {
-            TicksOfUpdates::Sequences => None,
-            TicksOfUpdates::Own { updates, .. } => Some(updates.get(tick).copied().unwrap_or(0)),
-        }
+        self.of[usize::from(entity)].push(tick);
+        self.updates.resize(tick as usize + 1, 0);
+        self.updates[tick as usize] += 1;
     }
 }
 
@@ -129,13 +112,9 @@ impl Proof {
     /// Of a run under this condition.
     pub(crate) fn of(condition: &Condition) -> Proof {
         let proof = Proof::new(condition.entities, condition.delivery);
-        match condition.schedule {
-            None => proof,
-            Some(_) => Proof {
-                ticks: TicksOfUpdates::Own { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() },
-                ..proof
-            },
-        }
+        let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
+        let ticks = condition.schedule.as_ref().map(|_| own());
+        Proof { ticks, ..proof }
     }
 
     fn new(entities: u16, delivery: Delivery) -> Proof {
@@ -147,7 +126,7 @@ impl Proof {
             accepted: vec![0; with_bulk],
             newest: vec![0; with_bulk],
             due: Vec::new(),
-            ticks: TicksOfUpdates::Sequences,
+            ticks: None,
             latencies: Vec::new(),
             latencies_due: Vec::new(),
             moments: Moments::default(),
@@ -169,7 +148,8 @@ impl Proof {
             && let Some(due) = self.due.last()
         {
             self.moments.on_sent(self.moment_of(*due));
-            self.ticks.on_sent(entity, self.due.len() as u32 - 1);
+            let tick = self.due.len() as u32 - 1;
+            self.ticks.iter_mut().for_each(|ticks| ticks.on_sent(entity, tick));
         }
         let sent = &mut self.sent[usize::from(entity)];
         *sent += 1;
@@ -201,7 +181,9 @@ impl Proof {
                 self.delivered_bytes += payload.len() as u64;
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
-                    let due = self.due[self.ticks.of(stamp)];
+                    let tick =
+                        self.ticks.as_ref().map_or(stamp.sequence, |ticks| ticks.of[number][stamp.sequence as usize]);
+                    let due = self.due[tick as usize];
                     let latency = (now - due).as_micros() as u32;
                     self.latencies.push(latency);
                     self.latencies_due.push(due.as_micros() as u64);
@@ -272,7 +254,8 @@ impl Proof {
     pub(crate) fn series(&self) -> RunSeries {
         let first = self.first_due().unwrap_or_default();
         let entities = self.bulk() as u32;
-        let updates = |tick: usize| self.ticks.updates(tick).unwrap_or(entities);
+        let own = |ticks: &OwnTicks, tick: usize| ticks.updates.get(tick).copied().unwrap_or(0);
+        let updates = |tick| self.ticks.as_ref().map_or(entities, |ticks| own(ticks, tick));
         let sent: Vec<_> = self.due.iter().zip(0..).map(|(due, tick)| (*due - first, updates(tick))).collect();
         let echoes = self.latencies_due.iter().zip(&self.latencies);
         let echo = |(due, took): (&u64, &u32)| Echo {

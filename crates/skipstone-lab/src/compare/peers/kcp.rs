@@ -22,7 +22,7 @@ use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::entity_of;
 use crate::compare::peer::{Peer, Update};
 use crate::measure::splitmix::splitmix;
-use crate::peers::framing::{Messages, frame};
+use crate::peers::framing::{Messages, framed};
 use blocks::{BlockSize, Decoder, Encoder};
 
 /// How messages share packets.
@@ -241,9 +241,7 @@ impl Peer for KcpEnd {
         }
         match self.style.packing {
             Packing::Stream => {
-                let mut framed = Vec::with_capacity(update.payload.len() + 2);
-                frame(&update.payload, &mut framed);
-                self.kcp.send(&framed).expect("an update is short");
+                self.kcp.send(&framed(&update.payload)).expect("an update is short");
                 self.is_unflushed = true;
             }
             Packing::PacketPerMessage => {

@@ -22,7 +22,7 @@ use crate::compare::peer::{Peer, Update};
 use crate::measure::splitmix::splitmix;
 use crate::peers::HEADER_BYTES;
 use crate::peers::certificate::{NAME, client_crypto, server_crypto};
-use crate::peers::framing::{Messages, frame};
+use crate::peers::framing::{Messages, framed};
 
 /// With which settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,9 +284,7 @@ impl Peer for QuinnEnd {
         if self.is_bounded && !stream.backlog.is_empty() {
             return false;
         }
-        let mut framed = Vec::with_capacity(update.payload.len() + 2);
-        frame(&update.payload, &mut framed);
-        stream.backlog.push_back(framed.into());
+        stream.backlog.push_back(framed(&update.payload).into());
         write(connection, stream);
         true
     }
