@@ -1,6 +1,7 @@
 //! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
 
 use skipstone::net::udp::BufferGrants;
+use skipstone_lab::measure::machine::cores;
 use skipstone_lab::report::output;
 use std::str::FromStr;
 use std::sync::Once;
@@ -46,10 +47,7 @@ impl SharingFlags {
             None => 1,
             Some(ShardCount::Of(count)) => count,
             Some(ShardCount::Auto) if cfg!(not(target_os = "linux")) => 1,
-            Some(ShardCount::Auto) => {
-                let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-                u32::try_from(cores).map_or(SHARDS_MAX, |cores| cores.min(SHARDS_MAX))
-            }
+            Some(ShardCount::Auto) => (cores() as u32).min(SHARDS_MAX),
         }
     }
 

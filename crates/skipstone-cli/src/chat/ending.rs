@@ -1,6 +1,6 @@
 //! How a chat ends: the sentence that its user reads, and the exit code that a script reads.
 
-use crate::chat::text;
+use super::text;
 use skipstone::{Close, ClosedBy, code};
 use skipstone_lab::report::Exit;
 use std::io;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::console::driver;
-use crate::console::handler::SessionId;
-use crate::console::log_queue::LogQueue;
-use crate::console::seats::{STRANGERS_MAX, Seat, Seats, make_room};
-use crate::console::session::{ConsoleSession, Place, Settings};
+use super::driver;
+use super::handler::SessionId;
+use super::log_queue::LogQueue;
+use super::seats::{STRANGERS_MAX, Seat, Seats, make_room};
+use super::session::{ConsoleSession, Place, Settings};
 
 /// The state that the console and its acceptor share.
 #[derive(Default)]

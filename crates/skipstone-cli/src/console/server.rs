@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crate::console::acceptor::{Acceptor, Shared};
-use crate::console::auth;
-use crate::console::handler::Handler;
-use crate::console::limits::Limits;
-use crate::console::seats::Seats;
-use crate::console::session::Settings;
+use super::acceptor::{Acceptor, Shared};
+use super::auth;
+use super::handler::Handler;
+use super::limits::Limits;
+use super::seats::Seats;
+use super::session::Settings;
 
 /// How a console is set up.
 #[derive(Debug)]

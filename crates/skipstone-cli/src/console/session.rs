@@ -6,15 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::console::auth::same_in_constant_time;
-use crate::console::codec::{Codec, Event, NO_OPERATION};
-use crate::console::commands::{self, EngineCommand, LogSwitch};
-use crate::console::handler::{Handler, Reply, SessionId};
-use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
-use crate::console::line::LineAssembler;
-use crate::console::log_queue::LogQueue;
-use crate::console::seats::Seat;
-use crate::console::text::push_lines;
+use super::auth::same_in_constant_time;
+use super::codec::{Codec, Event, NO_OPERATION};
+use super::commands::{self, EngineCommand, LogSwitch};
+use super::handler::{Handler, Reply, SessionId};
+use super::limits::{Limits, TRANSMIT_BYTES_HIGH};
+use super::line::LineAssembler;
+use super::log_queue::LogQueue;
+use super::seats::Seat;
+use super::text::push_lines;
 
 /// The settings that all sessions of a console share.
 pub(super) struct Settings {
