@@ -50,6 +50,8 @@ const TOUCHED_MAX: u64 = 20_000;
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
+/// How long a round waits at most where an answer is waited for.
+const STEP: Duration = Duration::from_millis(5);
 /// The longest that a round waits, so that orders are read.
 const ROUND_MAX: Duration = Duration::from_millis(10);
 /// The same, while nothing is due.
@@ -59,8 +61,7 @@ const LOOK_SPAN: Duration = Duration::from_millis(1);
 
 /// Runs a task, as JSON, until all is found, or the parent is gone.
 pub fn run(task: &str) -> Exit {
-    let task = serde_json::from_str(task).map_err(|error| ChildError::Failed(format!("no task: {error}")));
-    let (message, exit) = match task.and_then(|task| load(&task)) {
+    let (message, exit) = match place::task(task).and_then(|task| load(&task)) {
         Ok(report) => (ChildMessage::Report(Box::new(report)), Exit::Pass),
         Err(ChildError::Interrupted) => return Exit::Interrupted,
         Err(ChildError::Failed(reason)) => (ChildMessage::Failed { reason }, Exit::Fail),
@@ -162,7 +163,7 @@ impl Load<'_> {
                 self.clients.connect()?;
                 begun += 1;
             }
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
             self.go_on()?;
             if began.elapsed() > CONNECT_MAX {
                 let missing = u64::from(count - self.evidence.connected - self.evidence.gone);
@@ -186,7 +187,7 @@ impl Load<'_> {
                 begun += 1;
             }
             self.clients.flush();
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
             if began.elapsed() > CONNECT_MAX {
                 return Err(format!("{} of {all} channels answered in time", self.evidence.touched).into());
             }
@@ -304,7 +305,7 @@ impl Load<'_> {
         let (mut progress, mut delivered) = (began, self.evidence.delivered);
         let expected = self.evidence.expected(&self.sent, sent_by_all);
         while self.evidence.delivered < expected && began.elapsed() < DRAIN_MAX {
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
             if self.evidence.delivered > delivered {
                 (progress, delivered) = (Instant::now(), self.evidence.delivered);
             }
@@ -322,7 +323,7 @@ impl Load<'_> {
         let began = Instant::now();
         self.clients.close();
         while self.evidence.connected > 0 && began.elapsed() < CLOSE_MAX {
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
         }
         found.close_ms = (self.evidence.connected == 0).then(|| began.elapsed().as_secs_f64() * 1e3);
         Ok(())

@@ -41,14 +41,14 @@ const TCP_HEADERS_BYTES: u64 = 52;
 
 impl Network {
     /// The requested network, or the best available; and the reason if it is not veth.
-    pub(crate) fn choose(asked: Option<Network>) -> Result<(Network, Option<String>), String> {
+    pub(crate) fn choose(asked: Option<Self>) -> Result<(Self, Option<String>), String> {
         match (asked, veth_is_possible()) {
-            (Some(Network::Loopback), _) => Ok((Network::Loopback, None)),
-            (Some(Network::Veth) | None, Ok(())) => Ok((Network::Veth, None)),
-            (Some(Network::Veth), Err(cause)) => {
+            (Some(Self::Loopback), _) => Ok((Self::Loopback, None)),
+            (Some(Self::Veth) | None, Ok(())) => Ok((Self::Veth, None)),
+            (Some(Self::Veth), Err(cause)) => {
                 Err(format!("--network veth: {cause}; run as root, or use --network loopback"))
             }
-            (None, Err(cause)) => Ok((Network::Loopback, Some(cause))),
+            (None, Err(cause)) => Ok((Self::Loopback, Some(cause))),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::messages::{ChildMessage, Order, orders, send};
@@ -48,6 +49,11 @@ impl Place {
         skipstone::net::wait::sharpen_timers();
         Signals::watch_as_child().map(drop)
     }
+}
+
+/// What a process of the run is to do, from its JSON.
+pub(crate) fn task<T: DeserializeOwned>(json: &str) -> Result<T, ChildError> {
+    serde_json::from_str(json).map_err(|error| format!("no task: {error}").into())
 }
 
 /// The next order before the run. It is an interruption if the parent is gone.

@@ -11,7 +11,7 @@ use super::drivers::driver::{BenchServer, Inbox, ServerSetup};
 use super::messages::{ChildMessage, Order, ServerCounters, send};
 use super::network::{self, CableEnd};
 use super::other_server;
-use super::place::Place;
+use super::place::{self, Place};
 use super::setup::{Trial, TrialSetup};
 use super::system;
 use super::workers::ChildError;
@@ -29,8 +29,7 @@ pub(crate) struct ServerTask {
 
 /// Runs a task, as JSON, until the parent says `stop`, or is gone.
 pub fn run(task: &str) -> Exit {
-    let task = serde_json::from_str(task).map_err(|error| ChildError::Failed(format!("no task: {error}")));
-    if let Err(ChildError::Failed(reason)) = task.and_then(|task| serve(&task)) {
+    if let Err(ChildError::Failed(reason)) = place::task(task).and_then(|task| serve(&task)) {
         send(&ChildMessage::Failed { reason });
         return Exit::Fail;
     }
@@ -42,7 +41,8 @@ fn serve(task: &ServerTask) -> Result<(), ChildError> {
     let ip = if task.place.apart { network::address(CableEnd::Server) } else { Ipv4Addr::LOCALHOST.into() };
     let listen = SocketAddr::new(ip, 0);
     if let Some(place) = task.trial.server {
-        return Ok(other_server::serve(&task.setup.servers[place], listen, task.trial, &task.setup, &orders)?);
+        let command = &task.setup.servers[place];
+        return Ok(other_server::serve(command, listen, task.trial, &task.setup, &orders)?);
     }
     let server = drivers::server(ServerSetup { listen, trial: task.trial, of_all: &task.setup })?;
     send(&ChildMessage::Listening { url: server.url() });

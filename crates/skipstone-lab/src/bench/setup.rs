@@ -11,8 +11,7 @@ use super::server_command::ServerCommand;
 use super::transport::BenchTransport;
 use super::variant::Variant;
 use crate::resilience::ResilienceFlags;
-use crate::units::Rate;
-use crate::units::transport_name::Named;
+use crate::units::{Named, Rate};
 use crate::workload::Workload;
 
 /// The setup that all trials of a bench have in common.
@@ -91,7 +90,7 @@ pub(crate) enum Priority {
 impl Priority {
     /// A command that runs a program so.
     pub(crate) fn command(self, program: impl AsRef<OsStr>) -> Command {
-        if self == Priority::Usual {
+        if self == Self::Usual {
             return Command::new(program);
         }
         let mut command = Command::new("chrt");

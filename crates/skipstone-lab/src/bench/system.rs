@@ -12,7 +12,8 @@ pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network,
 
 /// By the clock that all processes of a machine read alike. Where that is the wall clock, it should not be set during a run.
 pub(crate) fn now_ns() -> u64 {
-    monotonic().or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).ok()).unwrap_or_default().as_nanos() as u64
+    let by_wall = || SystemTime::now().duration_since(UNIX_EPOCH).ok();
+    monotonic().or_else(by_wall).unwrap_or_default().as_nanos() as u64
 }
 
 #[cfg(target_os = "linux")]

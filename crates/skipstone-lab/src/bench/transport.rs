@@ -5,7 +5,7 @@ use std::str::FromStr;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 use super::variant::{Delivery, Variant};
-use crate::units::transport_name::Named;
+use crate::units::Named;
 use crate::units::written::written_as_text;
 
 /// A transport of the bench.
@@ -79,8 +79,8 @@ impl BenchTransport {
 impl FromStr for BenchTransport {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<BenchTransport, String> {
-        BenchTransport::of_name(text)
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::of_name(text)
     }
 }
 

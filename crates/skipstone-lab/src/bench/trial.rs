@@ -13,7 +13,7 @@ use super::system::now_ns;
 use super::variant::Delivery;
 use super::workers::{ChildError, Pages, Workers};
 use crate::signals::Signals;
-use crate::units::transport_name::Named;
+use crate::units::Named;
 
 /// The messages of the processes, as far as a row needs them.
 #[derive(Debug, Clone, Default)]

@@ -29,27 +29,27 @@ pub(crate) enum Variant {
 impl Variant {
     pub(crate) fn channels(self) -> u16 {
         match self {
-            Variant::Channels(channels) => channels,
-            Variant::Only | Variant::InFlight { .. } => 1,
+            Self::Channels(channels) => channels,
+            Self::Only | Self::InFlight { .. } => 1,
         }
     }
 
     pub(crate) fn delivery(self) -> Delivery {
         match self {
-            Variant::InFlight { delivery, .. } => delivery,
-            Variant::Only | Variant::Channels(_) => Delivery::Reliable,
+            Self::InFlight { delivery, .. } => delivery,
+            Self::Only | Self::Channels(_) => Delivery::Reliable,
         }
     }
 
     pub(crate) fn in_flight(self) -> Option<u32> {
         match self {
-            Variant::InFlight { lines, .. } => Some(lines),
-            Variant::Only | Variant::Channels(_) => None,
+            Self::InFlight { lines, .. } => Some(lines),
+            Self::Only | Self::Channels(_) => None,
         }
     }
 
     /// As a result has it; `None` where there is nothing to tell apart.
     pub(crate) fn name(self) -> Option<String> {
-        (self != Variant::Only).then(|| self.to_string())
+        (self != Self::Only).then(|| self.to_string())
     }
 }

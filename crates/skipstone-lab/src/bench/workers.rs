@@ -41,8 +41,8 @@ pub(crate) enum ChildError {
 }
 
 impl From<String> for ChildError {
-    fn from(reason: String) -> ChildError {
-        ChildError::Failed(reason)
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
     }
 }
 
@@ -52,9 +52,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Workers {
     /// Nobody yet.
-    pub(crate) fn new(name: &'static str, pages: Pages) -> Workers {
+    pub(crate) fn new(name: &'static str, pages: Pages) -> Self {
         let (outbox, messages) = mpsc::channel();
-        Workers { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
+        Self { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
     }
 
     /// Starts another process of this program, with the task of one of its hidden commands.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use skipstone::netsim::{ConfigError, LinkConfig, Loss, QueueLimit};
 
-use super::plan::{LinkValues, Misfit, Outage};
+use super::plan::{LinkValues, Misfit, Outage, misfit};
 use crate::peers::HEADER_BYTES;
 use crate::units::{self, BitRate, Burst, Fade, Percent, Span, chance};
 
@@ -128,10 +128,6 @@ fn loss(
 fn check(key: &'static str, config: &LinkConfig) -> Result<(), Misfit> {
     let cannot = |error: ConfigError| Misfit { key, sentence: format!("this link cannot be: {error}") };
     config.validate().map_err(cannot)
-}
-
-fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
-    Err(Misfit { key, sentence })
 }
 
 /// The values that say something, by their names.

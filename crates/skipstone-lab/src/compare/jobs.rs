@@ -30,7 +30,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    pub(crate) fn add(&mut self, more: Played) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.rows.extend(more.rows);
         self.is_whole &= more.is_whole;
         self.failures.extend(more.failures);

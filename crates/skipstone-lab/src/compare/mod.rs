@@ -40,8 +40,7 @@ use crate::report::format::rfc3339;
 use crate::report::paint::style;
 use crate::report::{Exit, ReportFile, Sink, Style, Verdict, replace};
 use crate::signals::Signals;
-use crate::units::Threshold;
-use crate::units::transport_name::Named;
+use crate::units::{Named, Threshold};
 use condition::Condition;
 use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
@@ -122,7 +121,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let file = ComparePlan::read(&arguments.plan)?;
     let mut conditions = conditions(&file, &arguments.values)?;
     let plan = file.plan;
-    if !arguments.simulated && !arguments.values.has_minutes() {
+    if !arguments.simulated && arguments.values.minutes.is_none() {
         let lasting = Duration::from_secs(arguments.seconds.map_or(SECONDS, u64::from));
         conditions.iter_mut().for_each(|condition| condition.last_for(lasting));
     }
@@ -215,10 +214,8 @@ const REAL_TRANSPORTS: [SimulatedTransport; 12] = {
 };
 
 fn all_jobs(contenders: &[Contender], seeds: &[u64]) -> Vec<Job> {
-    contenders
-        .iter()
-        .flat_map(|contender| seeds.iter().map(|seed| Job { contender: *contender, seed: *seed }))
-        .collect()
+    let all = contenders.iter().flat_map(|contender| seeds.iter().map(move |seed| (*contender, *seed)));
+    all.map(|(contender, seed)| Job { contender, seed }).collect()
 }
 
 /// A row for each contender and seed; fewer, if it was stopped.
@@ -248,7 +245,9 @@ fn play(
     })?;
     bar.set_position(begun + at);
     if let Some(name) = &condition.name {
-        played.failures.iter_mut().for_each(|failure| failure.insert_str(0, &format!("Under {name}: ")));
+        for failure in &mut played.failures {
+            failure.insert_str(0, &format!("Under {name}: "));
+        }
     }
     Ok(played)
 }

@@ -202,11 +202,15 @@ pub(crate) struct Misfit {
     pub(crate) sentence: String,
 }
 
+pub(super) fn misfit<T>(key: &'static str, sentence: impl Into<String>) -> Result<T, Misfit> {
+    Err(Misfit { key, sentence: sentence.into() })
+}
+
 impl ComparePlan {
     /// Reads a plan. The error names the place of the mistake.
     pub(crate) fn read(path: &str) -> Result<PlanFile, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
-        let mut plan = ComparePlan::parse(path, &text)?;
+        let mut plan = Self::parse(path, &text)?;
         if let Some(recording) = &mut plan.recording {
             // Beside the plan, wherever the tool is started.
             recording.file = Path::new(path).with_file_name("").join(&recording.file);
@@ -214,7 +218,7 @@ impl ComparePlan {
         Ok(PlanFile { plan, path: path.to_owned(), text })
     }
 
-    pub(crate) fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {
+    pub(crate) fn parse(path: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| mistake(path, text, &error))
     }
 }

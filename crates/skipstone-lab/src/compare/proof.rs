@@ -31,7 +31,8 @@ pub(crate) struct Proof {
     latencies_due: Vec<u64>,
     moments: Moments,
     delivered: u64,
-    delivered_bytes: u64,
+    /// Payload that came back, bulk included.
+    pub(super) delivered_bytes: u64,
     refused: u64,
     corrupted: u64,
 }
@@ -110,16 +111,16 @@ pub(crate) struct UpdateCounts {
 
 impl Proof {
     /// Of a run under this condition.
-    pub(crate) fn of(condition: &Condition) -> Proof {
-        let proof = Proof::new(condition.entities, condition.delivery);
+    pub(crate) fn of(condition: &Condition) -> Self {
+        let proof = Self::new(condition.entities, condition.delivery);
         let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
         let ticks = condition.schedule.as_ref().map(|_| own());
-        Proof { ticks, ..proof }
+        Self { ticks, ..proof }
     }
 
-    fn new(entities: u16, delivery: Delivery) -> Proof {
+    fn new(entities: u16, delivery: Delivery) -> Self {
         let with_bulk = usize::from(entities) + 1;
-        Proof {
+        Self {
             delivery,
             entities: (0..with_bulk).map(|_| Ledger::new(1, 1)).collect(),
             sent: vec![0; with_bulk],
@@ -203,11 +204,6 @@ impl Proof {
         }
     }
 
-    /// Payload that came back, bulk included.
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
-    }
-
     /// In which moment of the run updates were due.
     fn moment_of(&self, due: Duration) -> u16 {
         let first = self.due.first().copied().unwrap_or(due);
@@ -268,7 +264,8 @@ impl Proof {
     /// The counts, all latencies in µs, sorted, and the same by moments.
     pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>, Moments) {
         let (sent, lost) = (self.sent(), self.lost());
-        let tally: Tally = self.entities.iter().zip(&self.sent).map(|(ledger, sent)| ledger.finish(&[*sent])).sum();
+        let ledgers = self.entities.iter().zip(&self.sent);
+        let tally: Tally = ledgers.map(|(ledger, sent)| ledger.finish(&[*sent])).sum();
         self.latencies.sort_unstable();
         let counts = UpdateCounts {
             sent,

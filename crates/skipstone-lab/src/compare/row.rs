@@ -136,8 +136,8 @@ pub(crate) struct Summary {
 }
 
 impl CompareRow {
-    pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> CompareRow {
-        CompareRow {
+    pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> Self {
+        Self {
             transport: contender.name(),
             mode: contender.mode.map(|mode| mode.to_string()),
             plan: condition.plan.clone(),
@@ -153,7 +153,7 @@ impl CompareRow {
 }
 
 impl CompareFigures {
-    fn of(contender: Contender, condition: &Condition, measured: &Measured) -> CompareFigures {
+    fn of(contender: Contender, condition: &Condition, measured: &Measured) -> Self {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let latency = |basis_points| percentile(&measured.latencies, basis_points).map(millis);
         let (counts, link) = (&measured.counts, &measured.link);
@@ -164,7 +164,7 @@ impl CompareFigures {
             |basis_points| capacity.and_then(|_| percentile(&link.queue_delays[0], basis_points)).map(millis);
         let (telemetry, carried, has_company) = (&measured.telemetry, &measured.carried, !condition.beside.is_empty());
         let about = telemetry.resent.map(|messages| messages * condition.payload_bytes as u64);
-        CompareFigures {
+        Self {
             p50: latency(5_000),
             p99: latency(9_900),
             p998: latency(9_980),
@@ -211,7 +211,7 @@ impl CompareFigures {
     pub(crate) fn take_stalled(&mut self, of: &Stalled<'_>) {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let calm = |basis_points| percentile(of.calm_us, basis_points).map(millis);
-        *self = CompareFigures {
+        *self = Self {
             p99_calm: calm(9_900),
             p998_calm: calm(9_980),
             max_calm: calm(10_000),
@@ -237,12 +237,12 @@ fn seconds_counted(condition: &Condition) -> f64 {
 
 impl Summary {
     /// One for each contender, in the order of the rows.
-    pub(crate) fn of(rows: &[CompareRow]) -> Vec<Summary> {
+    pub(crate) fn of(rows: &[CompareRow]) -> Vec<Self> {
         let mut summaries = Vec::new();
         let who = |row: &CompareRow| (row.transport, row.mode.clone(), row.condition.clone());
         for of_one in rows.chunk_by(|one, other| who(one) == who(other)) {
             let figures: Vec<CompareFigures> = of_one.iter().map(|row| row.figures).collect();
-            summaries.push(Summary {
+            summaries.push(Self {
                 transport: of_one[0].transport,
                 mode: of_one[0].mode.clone(),
                 condition: of_one[0].condition.clone(),

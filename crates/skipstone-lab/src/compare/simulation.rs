@@ -140,14 +140,6 @@ struct Traffic {
     lost_packets: Vec<(Time, LostPacket)>,
 }
 
-/// Moments of a run after which something else is counted.
-#[derive(Debug, Clone, Copy)]
-struct Marks {
-    counted: [Time; 2],
-    end: Time,
-    deadline: Time,
-}
-
 impl<'a> World<'a> {
     fn new(contender: Contender, condition: &'a Condition, seed: u64) -> World<'a> {
         let server = SocketAddr::from(SERVER);
@@ -201,15 +193,14 @@ impl<'a> World<'a> {
         self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
         let end = self.tick_at(self.condition.ticks());
         let counted = self.condition.counted();
-        let marks = Marks {
-            counted: [first + counted.start, (first + counted.end).min(end)],
-            end,
-            deadline: end + self.condition.patience,
-        };
+        let counted = [first + counted.start, (first + counted.end).min(end)];
+        let deadline = end + self.condition.patience;
+        // Moments after which something else is counted; each is a moment of its own.
+        let marks = [counted[0], counted[1], end, deadline];
         let mut turns = 0_u64;
-        while self.now < marks.deadline && !self.has_given_up() {
+        while self.now < deadline && !self.has_given_up() {
             self.traffic.is_sending = (first..end).contains(&self.now);
-            for (at, counted) in marks.counted.into_iter().zip(0..) {
+            for (at, counted) in counted.into_iter().zip(0..) {
                 if self.now >= at && self.counted[counted].is_none() {
                     self.counted[counted] = Some(self.carried());
                 }
@@ -222,7 +213,8 @@ impl<'a> World<'a> {
             if turns.is_multiple_of(1_024) {
                 check(stop)?;
             }
-            self.now = self.next_time().min(marks.next_after(self.now));
+            let mark = marks.into_iter().filter(|at| *at > self.now).min().unwrap_or(deadline);
+            self.now = self.next_time().min(mark);
         }
         Ok(())
     }
@@ -239,7 +231,7 @@ impl<'a> World<'a> {
         Carried {
             own: self.traffic.link_bytes,
             useful: self.traffic.useful_bytes,
-            goodput: self.proof.delivered_bytes(),
+            goodput: self.proof.delivered_bytes,
             beside: self.neighbours.bytes(),
             beside_goodput: self.neighbours.delivered(),
         }
@@ -312,13 +304,8 @@ impl<'a> World<'a> {
         }
     }
 
-    fn client_address(&self) -> SocketAddr {
-        SocketAddr::from((CLIENT, self.port))
-    }
-
     fn deliver(&mut self) {
         let now = since_epoch(self.now);
-        let client = self.client_address();
         while let Some(arrival) = self.links.up.receive(now, &mut self.datagram) {
             let ip_bytes = (self.datagram.len() + HEADER_BYTES) as u64;
             if self.neighbours.take(arrival.tag, &self.datagram) {
@@ -334,7 +321,7 @@ impl<'a> World<'a> {
                 continue;
             }
             // Datagrams to an address that the client has left are dropped.
-            if tag_port(arrival.tag) == client.port() {
+            if tag_port(arrival.tag) == self.port {
                 self.traffic.note_wait(1, &arrival);
                 self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);
             }
@@ -412,18 +399,10 @@ impl<'a> World<'a> {
     }
 }
 
-impl Marks {
-    /// Each is a moment of its own.
-    fn next_after(&self, now: Time) -> Time {
-        let all = self.counted.into_iter().chain([self.end, self.deadline]);
-        all.filter(|at| *at > now).min().unwrap_or(self.deadline)
-    }
-}
-
 impl Carried {
-    fn since(self, before: Carried) -> Carried {
+    fn since(self, before: Self) -> Self {
         let useful = self.useful.map(|useful| useful - before.useful.unwrap_or(0));
-        Carried {
+        Self {
             own: self.own - before.own,
             useful,
             goodput: self.goodput - before.goodput,

@@ -71,8 +71,8 @@ struct Receiver {
 
 impl Ledger {
     /// A ledger in which every receiver has to get every line of every sender.
-    pub fn new(receivers: usize, senders: usize) -> Ledger {
-        Ledger {
+    pub fn new(receivers: usize, senders: usize) -> Self {
+        Self {
             receivers: (0..receivers).map(|_| Receiver::default()).collect(),
             next: vec![0; receivers * senders].into(),
             senders_excluded: vec![false; senders],
@@ -139,9 +139,7 @@ impl Ledger {
         let mut tally = Tally::default();
         for receiver in receivers {
             let next = self.next.iter().skip(receiver as usize).step_by(self.receivers.len());
-            let senders = sent.iter().zip(next).zip(&self.senders_excluded);
-            let senders =
-                senders.map(|((sent, next), excluded)| Sender { sent: *sent, next: *next, excluded: *excluded });
+            let senders = sent.iter().copied().zip(next.copied()).zip(&self.senders_excluded);
             self.receivers[receiver as usize].add_to(&mut tally, senders);
         }
         tally
@@ -153,13 +151,6 @@ impl Ledger {
             .get_mut(receiver as usize)
             .unwrap_or_else(|| panic!("the ledger has {count} receivers, not a number {receiver}"))
     }
-}
-
-/// A sender, as the balance of one receiver needs it.
-struct Sender {
-    sent: u32,
-    next: u32,
-    excluded: bool,
 }
 
 impl Receiver {
@@ -178,12 +169,13 @@ impl Receiver {
         LineOutcome::Duplicate
     }
 
-    fn add_to(&self, tally: &mut Tally, senders: impl Iterator<Item = Sender>) {
-        for (number, Sender { sent, next, excluded }) in (0..).zip(senders) {
+    /// Of each sender: how many lines it sent, the number that follows the highest seen, whether it is excluded.
+    fn add_to<'a>(&self, tally: &mut Tally, senders: impl Iterator<Item = ((u32, u32), &'a bool)>) {
+        for (number, ((sent, next), excluded)) in (0..).zip(senders) {
             let arrived = |among: Range<u32>| self.arrived(number, among.start..among.end.min(next));
             let in_time = arrived(0..sent);
             tally.unexpected += arrived(sent..u32::MAX);
-            if self.excluded || excluded {
+            if self.excluded || *excluded {
                 tally.apart += in_time;
                 continue;
             }

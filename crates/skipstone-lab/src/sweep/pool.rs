@@ -101,7 +101,8 @@ impl Pool {
     /// The figures.
     pub(super) fn figures(self, contender: Contender) -> SweepFigures {
         let latency = |basis_points| percentile_of(&self.latencies, self.percentiles_of, basis_points).map(millis);
-        let queue_delay = self.queue_delays.iter().filter_map(|delays| percentile(delays, 9_500)).max();
+        let queue_delays = self.queue_delays.iter();
+        let queue_delay = queue_delays.filter_map(|delays| percentile(delays, 9_500)).max();
         let counts = self.counts;
         let payload_bytes = counts.delivered_bytes * 2;
         SweepFigures {

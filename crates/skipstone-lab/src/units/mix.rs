@@ -54,12 +54,12 @@ pub struct Mix {
 impl Carrier {
     /// Whether its clients have a stream, in which TCP repairs losses.
     pub fn is_stream(self) -> bool {
-        matches!(self, Carrier::Ws | Carrier::Wss | Carrier::Tcp | Carrier::Browser)
+        matches!(self, Self::Ws | Self::Wss | Self::Tcp | Self::Browser)
     }
 
     /// Whether its clients live in a page of a browser.
     pub fn is_page(self) -> bool {
-        matches!(self, Carrier::Browser | Carrier::Wt)
+        matches!(self, Self::Browser | Self::Wt)
     }
 }
 

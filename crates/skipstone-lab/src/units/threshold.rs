@@ -94,12 +94,12 @@ impl Threshold {
 
 impl FigureUnit {
     /// The unit of a row's figure: milliseconds if it is one of these, else as its name says.
-    pub fn of(figure: &str, times: &[&str]) -> Option<FigureUnit> {
-        if times.contains(&figure) { Some(MILLISECONDS) } else { FigureUnit::of_field(figure) }
+    pub fn of(figure: &str, times: &[&str]) -> Option<Self> {
+        if times.contains(&figure) { Some(MILLISECONDS) } else { Self::of_field(figure) }
     }
 
     /// The unit that ends a field's name; that of its group where the field itself has none, as in `latency_ms.p99`.
-    fn of_field(field: &str) -> Option<FigureUnit> {
+    fn of_field(field: &str) -> Option<Self> {
         field.rsplit('.').find_map(|name| {
             let last = name.split("_per_").next().unwrap_or(name).rsplit('_').next()?;
             let last = if last == "percent" { "%" } else { last };

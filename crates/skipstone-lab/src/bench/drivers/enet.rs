@@ -40,7 +40,7 @@ impl EnetServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         let (socket, address) = listeners::udp_server(setup.listen)?;
         let host = host(socket, setup.trial.clients as usize)?;
-        Ok(EnetServer { host, address, count: 0, delivery: setup.trial.variant.delivery() })
+        Ok(Self { host, address, count: 0, delivery: setup.trial.variant.delivery() })
     }
 }
 
@@ -99,7 +99,7 @@ struct EnetClient {
 
 impl EnetClients {
     pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
-        Ok(EnetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
     }
 }
 

@@ -74,8 +74,9 @@ fn peer_clients(
     server: SocketAddr,
     setup: ClientSetup,
 ) -> Result<Box<dyn BenchClients>, String> {
+    let delivery = setup.trial.variant.delivery();
     Ok(match transport {
-        BenchTransport::Enet => Box::new(enet::EnetClients::new(server, setup.trial.variant.delivery())?),
+        BenchTransport::Enet => Box::new(enet::EnetClients::new(server, delivery)?),
         BenchTransport::Renet => Box::new(renet::RenetClients::new(server, setup)?),
         BenchTransport::Quinn => Box::new(quinn::QuinnClients::new(server)?),
         BenchTransport::WebSocket => Box::new(websocket::WebSocketClients::new(server)?),

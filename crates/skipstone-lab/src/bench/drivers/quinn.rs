@@ -71,7 +71,7 @@ impl QuinnServer {
                 tokio::spawn(serve(incoming, Arc::clone(&hall)));
             }
         });
-        Ok(QuinnServer { runtime, _endpoint: endpoint, address, shared, tick: Vec::new() })
+        Ok(Self { runtime, _endpoint: endpoint, address, shared, tick: Vec::new() })
     }
 }
 
@@ -192,7 +192,7 @@ impl EventQueue {
 impl QuinnClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
         let config = ClientConfig::new(client_crypto());
-        Ok(QuinnClients { runtime: runtime()?, server, config, clients: Vec::new(), events: Arc::default() })
+        Ok(Self { runtime: runtime()?, server, config, clients: Vec::new(), events: Arc::default() })
     }
 }
 

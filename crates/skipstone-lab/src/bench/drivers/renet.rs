@@ -71,7 +71,7 @@ impl RenetDriver {
         };
         let transport = NetcodeServerTransport::new(config, socket).map_err(text("listen"))?;
         let renet = RenetServer::new(self::config(setup.trial.variant.delivery()));
-        Ok(RenetDriver { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
+        Ok(Self { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
     }
 }
 
@@ -139,7 +139,7 @@ struct RenetPeer {
 
 impl RenetClients {
     pub(super) fn new(server: SocketAddr, setup: ClientSetup) -> Result<Self, String> {
-        Ok(RenetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), setup })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), setup })
     }
 }
 

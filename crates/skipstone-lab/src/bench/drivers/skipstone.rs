@@ -66,7 +66,7 @@ impl SkipstoneServer {
             ..ServerConfig::new(setup.listen)
         };
         let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
-        Ok(SkipstoneServer {
+        Ok(Self {
             server,
             drive: of_all.drive,
             scheme: scheme(transport),
@@ -88,7 +88,10 @@ impl SkipstoneServer {
                     self.send(peer, channel, &payload);
                 }
                 Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
-                Event::Closed { peer, .. } => drop(self.peers.get_mut(peer.index as usize).and_then(Option::take)),
+                Event::Closed { peer, .. } => {
+                    let place = self.peers.get_mut(peer.index as usize);
+                    place.into_iter().for_each(|known| *known = None);
+                }
                 _ => {}
             }
         }
@@ -220,7 +223,7 @@ impl SkipstoneClients {
         if setup.trial.transport == BenchTransport::SkipstoneMixed {
             targets.push(target(Scheme::WebSocket, address));
         }
-        Ok(SkipstoneClients {
+        Ok(Self {
             pool,
             targets,
             first: setup.first as usize,

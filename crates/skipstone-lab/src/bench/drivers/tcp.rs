@@ -36,7 +36,7 @@ const WAITING_MAX: usize = 16 << 20;
 
 impl TcpServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(TcpServer {
+        Ok(Self {
             door: Door::open(setup.listen)?,
             clients: Vec::new(),
             tick: Vec::new(),
@@ -174,7 +174,7 @@ pub(super) struct TcpClients {
 
 impl TcpClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
-        Ok(TcpClients {
+        Ok(Self {
             watch: Watch::new()?,
             server,
             clients: Vec::new(),

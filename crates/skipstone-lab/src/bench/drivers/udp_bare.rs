@@ -66,11 +66,6 @@ impl Packed {
         }
         frame(line, &mut self.bytes);
     }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.begun_at = 0;
-    }
 }
 
 /// The lines of a datagram; a line of no length begins what was left empty.
@@ -84,7 +79,7 @@ fn unpack(datagram: &[u8], mut take: impl FnMut(&[u8])) {
 
 impl BareServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(BareServer {
+        Ok(Self {
             udp: UdpSocket::bind(setup.listen, &UdpOptions::server()).map_err(text("listen"))?,
             numbers: BTreeMap::new(),
             addresses: Vec::new(),
@@ -156,11 +151,11 @@ impl BenchServer for BareServer {
     }
 
     fn flush(&mut self) -> Result<(), String> {
-        let mut tick = std::mem::take(&mut self.tick);
-        if !tick.bytes.is_empty() {
+        let Packed { mut bytes, .. } = std::mem::take(&mut self.tick);
+        if !bytes.is_empty() {
             for number in 0..self.addresses.len() {
                 if let Some(to) = self.addresses[number] {
-                    self.push(&tick.bytes, to);
+                    self.push(&bytes, to);
                 }
             }
         }
@@ -170,8 +165,8 @@ impl BenchServer for BareServer {
             }
         }
         self.send();
-        tick.clear();
-        self.tick = tick;
+        bytes.clear();
+        self.tick.bytes = bytes;
         Ok(())
     }
 
@@ -212,7 +207,7 @@ struct BareClient {
 
 impl BareClients {
     pub(super) fn new(server: SocketAddr, acks: Acks) -> Result<Self, String> {
-        Ok(BareClients {
+        Ok(Self {
             watch: Watch::new()?,
             server,
             acks,

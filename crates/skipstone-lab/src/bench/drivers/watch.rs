@@ -20,9 +20,9 @@ pub(super) struct Watch {
 const EVENTS_MAX: usize = 1_024;
 
 impl Watch {
-    pub(super) fn new() -> Result<Watch, String> {
+    pub(super) fn new() -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
-        Ok(Watch { poll, events: Events::with_capacity(EVENTS_MAX) })
+        Ok(Self { poll, events: Events::with_capacity(EVENTS_MAX) })
     }
 
     pub(super) fn registry(&self) -> &Registry {
@@ -69,12 +69,12 @@ pub(super) struct Door {
 const LISTENER: Token = Token(usize::MAX);
 
 impl Door {
-    pub(super) fn open(listen: SocketAddr) -> Result<Door, String> {
+    pub(super) fn open(listen: SocketAddr) -> Result<Self, String> {
         let listener = listeners::tcp_server(listen).map_err(text("listen"))?;
         let address = listener.local_addr().map_err(text("listen"))?;
         let (watch, mut listener) = (Watch::new()?, TcpListener::from_std(listener));
         watch.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
-        Ok(Door { watch, listener, address, count: 0 })
+        Ok(Self { watch, listener, address, count: 0 })
     }
 
     pub(super) fn address(&self) -> SocketAddr {

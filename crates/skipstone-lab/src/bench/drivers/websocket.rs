@@ -86,12 +86,7 @@ pub(super) struct WebSocketServer {
 
 impl WebSocketServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(WebSocketServer {
-            door: Door::open(setup.listen)?,
-            clients: Vec::new(),
-            tick: Vec::new(),
-            answered: Vec::new(),
-        })
+        Ok(Self { door: Door::open(setup.listen)?, clients: Vec::new(), tick: Vec::new(), answered: Vec::new() })
     }
 
     fn shake(&mut self, number: usize, step: Result<WebSocket<TcpStream>, HandshakeError<ServerRole>>) {
@@ -176,7 +171,7 @@ pub(super) struct WebSocketClients {
 
 impl WebSocketClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
-        Ok(WebSocketClients { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
     }
 }
 

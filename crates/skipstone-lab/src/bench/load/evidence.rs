@@ -70,7 +70,7 @@ impl Evidence {
             Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, who.of as usize))),
             Workload::Echo => Ledgers::Echo((0..count).map(|_| Ledger::new(1, 1)).collect()),
         };
-        Evidence {
+        Self {
             who,
             lines,
             heads: vec![Head::default(); who.of as usize],
@@ -192,7 +192,10 @@ impl Evidence {
     fn tally(&self, sent: &[u32], sent_by_all: &[u32]) -> Tally {
         match &self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.finish(sent_by_all),
-            Ledgers::Echo(ledgers) => ledgers.iter().zip(sent).map(|(ledger, sent)| ledger.finish(&[*sent])).sum(),
+            Ledgers::Echo(ledgers) => {
+                let own = ledgers.iter().zip(sent);
+                own.map(|(ledger, sent)| ledger.finish(&[*sent])).sum()
+            }
         }
     }
 

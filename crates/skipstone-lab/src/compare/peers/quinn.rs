@@ -147,15 +147,15 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(id: StreamId) -> Stream {
-        Stream { id, framing: Messages::default(), backlog: VecDeque::new() }
+    fn new(id: StreamId) -> Self {
+        Self { id, framing: Messages::default(), backlog: VecDeque::new() }
     }
 }
 
 impl QuinnEnd {
-    fn new(endpoint: Endpoint, base: Base, link: Option<QuinnLink>, is_bounded: bool) -> QuinnEnd {
+    fn new(endpoint: Endpoint, base: Base, link: Option<QuinnLink>, is_bounded: bool) -> Self {
         let (responses, arrived) = (VecDeque::new(), VecDeque::new());
-        QuinnEnd { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived, is_bounded }
+        Self { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived, is_bounded }
     }
 
     /// Takes all that the connection has to tell.

@@ -116,8 +116,8 @@ const MESSAGE_HEADER_BYTES: usize = 3;
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl SkipstoneEnd {
-    fn new(endpoint: Endpoint, ages: Ages, update_bytes: usize) -> SkipstoneEnd {
-        SkipstoneEnd {
+    fn new(endpoint: Endpoint, ages: Ages, update_bytes: usize) -> Self {
+        Self {
             endpoint,
             ages,
             peer: None,
