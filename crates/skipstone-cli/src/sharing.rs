@@ -33,8 +33,8 @@ impl FromStr for ShardCount {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
-            _ if text == "auto" => Ok(ShardCount::Auto),
-            Ok(count @ 1..=SHARDS_MAX) => Ok(ShardCount::Of(count)),
+            _ if text == "auto" => Ok(Self::Auto),
+            Ok(count @ 1..=SHARDS_MAX) => Ok(Self::Of(count)),
             _ => Err(format!("'{text}' is no number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
         }
     }

@@ -58,10 +58,13 @@ pub(crate) fn run(arguments: &ChatArguments) -> Exit {
 /// A session, and the flag that ends it.
 fn begin(arguments: &ChatArguments) -> Result<(Session, Arc<AtomicBool>), (Exit, String)> {
     let bad = |sentence| (Exit::BadConfiguration, sentence);
-    let guest = arguments.guest().ok_or_else(|| bad("the name is empty: choose one with --name NAME".into()))?;
+    let guest = arguments.guest();
+    let guest = guest.ok_or_else(|| bad("the name is empty: choose one with --name NAME".into()))?;
     let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop).map_err(|error| (Exit::Fail, format!("cannot listen for signals: {error}")))?;
-    let session = Session::connect(&arguments.url, &guest, arguments.trust.trust().map_err(bad)?);
+    let deaf = |error| (Exit::Fail, format!("cannot listen for signals: {error}"));
+    stop_on_signals(&stop).map_err(deaf)?;
+    let trust = arguments.trust.trust().map_err(bad)?;
+    let session = Session::connect(&arguments.url, &guest, trust);
     let session = session.map_err(|error| match error {
         StartError::Io(..) => (Exit::Fail, error.to_string()),
         _ => bad(error.to_string()),

@@ -57,9 +57,9 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins to connect.
-    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Session, StartError> {
+    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Self, StartError> {
         let client = Client::connect(url, &guest.token(), ClientConfig { trust, ..ClientConfig::default() })?;
-        Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
+        Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 
     /// Waits until there is something to hear, for `span` at most.

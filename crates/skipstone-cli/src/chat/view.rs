@@ -35,8 +35,8 @@ pub(super) struct Row<'a> {
 
 impl ScrollView {
     /// An empty view of a usual terminal.
-    pub(super) fn new() -> ScrollView {
-        ScrollView { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
+    pub(super) fn new() -> Self {
+        Self { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
     }
 
     /// Adds a line.

@@ -7,7 +7,7 @@ pub(crate) struct SessionId(pub(super) u64);
 impl SessionId {
     /// The dashboard, which has one session for all its pages; the console's begin at 1.
     #[cfg(feature = "dashboard")]
-    pub(crate) const DASHBOARD: SessionId = SessionId(0);
+    pub(crate) const DASHBOARD: Self = Self(0);
 }
 
 /// The outcome of a command.
@@ -25,8 +25,8 @@ pub(crate) enum Reply {
 }
 
 impl From<Result<String, String>> for Reply {
-    fn from(result: Result<String, String>) -> Reply {
-        result.map_or_else(Reply::Error, Reply::Text)
+    fn from(result: Result<String, String>) -> Self {
+        result.map_or_else(Self::Error, Self::Text)
     }
 }
 

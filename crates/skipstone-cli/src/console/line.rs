@@ -28,7 +28,7 @@ impl LineAssembler {
     /// Gives the line, and begins the next one. In its text tabs are spaces, other control characters and what is not
     /// UTF-8 are gone or replaced. `None` if it was longer than [`LINE_BYTES_MAX`]: nothing of it is kept.
     pub(super) fn take(&mut self) -> Option<String> {
-        let LineAssembler { bytes, too_long } = std::mem::take(self);
+        let Self { bytes, too_long } = std::mem::take(self);
         let text = String::from_utf8_lossy(&bytes).replace('\t', " ");
         (!too_long).then(|| text.chars().filter(|character| !character.is_control()).collect())
     }

@@ -28,8 +28,8 @@ pub(crate) struct ConsoleConfig {
 }
 
 impl Default for ConsoleConfig {
-    fn default() -> ConsoleConfig {
-        ConsoleConfig {
+    fn default() -> Self {
+        Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             handed: None,
             token: None,
@@ -55,15 +55,11 @@ impl Console {
     ///
     /// If the address can be reached from other machines and there is no token, if the token cannot be typed, or if the
     /// address cannot be bound. The sentence says what to do.
-    pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Console> {
-        Console::listen_within(Limits::default(), config, handler)
+    pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
+        Self::listen_within(Limits::default(), config, handler)
     }
 
-    pub(super) fn listen_within(
-        limits: Limits,
-        config: ConsoleConfig,
-        handler: Arc<dyn Handler>,
-    ) -> io::Result<Console> {
+    pub(super) fn listen_within(limits: Limits, config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
         check(&config)?;
         let ConsoleConfig { listen, handed, token, banner, sessions_max } = config;
         let listener = handed.map_or_else(|| bind(listen), Ok)?;
@@ -79,7 +75,7 @@ impl Console {
             sessions: Vec::new(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
-        Ok(Console { local_addr, second: Some(second), shared, acceptor: Some(thread) })
+        Ok(Self { local_addr, second: Some(second), shared, acceptor: Some(thread) })
     }
 
     /// Where it listens.

@@ -55,8 +55,8 @@ enum Phase {
 
 impl ConsoleSession {
     /// A session that begins `now`, as a stranger; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> ConsoleSession {
-        let mut session = ConsoleSession {
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> Self {
+        let mut session = Self {
             id,
             settings,
             place,
@@ -97,7 +97,7 @@ impl ConsoleSession {
     /// Goes on with whatever `now` and the input allow.
     pub(super) fn process(&mut self, now: Instant) {
         self.on_time(now);
-        while self.takes_input() {
+        while !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
                 Some(event) => self.on_event(event),
                 None if self.has_ended => self.over(),
@@ -130,10 +130,6 @@ impl ConsoleSession {
     /// Whether everything is sent.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
-    }
-
-    fn takes_input(&self) -> bool {
-        !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH
     }
 
     fn on_time(&mut self, now: Instant) {

@@ -114,11 +114,6 @@ impl Game {
         }
     }
 
-    /// Ends everything.
-    pub(super) fn shutdown(self, code: u64, reason: &str, linger: Duration) {
-        self.server.shutdown(code, reason, linger);
-    }
-
     /// Handles one event; returns a line for the log, if the event deserves one.
     fn on_event(&mut self, event: Event, audience: &Audience) -> Option<String> {
         match event {

@@ -124,6 +124,8 @@ pub(crate) struct ServeArguments {
     pub(crate) piped: bool,
 }
 
+/// Its name and version.
+const PROGRAM: &str = concat!("skipstone ", env!("CARGO_PKG_VERSION"));
 /// Time limit for queued reliable lines to leave when the server ends.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -187,11 +189,17 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
+    let websocket_rules = WebSocketRules {
+        origins: arguments.origin.clone(),
+        hosts: arguments.host.clone(),
+        requires_tls: arguments.require_tls,
+        ..WebSocketRules::default()
+    };
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
         webtransport: !arguments.no_webtransport,
-        websocket_rules: rules(arguments),
+        websocket_rules,
         trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
@@ -207,8 +215,15 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     #[cfg(feature = "db")]
     let admin = admin.with_database(database.as_ref().map(|database| database.url()));
     let console = addresses.console.map(|listen| {
-        let place = ConsoleConfig { listen, handed: inherited.console, ..ConsoleConfig::default() };
-        listen_console(place, arguments, &admin, server.local_addr())
+        let config = ConsoleConfig {
+            listen,
+            handed: inherited.console,
+            token: arguments.console_token.clone(),
+            banner: format!("{PROGRAM} on {}; `help` lists the commands", server.local_addr()),
+            ..ConsoleConfig::default()
+        };
+        let console = Console::listen(config, Arc::new(admin.clone()));
+        console.map_err(|error| format!("{error} (--console off goes without)"))
     });
     let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
         #[cfg(feature = "dashboard")]
@@ -237,30 +252,6 @@ fn dashboard(
     };
     let dashboard = arguments.dashboard.listen(&facts, admin, server, handed)?;
     Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))
-}
-
-fn rules(arguments: &ServeArguments) -> WebSocketRules {
-    WebSocketRules {
-        origins: arguments.origin.clone(),
-        hosts: arguments.host.clone(),
-        requires_tls: arguments.require_tls,
-        ..WebSocketRules::default()
-    }
-}
-
-fn listen_console(
-    place: ConsoleConfig,
-    arguments: &ServeArguments,
-    admin: &Admin,
-    server: SocketAddr,
-) -> Result<Console, String> {
-    let config = ConsoleConfig {
-        token: arguments.console_token.clone(),
-        banner: format!("skipstone {} on {server}; `help` lists the commands", env!("CARGO_PKG_VERSION")),
-        ..place
-    };
-    let console = Console::listen(config, Arc::new(admin.clone()));
-    console.map_err(|error| format!("{error} (--console off goes without)"))
 }
 
 /// Why the loop ended.
@@ -343,7 +334,7 @@ impl Serving {
         }
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
-        let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
+        let mut text = format!("{PROGRAM} serves on {address}\n");
         text += &format!("  native     {}\n", self.game.server.url());
         if let Some(pin) = self.game.server.dtls_fingerprint() {
             let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
@@ -406,7 +397,7 @@ impl Serving {
         let count = self.game.guests.len();
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
-        self.game.shutdown(code::SHUTDOWN, text, LINGER);
+        self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
         self.audience.finish();
         if !arguments.piped {
             let told = counted(count as u64, "client");
@@ -422,7 +413,7 @@ impl Serving {
         let sockets = self.game.server.listen_sockets().and_then(|sockets| Ok((sockets, self.audience.listeners()?)));
         // Players first: their lines wait for nobody from now on.
         self.game.part(&self.audience, code::RESTART);
-        self.game.shutdown(code::RESTART, &notice.to_string(), LINGER);
+        self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");
         self.audience.finish();
         let told = counted(count as u64, "client");

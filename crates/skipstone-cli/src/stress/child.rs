@@ -64,7 +64,7 @@ impl ServerProcess {
         };
         let probe = Probe::of(child.id());
         let web_hash = certificate_hashes.and_then(|hashes| hashes.into_iter().next());
-        Ok(ServerProcess { child, answers, address: listening, url, web_hash, probe })
+        Ok(Self { child, answers, address: listening, url, web_hash, probe })
     }
 
     /// Lets the server measure its ticks anew.

@@ -27,7 +27,7 @@ impl Proof {
             ledger: Ledger::new(*count as usize, senders as usize),
             latency: Latency::default(),
         };
-        Proof { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
+        Self { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
     }
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.

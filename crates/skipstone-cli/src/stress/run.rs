@@ -34,6 +34,8 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
+/// How long a round waits at most where an answer is waited for.
+const STEP: Duration = Duration::from_millis(5);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
@@ -140,7 +142,7 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         loop {
             generator.connect_some(began.elapsed())?;
-            generator.drive(Duration::from_millis(5))?;
+            generator.drive(STEP)?;
             self.view.show(generator, self.server.as_mut(), plan.flags.ramp.0.max(Duration::from_secs(1)), 0.0);
             // A simulated bad network may take longer.
             if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
@@ -275,7 +277,7 @@ impl<'p> Run<'p> {
         while !generator.is_complete() {
             let until = Instant::now() + Duration::from_millis(10);
             while Instant::now() < until {
-                generator.drive(Duration::from_millis(5))?;
+                generator.drive(STEP)?;
             }
             if generator.proof.delivered > delivered {
                 (progress, delivered) = (Instant::now(), generator.proof.delivered);
@@ -300,7 +302,7 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         generator.close();
         while generator.open_count() > 0 && began.elapsed() < CLOSE_MAX {
-            generator.drive(Duration::from_millis(5))?;
+            generator.drive(STEP)?;
         }
         Ok(began.elapsed())
     }

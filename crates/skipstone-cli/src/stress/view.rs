@@ -53,7 +53,7 @@ impl LiveView {
             && std::io::stdout().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let now = Instant::now();
-        LiveView {
+        Self {
             style: style(),
             is_live,
             audience,

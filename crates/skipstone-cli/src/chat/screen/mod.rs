@@ -43,8 +43,8 @@ struct Screen {
 }
 
 impl Screen {
-    fn new(server: &str) -> Screen {
-        Screen {
+    fn new(server: &str) -> Self {
+        Self {
             view: ScrollView::new(),
             editor: Editor::default(),
             status: Status::new(),
