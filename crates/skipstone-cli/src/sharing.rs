@@ -1,6 +1,7 @@
 //! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
 
 use skipstone::net::udp::BufferGrants;
+use skipstone_lab::measure::machine::cores;
 use skipstone_lab::report::output;
 use std::str::FromStr;
 use std::sync::Once;
@@ -15,9 +16,10 @@ pub(crate) struct SharingFlags {
 }
 
 /// A number of shards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub(crate) enum ShardCount {
     /// One for each core that the server may use, where a port can be shared.
+    #[display("auto")]
     Auto,
     /// So many.
     Of(u32),
@@ -31,18 +33,9 @@ impl FromStr for ShardCount {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
-            _ if text == "auto" => Ok(ShardCount::Auto),
-            Ok(count @ 1..=SHARDS_MAX) => Ok(ShardCount::Of(count)),
+            _ if text == "auto" => Ok(Self::Auto),
+            Ok(count @ 1..=SHARDS_MAX) => Ok(Self::Of(count)),
             _ => Err(format!("'{text}' is no number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
-        }
-    }
-}
-
-impl std::fmt::Display for ShardCount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ShardCount::Auto => f.write_str("auto"),
-            ShardCount::Of(count) => count.fmt(f),
         }
     }
 }
@@ -54,10 +47,7 @@ impl SharingFlags {
             None => 1,
             Some(ShardCount::Of(count)) => count,
             Some(ShardCount::Auto) if cfg!(not(target_os = "linux")) => 1,
-            Some(ShardCount::Auto) => {
-                let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-                u32::try_from(cores).map_or(SHARDS_MAX, |cores| cores.min(SHARDS_MAX))
-            }
+            Some(ShardCount::Auto) => (cores() as u32).min(SHARDS_MAX),
         }
     }
 

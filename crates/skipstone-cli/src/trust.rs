@@ -46,8 +46,8 @@ pub(crate) enum Dtls {
 impl From<Dtls> for DtlsVersion {
     fn from(dtls: Dtls) -> Self {
         match dtls {
-            Dtls::V1_3 => DtlsVersion::V1_3,
-            Dtls::V1_2 => DtlsVersion::V1_2,
+            Dtls::V1_3 => Self::V1_3,
+            Dtls::V1_2 => Self::V1_2,
         }
     }
 }

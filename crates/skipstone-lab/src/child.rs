@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// A running child. Dropping it closes its input, which ends it; if it is stuck, it is killed, by its id alone.
@@ -21,16 +22,26 @@ impl Child {
     pub fn start(
         command: Command,
         on_line: impl FnMut(Option<String>) -> ControlFlow<()> + Send + 'static,
-    ) -> std::io::Result<Child> {
-        Child::start_stranger(command, usize::MAX, on_line)
+    ) -> std::io::Result<Self> {
+        Self::start_stranger(command, usize::MAX, on_line)
     }
 
-    /// The same with a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
+    /// Starts a command whose lines are waited for; what has come waits without bound.
+    pub fn start_talking(command: Command) -> std::io::Result<(Self, Receiver<String>)> {
+        let (outbox, lines) = mpsc::channel();
+        let on_line = move |line: Option<String>| match line.map(|line| outbox.send(line)) {
+            Some(Ok(())) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        Ok((Self::start(command, on_line)?, lines))
+    }
+
+    /// As [`Child::start`], of a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
     pub fn start_stranger(
         mut command: Command,
         line_bytes_max: usize,
         mut on_line: impl FnMut(Option<String>) -> ControlFlow<()> + Send + 'static,
-    ) -> std::io::Result<Child> {
+    ) -> std::io::Result<Self> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take().expect("its output is piped"));
         std::thread::spawn(move || {
@@ -38,11 +49,11 @@ impl Child {
             let lines = std::iter::from_fn(|| next_line(&mut output, line_bytes_max)).map(Some);
             let _ = lines.chain([None]).try_for_each(&mut on_line);
         });
-        Ok(Child { process, input, end_max: END_MAX })
+        Ok(Self { process, input, end_max: END_MAX })
     }
 
     /// The same, with so long to end by itself.
-    pub fn ending_within(mut self, end_max: Duration) -> Child {
+    pub fn ending_within(mut self, end_max: Duration) -> Self {
         self.end_max = end_max;
         self
     }

@@ -23,7 +23,7 @@ impl Signals {
         if let Some(signal) = hangup() {
             flag::register(signal, Arc::clone(&told)).map_err(text)?;
         }
-        Ok(Signals(told))
+        Ok(Self(told))
     }
 
     /// For a child process: the terminal's Ctrl-C and its end go to its parent too, which ends it in good order.
@@ -33,7 +33,7 @@ impl Signals {
         for signal in std::iter::once(SIGINT).chain(hangup()) {
             flag::register(signal, Arc::new(AtomicBool::new(false))).map_err(text)?;
         }
-        Ok(Signals(told))
+        Ok(Self(told))
     }
 
     /// Set when it is time to stop, for other threads.
@@ -60,7 +60,7 @@ impl RestartSignal {
             flag::register(signal_hook::consts::SIGUSR2, Arc::clone(&asked)).map_err(text)?;
             restart_signals().thread_unblock().map_err(|error| text(error.into()))?;
         }
-        Ok(cfg!(unix).then_some(RestartSignal(asked)))
+        Ok(cfg!(unix).then_some(Self(asked)))
     }
 
     /// Before this thread becomes the program that follows, which watches somewhat later: a signal in between would end it.

@@ -46,8 +46,8 @@ impl Guest {
     /// The token that says so.
     pub fn token(&self) -> Vec<u8> {
         match self {
-            Guest::Chat(name) => format!("chat {name}").into_bytes(),
-            Guest::Stress(number) => format!("stress {number}").into_bytes(),
+            Self::Chat(name) => format!("chat {name}").into_bytes(),
+            Self::Stress(number) => format!("stress {number}").into_bytes(),
         }
     }
 
@@ -57,9 +57,9 @@ impl Guest {
             ("chat", name) => {
                 let name: String = name.chars().filter(|letter| !letter.is_control()).collect();
                 let name: String = clean::line(&name).chars().take(NAME_MAX).collect();
-                (!name.trim().is_empty()).then(|| Guest::Chat(name.trim().into()))
+                (!name.trim().is_empty()).then(|| Self::Chat(name.trim().into()))
             }
-            ("stress", number) => number.parse().ok().map(Guest::Stress),
+            ("stress", number) => number.parse().ok().map(Self::Stress),
             _ => None,
         }
     }
@@ -85,10 +85,10 @@ impl Word {
     /// As it is sent.
     pub fn encode(&self) -> String {
         match self {
-            Word::Say(text) => format!("say {text}"),
-            Word::Who(text) => format!("who {text}"),
-            Word::StressOn(rate) => format!("stress on {rate}"),
-            Word::StressOff => "stress off".into(),
+            Self::Say(text) => format!("say {text}"),
+            Self::Who(text) => format!("who {text}"),
+            Self::StressOn(rate) => format!("stress on {rate}"),
+            Self::StressOff => "stress off".into(),
         }
     }
 
@@ -96,14 +96,14 @@ impl Word {
     pub fn decode(message: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(message).ok()?;
         if text == "stress off" {
-            return Some(Word::StressOff);
+            return Some(Self::StressOff);
         }
         if let Some(rate) = text.strip_prefix("stress on ") {
-            return Some(Word::StressOn(rate.into()));
+            return Some(Self::StressOn(rate.into()));
         }
         match text.split_once(' ')? {
-            ("say", rest) => Some(Word::Say(rest.into())),
-            ("who", rest) => Some(Word::Who(rest.into())),
+            ("say", rest) => Some(Self::Say(rest.into())),
+            ("who", rest) => Some(Self::Who(rest.into())),
             _ => None,
         }
     }

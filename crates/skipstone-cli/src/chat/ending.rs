@@ -1,6 +1,6 @@
 //! How a chat ends: the sentence that its user reads, and the exit code that a script reads.
 
-use crate::chat::text;
+use super::text;
 use skipstone::{Close, ClosedBy, code};
 use skipstone_lab::report::Exit;
 use std::io;
@@ -29,23 +29,23 @@ impl Ending {
     /// The exit code of the process.
     pub(super) fn exit(&self) -> Exit {
         match self {
-            Ending::Quit => Exit::Pass,
-            Ending::Interrupted => Exit::Interrupted,
-            Ending::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
+            Self::Quit => Exit::Pass,
+            Self::Interrupted => Exit::Interrupted,
+            Self::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
             // The reader of our output has closed the pipe, as `head` does.
-            Ending::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
-            Ending::Closed { .. } | Ending::Broken(_) | Ending::DriverGone => Exit::Fail,
+            Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
+            Self::Closed { .. } | Self::Broken(_) | Self::DriverGone => Exit::Fail,
         }
     }
 
     /// The event and its remedy, in one line; `None` if the user knows.
     pub(super) fn sentence(&self, url: &str) -> Option<String> {
         match self {
-            Ending::Quit | Ending::Interrupted => None,
-            Ending::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
-            Ending::Broken(error) => Some(format!("cannot go on reading and showing lines: {error}")),
-            Ending::DriverGone => Some("the connection's thread stopped, which is a defect: please report it".into()),
-            Ending::Closed { was_connected, close } => Some(of_close(url, *was_connected, close)),
+            Self::Quit | Self::Interrupted => None,
+            Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            Self::Broken(error) => Some(format!("cannot go on reading and showing lines: {error}")),
+            Self::DriverGone => Some("the connection's thread stopped, which is a defect: please report it".into()),
+            Self::Closed { was_connected, close } => Some(of_close(url, *was_connected, close)),
         }
     }
 }

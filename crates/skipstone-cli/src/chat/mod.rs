@@ -13,7 +13,7 @@ mod text;
 mod view;
 mod wrap;
 
-use crate::chat::session::Session;
+use session::Session;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use skipstone::StartError;
 use skipstone_lab::report::{Exit, output};
@@ -37,27 +37,11 @@ pub(crate) struct ChatArguments {
 
 /// Chats until the user, the server or a signal ends it.
 pub(crate) fn run(arguments: &ChatArguments) -> Exit {
-    let Some(guest) = arguments.guest() else {
-        output::complain("the name is empty: choose one with --name NAME");
-        return Exit::BadConfiguration;
-    };
-    let stop = Arc::new(AtomicBool::new(false));
-    if let Err(error) = stop_on_signals(&stop) {
-        output::complain(format_args!("cannot listen for signals: {error}"));
-        return Exit::Fail;
-    }
-    let trust = match arguments.trust.trust() {
-        Ok(trust) => trust,
-        Err(sentence) => {
+    let (session, stop) = match begin(arguments) {
+        Ok(begun) => begun,
+        Err((exit, sentence)) => {
             output::complain(sentence);
-            return Exit::BadConfiguration;
-        }
-    };
-    let session = match Session::connect(&arguments.url, &guest, trust) {
-        Ok(session) => session,
-        Err(error) => {
-            output::complain(&error);
-            return if let StartError::Io(..) = error { Exit::Fail } else { Exit::BadConfiguration };
+            return exit;
         }
     };
     let ending = if is_on_terminal() {
@@ -69,6 +53,23 @@ pub(crate) fn run(arguments: &ChatArguments) -> Exit {
         output::complain(sentence);
     }
     ending.exit()
+}
+
+/// A session, and the flag that ends it.
+fn begin(arguments: &ChatArguments) -> Result<(Session, Arc<AtomicBool>), (Exit, String)> {
+    let bad = |sentence| (Exit::BadConfiguration, sentence);
+    let guest = arguments.guest();
+    let guest = guest.ok_or_else(|| bad("the name is empty: choose one with --name NAME".into()))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let deaf = |error| (Exit::Fail, format!("cannot listen for signals: {error}"));
+    stop_on_signals(&stop).map_err(deaf)?;
+    let trust = arguments.trust.trust().map_err(bad)?;
+    let session = Session::connect(&arguments.url, &guest, trust);
+    let session = session.map_err(|error| match error {
+        StartError::Io(..) => (Exit::Fail, error.to_string()),
+        _ => bad(error.to_string()),
+    })?;
+    Ok((session, stop))
 }
 
 impl ChatArguments {

@@ -1,8 +1,8 @@
 //! Chat without a terminal: lines in, lines out, for pipes and scripts. Output other than lines to everybody begins
 //! with `* `.
 
-use crate::chat::ending::Ending;
-use crate::chat::session::{Entered, Line, Session, Source};
+use super::ending::Ending;
+use super::session::{Entered, Line, Session, Source};
 use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -25,10 +25,7 @@ pub(super) fn run(
             break ending;
         }
     };
-    if !matches!(ending, Ending::Closed { .. } | Ending::DriverGone) {
-        session.goodbye();
-    }
-    ending
+    session.part(ending)
 }
 
 struct Pipe<W: Write> {

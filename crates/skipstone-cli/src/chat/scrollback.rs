@@ -1,7 +1,7 @@
 //! The last lines, each by a number that it keeps. Bounded in lines and in bytes; the oldest go first.
 
-use crate::chat::session::Line;
-use crate::chat::text;
+use super::session::Line;
+use super::text;
 use std::collections::VecDeque;
 
 /// At most [`LINES_MAX`] lines of together [`BYTES_MAX`].

@@ -1,7 +1,7 @@
 //! The connection: the lines received on it, and the effect of an entered line. Independent of screen and pipe.
 
-use crate::chat::command::{self, HELP, Input};
-use crate::chat::ending::Ending;
+use super::command::{self, HELP, Input};
+use super::ending::Ending;
 use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
 use skipstone_lab::clean;
 use skipstone_lab::report::format::milliseconds;
@@ -43,10 +43,12 @@ pub(super) enum Entered {
 #[derive(Debug)]
 pub(super) struct Session {
     client: Client,
-    url: String,
-    is_connected: bool,
+    /// The server as the user wrote it.
+    pub(super) url: String,
+    /// Whether lines can be sent.
+    pub(super) is_connected: bool,
     /// Lines heard from everybody.
-    lines: u64,
+    pub(super) lines: u64,
     /// Lines sent since the queue was last looked at.
     unchecked: u32,
     /// When the last line was sent.
@@ -55,24 +57,9 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins to connect.
-    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Session, StartError> {
+    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Self, StartError> {
         let client = Client::connect(url, &guest.token(), ClientConfig { trust, ..ClientConfig::default() })?;
-        Ok(Session { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
-    }
-
-    /// The server as the user wrote it.
-    pub(super) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Whether lines can be sent.
-    pub(super) fn is_connected(&self) -> bool {
-        self.is_connected
-    }
-
-    /// How many lines from everybody were heard.
-    pub(super) fn lines(&self) -> u64 {
-        self.lines
+        Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 
     /// Waits until there is something to hear, for `span` at most.
@@ -181,9 +168,12 @@ impl Session {
         is_seen && self.overview().is_none_or(|overview| overview.depth.messages == 0)
     }
 
-    /// Leaves, and gives the server a moment to know.
-    pub(super) fn goodbye(self) {
-        self.client.close(0, "bye", LINGER);
+    /// Leaves, if the connection stands, and gives the server a moment to know.
+    pub(super) fn part(self, ending: Ending) -> Ending {
+        if !matches!(ending, Ending::Closed { .. } | Ending::DriverGone) {
+            self.client.close(0, "bye", LINGER);
+        }
+        ending
     }
 }
 

@@ -26,8 +26,8 @@ struct Figures {
 
 impl Status {
     /// Nothing is known yet.
-    pub(super) fn new() -> Status {
-        Status { taken: None, lines: 0, lines_per_second: 0.0, figures: None }
+    pub(super) fn new() -> Self {
+        Self { taken: None, lines: 0, lines_per_second: 0.0, figures: None }
     }
 
     /// Whether the figures are old.
@@ -70,9 +70,9 @@ impl Status {
 }
 
 impl Figures {
-    fn of(overview: &Overview) -> Figures {
+    fn of(overview: &Overview) -> Self {
         let (sent, received) = (&overview.stats.sent, &overview.stats.received);
-        Figures {
+        Self {
             rtt: overview.rtt.is_measured().then(|| overview.rtt.smoothed()),
             payload_bytes: sent.payload_bytes + received.payload_bytes,
             wire_bytes: sent.ip_bytes + received.ip_bytes,

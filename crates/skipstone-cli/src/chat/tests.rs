@@ -1,8 +1,8 @@
 //! Chat over loopback, as lines: a server in the test, a reader and a writer in memory.
 
-use crate::chat::ending::Ending;
-use crate::chat::plain;
-use crate::chat::session::Session;
+use super::ending::Ending;
+use super::plain;
+use super::session::Session;
 use skipstone::{Event, Group, PeerId, Redundancy, Server, ServerConfig, Trust, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::workload::{self, CONTROL, Guest, LINES, WHO, Word};

@@ -1,9 +1,9 @@
 //! Which rows of the scrollback are on the screen. Scrolled up, the view stays where it is while lines arrive; at the
 //! bottom it follows them. Every method looks at about as many lines as the screen shows, however many there are.
 
-use crate::chat::scrollback::Scrollback;
-use crate::chat::session::{Line, Source};
-use crate::chat::wrap;
+use super::scrollback::Scrollback;
+use super::session::{Line, Source};
+use super::wrap;
 
 /// A window on the scrollback.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub(super) struct Row<'a> {
 
 impl ScrollView {
     /// An empty view of a usual terminal.
-    pub(super) fn new() -> ScrollView {
-        ScrollView { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
+    pub(super) fn new() -> Self {
+        Self { lines: Scrollback::default(), top: None, unseen: 0, width: 80, height: 24 }
     }
 
     /// Adds a line.

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::console::driver;
-use crate::console::handler::SessionId;
-use crate::console::log_queue::LogQueue;
-use crate::console::seats::{STRANGERS_MAX, Seat, Seats, make_room};
-use crate::console::session::{ConsoleSession, Place, Settings};
+use super::driver;
+use super::handler::SessionId;
+use super::log_queue::LogQueue;
+use super::seats::{STRANGERS_MAX, Seat, Seats, make_room};
+use super::session::{ConsoleSession, Place, Settings};
 
 /// The state that the console and its acceptor share.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Acceptor {
                 None => thread::sleep(ACCEPT_POLL),
             }
         }
-        let Acceptor { listener, settings, sessions, .. } = self;
+        let Self { listener, settings, sessions, .. } = self;
         drop(listener);
         wait_for(sessions, settings.limits.handler_grace);
     }
@@ -76,7 +76,8 @@ impl Acceptor {
     fn join_ended(&mut self) {
         for ended in self.sessions.extract_if(.., |session| session.thread.is_finished()) {
             self.shared.logs.lock().retain(|log| !Arc::ptr_eq(log, &ended.log));
-            join(ended.thread);
+            // A session that panicked has already printed the panic on standard error, and has ended.
+            let _ = ended.thread.join();
         }
     }
 
@@ -103,15 +104,10 @@ fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
     let deadline = Instant::now() + grace;
     while !sessions.is_empty() && Instant::now() < deadline {
         for ended in sessions.extract_if(.., |session| session.thread.is_finished()) {
-            join(ended.thread);
+            let _ = ended.thread.join();
         }
         thread::sleep(JOIN_POLL);
     }
-}
-
-/// A session that panicked has already printed the panic on standard error, and has ended.
-fn join(thread: JoinHandle<()>) {
-    let _ = thread.join();
 }
 
 const ACCEPT_POLL: Duration = Duration::from_millis(25);

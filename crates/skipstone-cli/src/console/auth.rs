@@ -1,41 +1,6 @@
 //! The token that a client gives before anything else is said to it.
 
 use std::hint::black_box;
-use std::time::Instant;
-
-/// The outcome of a try.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum TokenAnswer {
-    /// The right token.
-    Welcome,
-    /// Wrong.
-    Closed,
-}
-
-/// The time limit for a session's token, and the comparison. One attempt: a client with a wrong token must connect
-/// again.
-#[derive(Debug)]
-pub(super) struct Gate {
-    deadline: Instant,
-}
-
-impl Gate {
-    /// A gate that is to be passed before `deadline`.
-    pub(super) const fn new(deadline: Instant) -> Gate {
-        Gate { deadline }
-    }
-
-    /// Compares what was given with `token`.
-    pub(super) fn try_token(&self, token: &str, given: &str) -> TokenAnswer {
-        let is_right = same_in_constant_time(token.as_bytes(), given.as_bytes());
-        if is_right { TokenAnswer::Welcome } else { TokenAnswer::Closed }
-    }
-
-    /// Whether the time is over.
-    pub(super) fn is_late(&self, now: Instant) -> bool {
-        now >= self.deadline
-    }
-}
 
 /// A token that a client can type: the sentence says what is wrong with it.
 pub(crate) fn check_token(token: &str) -> Result<(), &'static str> {
@@ -65,7 +30,6 @@ const TOKEN_BYTES_MAX: usize = 256;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn only_the_same_bytes_are_the_same() {
@@ -73,13 +37,6 @@ mod tests {
         for wrong in ["", "s", "secre", "secreT", "secretsecret", "secrets"] {
             assert!(!same_in_constant_time(b"secret", wrong.as_bytes()), "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_gate_is_late_at_its_deadline() {
-        let now = Instant::now();
-        let gate = Gate::new(now + Duration::from_secs(10));
-        assert!(!gate.is_late(now) && gate.is_late(now + Duration::from_secs(10)));
     }
 
     #[test]

@@ -50,8 +50,8 @@ enum DecoderState {
 
 impl Codec {
     /// A codec that has heard nothing yet.
-    pub(super) const fn new() -> Codec {
-        Codec { state: DecoderState::Data, answers_left: ANSWERS_MAX, transmit: Vec::new(), spoke_telnet: false }
+    pub(super) const fn new() -> Self {
+        Self { state: DecoderState::Data, answers_left: ANSWERS_MAX, transmit: Vec::new(), spoke_telnet: false }
     }
 
     /// Takes received bytes, cut anywhere.

@@ -5,21 +5,17 @@
 pub(super) enum EngineCommand {
     /// Ends the session.
     Quit,
-    /// Turns live log lines on or off.
-    Log(Switch),
+    /// Turns live log lines on or off; without a word, to the other of the two.
+    Log(Option<LogSwitch>),
     /// `log` with a word that it does not know.
     LogMisused,
 }
 
 /// The argument of `log`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Switch {
-    /// On, whatever it was.
+pub(super) enum LogSwitch {
     On,
-    /// Off, whatever it was.
     Off,
-    /// The other of the two.
-    Toggle,
 }
 
 /// The engine's command in `line`, if it is one.
@@ -27,9 +23,9 @@ pub(super) fn parse(line: &str) -> Option<EngineCommand> {
     let mut words = line.split_whitespace();
     let command = match (words.next()?, words.next(), words.next()) {
         ("quit" | "exit", None, None) => EngineCommand::Quit,
-        ("log", None, None) => EngineCommand::Log(Switch::Toggle),
-        ("log", Some("on"), None) => EngineCommand::Log(Switch::On),
-        ("log", Some("off"), None) => EngineCommand::Log(Switch::Off),
+        ("log", None, None) => EngineCommand::Log(None),
+        ("log", Some("on"), None) => EngineCommand::Log(Some(LogSwitch::On)),
+        ("log", Some("off"), None) => EngineCommand::Log(Some(LogSwitch::Off)),
         ("log", ..) => EngineCommand::LogMisused,
         _ => return None,
     };
@@ -47,8 +43,8 @@ mod tests {
     fn engine_commands_are_whole_words() {
         assert_eq!(parse("quit"), Some(EngineCommand::Quit));
         assert_eq!(parse("exit"), Some(EngineCommand::Quit));
-        assert_eq!(parse("log  on"), Some(EngineCommand::Log(Switch::On)));
-        assert_eq!(parse("log"), Some(EngineCommand::Log(Switch::Toggle)));
+        assert_eq!(parse("log  on"), Some(EngineCommand::Log(Some(LogSwitch::On))));
+        assert_eq!(parse("log"), Some(EngineCommand::Log(None)));
         assert_eq!(parse("log maybe"), Some(EngineCommand::LogMisused));
         assert_eq!(parse("quitter"), None);
         assert_eq!(parse("quit server"), None);

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::console::limits::POLL;
-use crate::console::session::ConsoleSession;
+use super::limits::POLL;
+use super::session::ConsoleSession;
 
 /// Runs `session` to its end, over `stream`. Once `ending` holds a reason, it ends within a few [`POLL`]s.
 pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: Duration, ending: &OnceLock<String>) {

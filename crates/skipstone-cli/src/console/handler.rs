@@ -1,21 +1,13 @@
 //! The interface of a console to its owner: the commands, and their answers.
 
-use std::fmt;
-
 /// Names one session, for as long as the console lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, derive_more::Display)]
 pub(crate) struct SessionId(pub(super) u64);
 
 impl SessionId {
     /// The dashboard, which has one session for all its pages; the console's begin at 1.
     #[cfg(feature = "dashboard")]
-    pub(crate) const DASHBOARD: SessionId = SessionId(0);
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+    pub(crate) const DASHBOARD: Self = Self(0);
 }
 
 /// The outcome of a command.
@@ -30,6 +22,12 @@ pub(crate) enum Reply {
     /// Ends this session.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tool's own commands leave that to the engine"))]
     Quit,
+}
+
+impl From<Result<String, String>> for Reply {
+    fn from(result: Result<String, String>) -> Self {
+        result.map_or_else(Self::Error, Self::Text)
+    }
 }
 
 /// The commands. Called from the sessions' threads, from several at once.

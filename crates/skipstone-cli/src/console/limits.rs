@@ -18,8 +18,8 @@ pub(super) struct Limits {
 }
 
 impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+    fn default() -> Self {
+        Self {
             login: Duration::from_secs(10),
             first_command: Duration::from_secs(120),
             stall: Duration::from_secs(5),

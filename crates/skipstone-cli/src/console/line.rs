@@ -1,14 +1,5 @@
 //! One line from the bytes of a client: `nc`, a script, or a telnet client, which edits its lines itself. Nothing is echoed.
 
-/// A line whose end has come.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ReceivedLine {
-    /// Its text; tabs are spaces, other control characters and what is not UTF-8 are gone or replaced.
-    Text(String),
-    /// Longer than [`LINE_BYTES_MAX`]: nothing of it is kept.
-    TooLong,
-}
-
 /// Collects one line.
 #[derive(Debug, Default)]
 pub(super) struct LineAssembler {
@@ -34,14 +25,12 @@ impl LineAssembler {
         }
     }
 
-    /// Gives the line, and begins the next one.
-    pub(super) fn take(&mut self) -> ReceivedLine {
-        let LineAssembler { bytes, too_long } = std::mem::take(self);
-        if too_long {
-            return ReceivedLine::TooLong;
-        }
+    /// Gives the line, and begins the next one. In its text tabs are spaces, other control characters and what is not
+    /// UTF-8 are gone or replaced. `None` if it was longer than [`LINE_BYTES_MAX`]: nothing of it is kept.
+    pub(super) fn take(&mut self) -> Option<String> {
+        let Self { bytes, too_long } = std::mem::take(self);
         let text = String::from_utf8_lossy(&bytes).replace('\t', " ");
-        ReceivedLine::Text(text.chars().filter(|character| !character.is_control()).collect())
+        (!too_long).then(|| text.chars().filter(|character| !character.is_control()).collect())
     }
 }
 
@@ -52,7 +41,7 @@ const LINE_BYTES_MAX: usize = 4096;
 mod tests {
     use super::*;
 
-    fn take(bytes: &[u8]) -> ReceivedLine {
+    fn take(bytes: &[u8]) -> Option<String> {
         let mut lines = LineAssembler::default();
         bytes.iter().for_each(|&byte| lines.handle_byte(byte));
         lines.take()
@@ -60,14 +49,14 @@ mod tests {
 
     #[test]
     fn a_line_is_text_without_control_characters() {
-        assert_eq!(take("kick\tzoë\x1b[A\0".as_bytes()), ReceivedLine::Text("kick zoë[A".to_owned()));
-        assert_eq!(take(b"a\xffb"), ReceivedLine::Text("a\u{fffd}b".to_owned()));
+        assert_eq!(take("kick\tzoë\x1b[A\0".as_bytes()), Some("kick zoë[A".to_owned()));
+        assert_eq!(take(b"a\xffb"), Some("a\u{fffd}b".to_owned()));
     }
 
     #[test]
     fn a_line_too_long_is_dropped_whole() {
-        assert_eq!(take(&[b'a'; LINE_BYTES_MAX]), ReceivedLine::Text("a".repeat(LINE_BYTES_MAX)));
-        assert_eq!(take(&[b'a'; LINE_BYTES_MAX + 1]), ReceivedLine::TooLong);
+        assert_eq!(take(&[b'a'; LINE_BYTES_MAX]), Some("a".repeat(LINE_BYTES_MAX)));
+        assert_eq!(take(&[b'a'; LINE_BYTES_MAX + 1]), None);
     }
 
     #[test]
@@ -78,6 +67,6 @@ mod tests {
         assert_eq!(lines.bytes, b"a");
         lines.erase_character();
         lines.erase_character();
-        assert_eq!(lines.take(), ReceivedLine::Text(String::new()));
+        assert_eq!(lines.take(), Some(String::new()));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::console::limits::LOG_BYTES_MAX;
+use super::limits::LOG_BYTES_MAX;
 
 /// The queue of one session, and the session's switch for it.
 #[derive(Debug, Default)]

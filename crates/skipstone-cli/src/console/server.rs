@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crate::console::acceptor::{Acceptor, Shared};
-use crate::console::auth;
-use crate::console::handler::Handler;
-use crate::console::limits::Limits;
-use crate::console::seats::Seats;
-use crate::console::session::Settings;
+use super::acceptor::{Acceptor, Shared};
+use super::auth;
+use super::handler::Handler;
+use super::limits::Limits;
+use super::seats::Seats;
+use super::session::Settings;
 
 /// How a console is set up.
 #[derive(Debug)]
@@ -28,8 +28,8 @@ pub(crate) struct ConsoleConfig {
 }
 
 impl Default for ConsoleConfig {
-    fn default() -> ConsoleConfig {
-        ConsoleConfig {
+    fn default() -> Self {
+        Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             handed: None,
             token: None,
@@ -55,15 +55,11 @@ impl Console {
     ///
     /// If the address can be reached from other machines and there is no token, if the token cannot be typed, or if the
     /// address cannot be bound. The sentence says what to do.
-    pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Console> {
-        Console::listen_within(Limits::default(), config, handler)
+    pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
+        Self::listen_within(Limits::default(), config, handler)
     }
 
-    pub(super) fn listen_within(
-        limits: Limits,
-        config: ConsoleConfig,
-        handler: Arc<dyn Handler>,
-    ) -> io::Result<Console> {
+    pub(super) fn listen_within(limits: Limits, config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
         check(&config)?;
         let ConsoleConfig { listen, handed, token, banner, sessions_max } = config;
         let listener = handed.map_or_else(|| bind(listen), Ok)?;
@@ -79,7 +75,7 @@ impl Console {
             sessions: Vec::new(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
-        Ok(Console { local_addr, second: Some(second), shared, acceptor: Some(thread) })
+        Ok(Self { local_addr, second: Some(second), shared, acceptor: Some(thread) })
     }
 
     /// Where it listens.
@@ -133,9 +129,8 @@ fn check(config: &ConsoleConfig) -> io::Result<()> {
 }
 
 fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(listen).map_err(|error| {
+    TcpListener::bind(listen).map_err(|error| {
         let sentence = format!("the console cannot listen on {listen}: {error}; choose another address or port");
         io::Error::new(error.kind(), sentence)
-    })?;
-    Ok(listener)
+    })
 }

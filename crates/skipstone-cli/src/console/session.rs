@@ -6,15 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::console::auth::{Gate, TokenAnswer};
-use crate::console::codec::{Codec, Event, NO_OPERATION};
-use crate::console::commands::{self, EngineCommand, Switch};
-use crate::console::handler::{Handler, Reply, SessionId};
-use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
-use crate::console::line::{LineAssembler, ReceivedLine};
-use crate::console::log_queue::LogQueue;
-use crate::console::seats::Seat;
-use crate::console::text::push_lines;
+use super::auth::same_in_constant_time;
+use super::codec::{Codec, Event, NO_OPERATION};
+use super::commands::{self, EngineCommand, LogSwitch};
+use super::handler::{Handler, Reply, SessionId};
+use super::limits::{Limits, TRANSMIT_BYTES_HIGH};
+use super::line::LineAssembler;
+use super::log_queue::LogQueue;
+use super::seats::Seat;
+use super::text::push_lines;
 
 /// The settings that all sessions of a console share.
 pub(super) struct Settings {
@@ -47,15 +47,16 @@ pub(super) struct ConsoleSession {
 }
 
 enum Phase {
-    Login(Gate),
+    /// Until then the token has to come: one attempt, so that a client with a wrong one must connect again.
+    Login(Instant),
     Open,
     Over,
 }
 
 impl ConsoleSession {
     /// A session that begins `now`, as a stranger; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> ConsoleSession {
-        let mut session = ConsoleSession {
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> Self {
+        let mut session = Self {
             id,
             settings,
             place,
@@ -69,7 +70,7 @@ impl ConsoleSession {
             last_sent: now,
         };
         if session.settings.token.is_some() {
-            session.phase = Phase::Login(Gate::new(now + session.settings.limits.login));
+            session.phase = Phase::Login(now + session.settings.limits.login);
             session.say("token: ");
         } else {
             session.open();
@@ -96,7 +97,7 @@ impl ConsoleSession {
     /// Goes on with whatever `now` and the input allow.
     pub(super) fn process(&mut self, now: Instant) {
         self.on_time(now);
-        while self.takes_input() {
+        while !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
                 Some(event) => self.on_event(event),
                 None if self.has_ended => self.over(),
@@ -131,17 +132,13 @@ impl ConsoleSession {
         matches!(self.phase, Phase::Over)
     }
 
-    fn takes_input(&self) -> bool {
-        !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH
-    }
-
     fn on_time(&mut self, now: Instant) {
         if self.place.seat.is_displaced() {
             return self.end("others came: the first line has to follow at once");
         }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
-            Phase::Login(gate) if gate.is_late(now) => self.end("the token took too long: connect again"),
+            Phase::Login(deadline) if now >= *deadline => self.end("the token took too long: connect again"),
             Phase::Open if self.is_stranger() && now >= self.began + self.settings.limits.first_command => {
                 self.end("no command came: connect again");
             }
@@ -160,8 +157,8 @@ impl ConsoleSession {
         match event {
             Event::Byte(byte) => self.line.handle_byte(byte),
             Event::LineEnd => match self.line.take() {
-                ReceivedLine::Text(line) => self.on_line(&line),
-                ReceivedLine::TooLong => self.say("error: the line is longer than 4096 bytes, and was ignored"),
+                Some(line) => self.on_line(&line),
+                None => self.say("error: the line is longer than 4096 bytes, and was ignored"),
             },
             Event::EraseLine => drop(self.line.take()),
             Event::EraseCharacter => self.line.erase_character(),
@@ -171,15 +168,15 @@ impl ConsoleSession {
     }
 
     fn on_line(&mut self, line: &str) {
-        match &mut self.phase {
+        match self.phase {
             // The end of the input is no try.
             Phase::Login(_) if line.is_empty() && self.has_ended => {}
-            Phase::Login(gate) => {
+            Phase::Login(_) => {
                 let token = self.settings.token.as_deref().unwrap_or_default();
-                match gate.try_token(token, line) {
-                    TokenAnswer::Welcome if self.is_seated() => self.open(),
-                    TokenAnswer::Welcome => {}
-                    TokenAnswer::Closed => self.end("wrong token: connect again"),
+                if !same_in_constant_time(token.as_bytes(), line.as_bytes()) {
+                    self.end("wrong token: connect again");
+                } else if self.is_seated() {
+                    self.open();
                 }
             }
             Phase::Open => self.run(line.trim()),
@@ -203,12 +200,8 @@ impl ConsoleSession {
         }
     }
 
-    fn switch_log(&mut self, switch: Switch) {
-        let on = match switch {
-            Switch::On => true,
-            Switch::Off => false,
-            Switch::Toggle => !self.place.log.is_on(),
-        };
+    fn switch_log(&mut self, switch: Option<LogSwitch>) {
+        let on = switch.map_or(!self.place.log.is_on(), |switch| switch == LogSwitch::On);
         self.place.log.switch(on);
         self.say(if on { "log is on" } else { "log is off" });
     }

@@ -36,7 +36,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 impl Admin {
     pub(crate) fn new(asks: mpsc::Sender<Question>) -> Self {
-        Admin {
+        Self {
             asks,
             #[cfg(feature = "db")]
             database: None,
@@ -46,7 +46,7 @@ impl Admin {
     /// The same with a database, for `db`.
     #[cfg(feature = "db")]
     pub(crate) fn with_database(self, database: Option<skipstone_db::DatabaseUrl>) -> Self {
-        Admin { database, ..self }
+        Self { database, ..self }
     }
 
     /// Runs `db …` in the session's own thread: neither the loop nor what it records waits for it.
@@ -55,10 +55,7 @@ impl Admin {
         let Some(url) = &self.database else {
             return Reply::Error("this server has no database: start it with --db URL".into());
         };
-        match skipstone_db::run_line(url, line) {
-            Ok(text) => Reply::Text(text),
-            Err(error) => Reply::Error(error),
-        }
+        skipstone_db::run_line(url, line).into()
     }
 
     /// Asks and waits.

@@ -9,7 +9,7 @@ use crate::console::{ENGINE_HELP, Reply};
 use skipstone::{DriverStats, Overview, PeerId, ShardOverview, Stats, code};
 use skipstone_lab::report::format::{bytes, milliseconds, seconds, thousands};
 use skipstone_lab::report::stress::result::{Shard, Side};
-use skipstone_lab::units::Rate;
+use skipstone_lab::units::{Rate, UnitError};
 use skipstone_lab::workload::{Guest, Word};
 use std::time::{Duration, Instant};
 
@@ -54,22 +54,19 @@ impl Game {
                 ticks.reset();
                 Reply::Text("{}".into())
             }
-            ("clients", _) => self.list(rest),
-            ("client", _) => self.describe(rest),
+            ("clients", _) => self.list(rest).into(),
+            ("client", _) => self.describe(rest).into(),
             ("say", _) if !rest.is_empty() => {
                 let peers: Vec<PeerId> = self.guests.keys().copied().collect();
                 peers.iter().for_each(|peer| self.say_to(*peer, &Word::Say(rest.into())));
                 audience.all().for_each(|watcher| watcher.say(rest));
                 Reply::Text(format!("said to {}", peers.len()))
             }
-            ("kick", _) => self.kick(rest),
-            ("stress", _) => self.stress(rest),
-            ("drain", Some(_)) => match self.restart.ask(rest) {
-                Ok(text) => Reply::Text(text),
-                Err(error) => Reply::Error(error),
-            },
+            ("kick", _) => self.kick(rest).into(),
+            ("stress", _) => self.stress(rest).into(),
+            ("drain", Some(_)) => self.restart.ask(rest).into(),
             ("stop", _) => {
-                self.stop();
+                self.must_stop = true;
                 Reply::Text("the server ends".into())
             }
             _ => Reply::Unknown(format!("'{}' is no command, or lacks a word; `help` lists them", question.line)),
@@ -93,7 +90,7 @@ impl Game {
         let counter = |(name, of): &Counter| row(name, of(&stats), of(&before.stats));
         let (traffic, losses) = COUNTERS.split_at(6);
         let up = seconds(self.began.elapsed());
-        let mut lines = vec![format!("clients {}, up {up} s, rates over the last {span:.1} s", self.guests())];
+        let mut lines = vec![format!("clients {}, up {up} s, rates over the last {span:.1} s", self.guests.len())];
         lines.push(row("lines in", self.lines, before.lines));
         lines.extend(traffic.iter().map(counter));
         lines.extend([shares("sent", &stats.sent), shares("received", &stats.received)]);
@@ -115,7 +112,7 @@ impl Game {
         let (shards, mut stats) = (self.server.shards(), Stats::default());
         shards.iter().for_each(|shard| stats.add(&shard.stats));
         let json = serde_json::json!({
-            "clients": self.guests(),
+            "clients": self.guests.len(),
             "ticks_per_second": figures.per_second,
             "slowest_tick_ms": figures.slowest.as_secs_f64() * 1e3,
             "protocol": Side::from(&stats),
@@ -127,14 +124,14 @@ impl Game {
         Reply::Text(json.to_string())
     }
 
-    fn list(&mut self, words: &str) -> Reply {
+    fn list(&mut self, words: &str) -> Result<String, String> {
         let mut key = "id";
         let mut count = 20;
         for word in words.split_whitespace() {
             match (KEYS.iter().find(|known| **known == word), word.parse()) {
                 (Some(known), _) => key = known,
                 (None, Ok(number)) => count = number,
-                _ => return Reply::Error(format!("'{word}' is neither a number nor one of {}", KEYS.join(", "))),
+                _ => return Err(format!("'{word}' is neither a number nor one of {}", KEYS.join(", "))),
             }
         }
         let mut rows = self.server.overviews();
@@ -170,14 +167,13 @@ impl Game {
         if rows.len() > count {
             lines.push(format!("… and {} more: `clients {key} {}` lists all", rows.len() - count, rows.len()));
         }
-        Reply::Text(lines.join("\n"))
+        Ok(lines.join("\n"))
     }
 
-    fn describe(&mut self, words: &str) -> Reply {
-        let Some(peer) = parse_peer(words) else { return unknown(words) };
-        let (Some(visit), Some(seen)) = (self.guests.get(&peer).cloned(), self.server.overview(peer)) else {
-            return unknown(words);
-        };
+    fn describe(&mut self, words: &str) -> Result<String, String> {
+        let peer = self.guest(words)?;
+        let visit = &self.guests[&peer];
+        let seen = self.server.overview(peer).ok_or_else(|| unknown(words))?;
         let (stats, rtt) = (&seen.stats, &seen.rtt);
         let ms = |span: Duration| milliseconds(span.as_secs_f64() * 1e3);
         let window = match seen.congestion_window {
@@ -215,33 +211,37 @@ impl Game {
             format!("addresses changed {}, refused {}", stats.paths_changed, stats.paths_refused),
             drops(stats),
         ];
-        Reply::Text(lines.join("\n"))
+        Ok(lines.join("\n"))
     }
 
-    fn kick(&mut self, words: &str) -> Reply {
+    fn kick(&mut self, words: &str) -> Result<String, String> {
         let (id, reason) = words.split_once(' ').unwrap_or((words, ""));
-        let Some(peer) = parse_peer(id).filter(|peer| self.guests.contains_key(peer)) else { return unknown(id) };
+        let peer = self.guest(id)?;
         let reason = if reason.trim().is_empty() { "kicked from the console" } else { reason.trim() };
-        match self.server.close(peer, code::KICKED, reason, Duration::ZERO) {
-            Ok(()) => Reply::Text(format!("{peer} is told: {reason}")),
-            Err(error) => Reply::Error(format!("{peer} is not kicked: {error}")),
-        }
+        let closed = self.server.close(peer, code::KICKED, reason, Duration::ZERO);
+        closed.map_err(|error| format!("{peer} is not kicked: {error}"))?;
+        Ok(format!("{peer} is told: {reason}"))
     }
 
-    fn stress(&mut self, words: &str) -> Reply {
+    /// The guest of this id.
+    fn guest(&self, id: &str) -> Result<PeerId, String> {
+        parse_peer(id).filter(|peer| self.guests.contains_key(peer)).ok_or_else(|| unknown(id))
+    }
+
+    fn stress(&mut self, words: &str) -> Result<String, String> {
         let word = match words.split_once(' ').unwrap_or((words, "1/s")) {
             ("off", _) => Word::StressOff,
-            ("on", rate) => match rate.trim().parse::<Rate>() {
-                Ok(rate) => Word::StressOn(rate.to_string()),
-                Err(error) => return Reply::Error(error.to_string()),
-            },
-            _ => return Reply::Error("say `stress on`, `stress on 5/s` or `stress off`".into()),
+            ("on", rate) => {
+                let rate: Rate = rate.trim().parse().map_err(|error: UnitError| error.to_string())?;
+                Word::StressOn(rate.to_string())
+            }
+            _ => return Err("say `stress on`, `stress on 5/s` or `stress off`".into()),
         };
         let is_stress =
             |(peer, visit): (&PeerId, &super::visit::Visit)| matches!(visit.guest, Guest::Stress(_)).then_some(*peer);
         let peers: Vec<PeerId> = self.guests.iter().filter_map(is_stress).collect();
         peers.iter().for_each(|peer| self.say_to(*peer, &word));
-        Reply::Text(format!("told {} stress clients: {}", peers.len(), word.encode()))
+        Ok(format!("told {} stress clients: {}", peers.len(), word.encode()))
     }
 }
 
@@ -346,6 +346,6 @@ fn parse_peer(text: &str) -> Option<PeerId> {
     Some(PeerId { index: index.parse().ok()?, generation: generation.parse().ok()? })
 }
 
-fn unknown(id: &str) -> Reply {
-    Reply::Error(format!("no client '{id}'; `clients` lists them"))
+fn unknown(id: &str) -> String {
+    format!("no client '{id}'; `clients` lists them")
 }

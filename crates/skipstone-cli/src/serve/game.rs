@@ -10,7 +10,6 @@ use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefu
 use skipstone_lab::clean;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word, Workload};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// Everything that the loop owns.
@@ -22,7 +21,7 @@ pub(crate) struct Game {
     pub(super) guests: BTreeMap<PeerId, Visit>,
     pub(super) lines: u64,
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
-    must_stop: bool,
+    pub(super) must_stop: bool,
     pub(super) restart: Restart,
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
@@ -53,11 +52,6 @@ impl Game {
         }
     }
 
-    /// The URL by which native clients on this machine reach the server.
-    pub(super) fn url(&self) -> String {
-        self.server.url()
-    }
-
     /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None if an
     /// authority has signed it.
     pub(super) fn webtransport(&self) -> Option<(String, Vec<String>)> {
@@ -65,30 +59,10 @@ impl Game {
         Some((self.server.webtransport_url()?, self.server.web_fingerprints().iter().map(hex).collect()))
     }
 
-    pub(super) fn local_addr(&self) -> SocketAddr {
-        self.server.local_addr()
-    }
-
-    pub(super) fn guests(&self) -> usize {
-        self.guests.len()
-    }
-
     /// Clients whose handshake has begun, or that were let in, and are not connected yet.
     pub(super) fn arriving(&self) -> usize {
         let handshakes: usize = self.server.shards().iter().map(|shard| shard.handshakes).sum();
         self.arriving.len() + handshakes
-    }
-
-    pub(super) fn failure(&self) -> Option<String> {
-        self.server.failure()
-    }
-
-    pub(super) fn must_stop(&self) -> bool {
-        self.must_stop
-    }
-
-    pub(super) fn stop(&mut self) {
-        self.must_stop = true;
     }
 
     /// One tick: handles the events, and sends the lines that result.
@@ -138,11 +112,6 @@ impl Game {
         for (peer, visit) in std::mem::take(&mut self.guests) {
             audience.all().for_each(|watcher| watcher.left(peer, &visit, code));
         }
-    }
-
-    /// Ends everything.
-    pub(super) fn shutdown(self, code: u64, reason: &str, linger: Duration) {
-        self.server.shutdown(code, reason, linger);
     }
 
     /// Handles one event; returns a line for the log, if the event deserves one.

@@ -124,6 +124,8 @@ pub(crate) struct ServeArguments {
     pub(crate) piped: bool,
 }
 
+/// Its name and version.
+const PROGRAM: &str = concat!("skipstone ", env!("CARGO_PKG_VERSION"));
 /// Time limit for queued reliable lines to leave when the server ends.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -187,11 +189,17 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
+    let websocket_rules = WebSocketRules {
+        origins: arguments.origin.clone(),
+        hosts: arguments.host.clone(),
+        requires_tls: arguments.require_tls,
+        ..WebSocketRules::default()
+    };
     let server = Server::start(ServerConfig {
         security: Some(security),
         websocket: !arguments.no_websocket,
         webtransport: !arguments.no_webtransport,
-        websocket_rules: rules(arguments),
+        websocket_rules,
         trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
         shards: arguments.sharing.shards(),
@@ -207,8 +215,15 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     #[cfg(feature = "db")]
     let admin = admin.with_database(database.as_ref().map(|database| database.url()));
     let console = addresses.console.map(|listen| {
-        let place = ConsoleConfig { listen, handed: inherited.console, ..ConsoleConfig::default() };
-        listen_console(place, arguments, &admin, server.local_addr())
+        let config = ConsoleConfig {
+            listen,
+            handed: inherited.console,
+            token: arguments.console_token.clone(),
+            banner: format!("{PROGRAM} on {}; `help` lists the commands", server.local_addr()),
+            ..ConsoleConfig::default()
+        };
+        let console = Console::listen(config, Arc::new(admin.clone()));
+        console.map_err(|error| format!("{error} (--console off goes without)"))
     });
     let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
         #[cfg(feature = "dashboard")]
@@ -239,30 +254,6 @@ fn dashboard(
     Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))
 }
 
-fn rules(arguments: &ServeArguments) -> WebSocketRules {
-    WebSocketRules {
-        origins: arguments.origin.clone(),
-        hosts: arguments.host.clone(),
-        requires_tls: arguments.require_tls,
-        ..WebSocketRules::default()
-    }
-}
-
-fn listen_console(
-    place: ConsoleConfig,
-    arguments: &ServeArguments,
-    admin: &Admin,
-    server: SocketAddr,
-) -> Result<Console, String> {
-    let config = ConsoleConfig {
-        token: arguments.console_token.clone(),
-        banner: format!("skipstone {} on {server}; `help` lists the commands", env!("CARGO_PKG_VERSION")),
-        ..place
-    };
-    let console = Console::listen(config, Arc::new(admin.clone()));
-    console.map_err(|error| format!("{error} (--console off goes without)"))
-}
-
 /// Why the loop ended.
 enum Ending {
     /// For good, because of this.
@@ -281,7 +272,7 @@ impl Serving {
         }
         let clients = arguments
             .stress
-            .map(|clients| crate::stress::beside(&self.game.url(), clients, arguments.rate, arguments.duration));
+            .map(|clients| crate::stress::beside(&self.game.server.url(), clients, arguments.rate, arguments.duration));
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
@@ -293,7 +284,7 @@ impl Serving {
             self.recording.iter_mut().for_each(|recording| recording.tell(&self.game.server));
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
-            if let Some(failure) = self.game.failure() {
+            if let Some(failure) = self.game.server.failure() {
                 break Ending::Failure(failure);
             }
             let arriving = if self.game.restart.is_under_way() { self.game.arriving() } else { 0 };
@@ -310,7 +301,7 @@ impl Serving {
             if self.signals.is_set() {
                 break Ending::Stop("the server shuts down");
             }
-            if self.game.must_stop() || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
+            if self.game.must_stop || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
                 break Ending::Stop("the server shuts down");
             }
             if arguments.duration.is_some_and(|duration| arguments.stress.is_none() && began.elapsed() >= duration.0) {
@@ -328,13 +319,13 @@ impl Serving {
 
     fn announce(&self, arguments: &ServeArguments) {
         sharing::warn_of_small_buffers(self.game.server.buffer_grants());
-        let address = self.game.local_addr();
+        let address = self.game.server.local_addr();
         if arguments.piped {
             let console = self.audience.console.as_ref().map(|console| console.local_addr().to_string());
             let (webtransport, hashes) = self.game.webtransport().unzip();
             output::say(serde_json::json!({
                 "listening": address.to_string(),
-                "url": self.game.url(),
+                "url": self.game.server.url(),
                 "webtransport": webtransport,
                 "certificate_hashes": hashes,
                 "console": console,
@@ -343,8 +334,8 @@ impl Serving {
         }
         let host = if address.ip().is_unspecified() { "127.0.0.1".into() } else { address.ip().to_string() };
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
-        let mut text = format!("skipstone {} serves on {address}\n", env!("CARGO_PKG_VERSION"));
-        text += &format!("  native     {}\n", self.game.url());
+        let mut text = format!("{PROGRAM} serves on {address}\n");
+        text += &format!("  native     {}\n", self.game.server.url());
         if let Some(pin) = self.game.server.dtls_fingerprint() {
             let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
             text += &format!("  by DTLS    {}\n", dtls.url);
@@ -356,7 +347,7 @@ impl Serving {
             if !arguments.require_tls {
                 text += &format!("  browsers   ws://{host}:{}\n", address.port());
             }
-            text += &format!("  by TLS     {}\n", self.game.url().replacen("skip://", "wss://", 1));
+            text += &format!("  by TLS     {}\n", self.game.server.url().replacen("skip://", "wss://", 1));
             if !arguments.require_tls {
                 text += &format!("  by TCP     tcp://{host}:{}\n", address.port());
             }
@@ -403,10 +394,10 @@ impl Serving {
             }
             Ending::Restart(to) => return self.make_way(to.as_deref(), began),
         };
-        let count = self.game.guests();
+        let count = self.game.guests.len();
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
-        self.game.shutdown(code::SHUTDOWN, text, LINGER);
+        self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
         self.audience.finish();
         if !arguments.piped {
             let told = counted(count as u64, "client");
@@ -417,12 +408,12 @@ impl Serving {
 
     /// Tells the players when and where to come back. Unless that is elsewhere, becomes the program that follows.
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
-        let count = self.game.guests();
+        let count = self.game.guests.len();
         let notice = restart::notice(count, to);
         let sockets = self.game.server.listen_sockets().and_then(|sockets| Ok((sockets, self.audience.listeners()?)));
         // Players first: their lines wait for nobody from now on.
         self.game.part(&self.audience, code::RESTART);
-        self.game.shutdown(code::RESTART, &notice.to_string(), LINGER);
+        self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");
         self.audience.finish();
         let told = counted(count as u64, "client");

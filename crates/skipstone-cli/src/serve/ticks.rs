@@ -29,7 +29,7 @@ impl Ticks {
     pub(crate) fn new(per_second: u32) -> Self {
         let interval = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
         let now = Instant::now();
-        Ticks { interval, due: now, since: now, count: 0, slowest: Duration::ZERO, total: 0 }
+        Self { interval, due: now, since: now, count: 0, slowest: Duration::ZERO, total: 0 }
     }
 
     /// Waits until the next tick is due. Ticks that were missed altogether are skipped.

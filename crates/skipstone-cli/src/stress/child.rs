@@ -5,7 +5,6 @@ use skipstone_lab::child::Child;
 use skipstone_lab::measure::process::Probe;
 use skipstone_lab::report::stress::result::{Shard, Side};
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -56,13 +55,8 @@ impl ServerProcess {
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--console", "off", "--identity", "new", "--piped"])
             .args(extra);
-        let (line, answers) = mpsc::channel();
-        let on_line = move |text: Option<String>| match text.map(|text| line.send(text)) {
-            Some(Ok(())) => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        };
-        let child = Child::start(command, on_line);
-        let child = child.map_err(|error| format!("cannot start the server's process: {error}"))?;
+        let started = Child::start_talking(command);
+        let (child, answers) = started.map_err(|error| format!("cannot start the server's process: {error}"))?;
         let announcement = answers.recv_timeout(START_MAX).ok();
         let announcement = announcement.and_then(|line| serde_json::from_str::<Announcement>(&line).ok());
         let Some(Announcement { listening, url, certificate_hashes }) = announcement else {
@@ -70,7 +64,7 @@ impl ServerProcess {
         };
         let probe = Probe::of(child.id());
         let web_hash = certificate_hashes.and_then(|hashes| hashes.into_iter().next());
-        Ok(ServerProcess { child, answers, address: listening, url, web_hash, probe })
+        Ok(Self { child, answers, address: listening, url, web_hash, probe })
     }
 
     /// Lets the server measure its ticks anew.

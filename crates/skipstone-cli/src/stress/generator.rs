@@ -35,7 +35,7 @@ pub(crate) struct Generator<'p> {
     pub(crate) sent: Vec<u32>,
     pub(crate) schedule: Schedule,
     /// The server's last control message to stress clients.
-    told: Option<Word>,
+    pub(crate) told: Option<Word>,
     /// The time at which the server's last message came.
     heard: Instant,
     /// Counters by carrier at the end of the run before this one.
@@ -472,16 +472,6 @@ impl<'p> Generator<'p> {
     /// Every client receives each word of the server; the first client's counts, so that the word counts once.
     fn is_spokesman(&self, number: u32) -> bool {
         self.clients.iter().position(|client| client.state == ClientState::Connected) == Some(number as usize)
-    }
-
-    /// The server's control message since the last call.
-    pub(crate) fn told(&mut self) -> Option<Word> {
-        self.told.take()
-    }
-
-    /// Whether the server told anything since then.
-    pub(crate) fn was_told(&self) -> bool {
-        self.told.is_some()
     }
 
     /// Whether any client ever had an answer: a connection or a refusal.

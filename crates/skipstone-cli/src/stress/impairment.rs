@@ -69,7 +69,7 @@ impl Impairments {
         };
         let impairment = Impairment { up: direction("up", &flags.up)?, down: direction("down", &flags.down)?, seed };
         impairment.check().map_err(|error| format!("this network cannot be simulated: {error}"))?;
-        Ok(Some(Impairments { impairment, settings }))
+        Ok(Some(Self { impairment, settings }))
     }
 
     /// For the result.

@@ -12,10 +12,10 @@ impl std::str::FromStr for Merge {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "immediate" {
-            return Ok(Merge(Merging::Immediate));
+            return Ok(Self(Merging::Immediate));
         }
         let span: Span = text.parse().map_err(|error| format!("{error}; or immediate"))?;
-        Ok(Merge(Merging::After(span.0)))
+        Ok(Self(Merging::After(span.0)))
     }
 }
 

@@ -27,7 +27,7 @@ impl Proof {
             ledger: Ledger::new(*count as usize, senders as usize),
             latency: Latency::default(),
         };
-        Proof { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
+        Self { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
     }
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.
@@ -60,9 +60,7 @@ impl Proof {
 
     /// The tally of one carrier's clients, or of all, given how many lines were sent.
     pub(crate) fn tally(&self, carrier: Option<usize>, sent: &[u32]) -> Tally {
-        let mut sum = Tally::default();
-        self.of(carrier).for_each(|evidence| sum += evidence.ledger.finish(sent));
-        sum
+        self.of(carrier).map(|evidence| evidence.ledger.finish(sent)).sum()
     }
 
     /// Deliveries that later lines have overtaken: missing, unless they still come.

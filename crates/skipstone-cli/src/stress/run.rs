@@ -34,6 +34,8 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
+/// How long a round waits at most where an answer is waited for.
+const STEP: Duration = Duration::from_millis(5);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
@@ -140,7 +142,7 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         loop {
             generator.connect_some(began.elapsed())?;
-            generator.drive(Duration::from_millis(5))?;
+            generator.drive(STEP)?;
             self.view.show(generator, self.server.as_mut(), plan.flags.ramp.0.max(Duration::from_secs(1)), 0.0);
             // A simulated bad network may take longer.
             if plan.impairments.is_none() && began.elapsed() > ANSWER_MAX && !generator.was_answered() {
@@ -168,7 +170,7 @@ impl<'p> Run<'p> {
         self.view.waiting(generator.count(ClientState::Connected));
         loop {
             generator.drive(Duration::from_millis(20))?;
-            if let Some(Word::StressOn(rate)) = generator.told()
+            if let Some(Word::StressOn(rate)) = generator.told.take()
                 && let Ok(rate) = rate.parse()
             {
                 return Ok(Some(rate));
@@ -252,7 +254,7 @@ impl<'p> Run<'p> {
             let wait = due.unwrap_or(until).saturating_sub(now).min(Duration::from_millis(20));
             generator.drive(wait)?;
             self.view.show(generator, self.server.as_mut(), plan.flags.duration.0, offered);
-            if plan.flags.wait && generator.was_told() {
+            if plan.flags.wait && generator.told.is_some() {
                 return Ok((Step::Done, generator.epoch.elapsed()));
             }
             if self.signals.is_set() {
@@ -275,7 +277,7 @@ impl<'p> Run<'p> {
         while !generator.is_complete() {
             let until = Instant::now() + Duration::from_millis(10);
             while Instant::now() < until {
-                generator.drive(Duration::from_millis(5))?;
+                generator.drive(STEP)?;
             }
             if generator.proof.delivered > delivered {
                 (progress, delivered) = (Instant::now(), generator.proof.delivered);
@@ -300,7 +302,7 @@ impl<'p> Run<'p> {
         let began = Instant::now();
         generator.close();
         while generator.open_count() > 0 && began.elapsed() < CLOSE_MAX {
-            generator.drive(Duration::from_millis(5))?;
+            generator.drive(STEP)?;
         }
         Ok(began.elapsed())
     }
@@ -311,7 +313,7 @@ impl<'p> Run<'p> {
 
     /// Shows the result, and writes it where it was asked for.
     fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
-        if self.view.is_for_parent() {
+        if self.view.audience == Audience::Parent {
             output::say(serde_json::json!({ "result": result }));
             return result.verdict.into();
         }

@@ -26,7 +26,7 @@ pub(crate) enum Audience {
 pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
-    audience: Audience,
+    pub(super) audience: Audience,
     has_drawn: bool,
     phase: Phase,
     phase_began: Instant,
@@ -53,7 +53,7 @@ impl LiveView {
             && std::io::stdout().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let now = Instant::now();
-        LiveView {
+        Self {
             style: style(),
             is_live,
             audience,
@@ -100,11 +100,6 @@ impl LiveView {
         }
     }
 
-    /// Whether a parent process reads it.
-    pub(crate) fn is_for_parent(&self) -> bool {
-        self.audience == Audience::Parent
-    }
-
     /// Shows the run, if it is time to.
     pub(crate) fn show(
         &mut self,
@@ -137,10 +132,8 @@ impl LiveView {
         let figures: Option<ServerFigures> = server.answered();
         server.ask_figures();
         let sample = server.probe.sample();
-        let cpu_percent = match (self.server_before, sample) {
-            (Some((then, before)), Some(sample)) => Some(sample.since(&before, now - then).cpu_percent),
-            _ => None,
-        };
+        let both = sample.zip(self.server_before);
+        let cpu_percent = both.map(|(sample, (then, before))| sample.since(&before, now - then).cpu_percent);
         self.server_before = sample.map(|sample| (now, sample));
         let before = self.server;
         self.server = Some(RecentServer {
@@ -156,10 +149,8 @@ impl LiveView {
         let sent: u64 = generator.sent.iter().map(|sent| u64::from(*sent)).sum();
         let delivered = generator.proof.delivered;
         let sample = self.own.sample();
-        let cpu = match (self.own_before, sample) {
-            (Some(before), Some(sample)) => Some(sample.since(&before, now - self.looked).cpu_percent),
-            _ => None,
-        };
+        let both = sample.zip(self.own_before);
+        let cpu = both.map(|(sample, before)| sample.since(&before, now - self.looked).cpu_percent);
         let recent = &mut generator.proof.recent;
         let latency = (recent.count() > 0).then(|| RecentLatency {
             p50_ms: recent.quantile_ms(0.5),

@@ -7,8 +7,7 @@ use super::row::BenchRow;
 use crate::report::ThresholdResult;
 use crate::report::format::thousands;
 use crate::report::rows::{self, Subject, by_name};
-use crate::units::Threshold;
-use crate::units::transport_name::Named;
+use crate::units::{Named, Threshold};
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
 pub(super) fn check(thresholds: &[Threshold], plan: &BenchPlan) -> Result<(), String> {

@@ -11,7 +11,7 @@ use super::transport::BenchTransport;
 use super::variant::Variant;
 use super::workers::ChildError;
 use crate::signals::Signals;
-use crate::units::transport_name::Named;
+use crate::units::Named;
 
 /// The finding of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -54,8 +54,8 @@ struct Gap {
 }
 
 impl Gap {
-    fn new(bounds: Bounds) -> Gap {
-        Gap { bounds, passed: 0, failed: None }
+    fn new(bounds: Bounds) -> Self {
+        Self { bounds, passed: 0, failed: None }
     }
 
     /// The next number to try; `None` when the gap is within 3%.

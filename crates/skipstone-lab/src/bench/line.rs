@@ -27,14 +27,14 @@ pub(crate) struct Head([u64; 3]);
 
 impl Default for Head {
     /// No line's: nobody has that number.
-    fn default() -> Head {
-        Head([u64::MAX; 3])
+    fn default() -> Self {
+        Self([u64::MAX; 3])
     }
 }
 
 impl Head {
     fn line(self) -> Line {
-        let Head([who, due_ns, _]) = self;
+        let Self([who, due_ns, _]) = self;
         Line { sender: who as u32, sequence: (who >> 32) as u32, due_ns }
     }
 }
@@ -47,14 +47,14 @@ const PLACES: usize = 4_096;
 
 impl Lines {
     /// Lines of this length.
-    pub(crate) fn new(bytes: usize) -> Lines {
+    pub(crate) fn new(bytes: usize) -> Self {
         assert!((LINE_BYTES_MIN..=LINE_BYTES_MAX).contains(&bytes), "the flags were checked");
         let mut state = 0x5EED;
         let pad = (0..PLACES + bytes).map(|at| {
             state = mix(state ^ at as u64);
             state as u8
         });
-        Lines { pad: pad.collect(), bytes }
+        Self { pad: pad.collect(), bytes }
     }
 
     /// Appends a line.

@@ -25,6 +25,7 @@ use super::place::{self, Place};
 use super::setup::{Trial, TrialSetup};
 use super::system::{self, now_ns};
 use super::variant::Delivery;
+use super::workers::ChildError;
 use crate::report::Exit;
 
 /// The task of one process of the load.
@@ -49,6 +50,8 @@ const TOUCHED_MAX: u64 = 20_000;
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
+/// How long a round waits at most where an answer is waited for.
+const STEP: Duration = Duration::from_millis(5);
 /// The longest that a round waits, so that orders are read.
 const ROUND_MAX: Duration = Duration::from_millis(10);
 /// The same, while nothing is due.
@@ -58,21 +61,20 @@ const LOOK_SPAN: Duration = Duration::from_millis(1);
 
 /// Runs a task, as JSON, until all is found, or the parent is gone.
 pub fn run(task: &str) -> Exit {
-    let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
-    let (message, exit) = match task.and_then(|task| load(&task)) {
-        Ok(Some(report)) => (ChildMessage::Report(Box::new(report)), Exit::Pass),
-        Ok(None) => return Exit::Interrupted,
-        Err(reason) => (ChildMessage::Failed { reason }, Exit::Fail),
+    let (message, exit) = match place::task(task).and_then(|task| load(&task)) {
+        Ok(report) => (ChildMessage::Report(Box::new(report)), Exit::Pass),
+        Err(ChildError::Interrupted) => return Exit::Interrupted,
+        Err(ChildError::Failed(reason)) => (ChildMessage::Failed { reason }, Exit::Fail),
     };
     send(&message);
     exit
 }
 
-/// `None` if the parent said stop, or is gone.
-fn load(task: &LoadTask) -> Result<Option<LoadReport>, String> {
-    let Some(orders) = task.place.settle(CableEnd::Load)? else { return Ok(None) };
+/// Whatever the parent orders out of turn is an interruption.
+fn load(task: &LoadTask) -> Result<LoadReport, ChildError> {
+    let orders = task.place.settle(CableEnd::Load)?;
     send(&ChildMessage::Ready);
-    let Some(Order::Connect(url)) = place::next(&orders)? else { return Ok(None) };
+    let Order::Connect(url) = place::next(&orders)? else { return Err(ChildError::Interrupted) };
     let (trial, setup) = (task.trial, &task.setup);
     let clients = ClientSetup { first: task.first, trial, congestion: setup.resilience.congestion() };
     let clients = drivers::clients(&url, clients)?;
@@ -93,63 +95,51 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
-    fn run(&mut self) -> Result<Option<LoadReport>, String> {
+    fn run(&mut self) -> Result<LoadReport, ChildError> {
         let began = Instant::now();
-        if !self.connect(began)? {
-            return Ok(None);
-        }
+        self.connect(began)?;
         let connect_ms = began.elapsed().as_secs_f64() * 1e3;
         let connected = self.evidence.connected;
         send(&ChildMessage::Connected { clients: connected, ms: connect_ms });
         let mut found = LoadReport { connected, connect_ms, ..LoadReport::default() };
-        let Some(order) = self.attend()? else { return Ok(None) };
-        if order == Order::Conclude {
-            self.evidence.conclude(&self.sent, &[], &mut found);
-            return Ok(Some(found));
-        }
-        let sent = self.play(&mut found)?;
-        if let Some(sent_by_all) = &sent {
-            self.evidence.conclude(&self.sent, sent_by_all, &mut found);
-        }
-        Ok(sent.map(|_| found))
+        let sent_by_all = match self.attend()? {
+            Order::Conclude => Vec::new(),
+            _ => self.play(&mut found)?,
+        };
+        self.evidence.conclude(&self.sent, &sent_by_all, &mut found);
+        Ok(found)
     }
 
-    /// Runs from the first line to the last close. Returns how many lines every client of every process sent; `None` if
-    /// the run was stopped.
-    fn play(&mut self, found: &mut LoadReport) -> Result<Option<Vec<u32>>, String> {
-        if !self.touch()? {
-            return Ok(None);
-        }
+    /// Runs from the first line to the last close. Returns how many lines every client of every process sent.
+    fn play(&mut self, found: &mut LoadReport) -> Result<Vec<u32>, ChildError> {
+        self.touch()?;
         send(&ChildMessage::Touched);
-        let Some(Order::Begin(epoch_ns)) = self.attend()? else { return Ok(None) };
-        if !self.talk(epoch_ns, found)? {
-            return Ok(None);
-        }
+        let Order::Begin(epoch_ns) = self.attend()? else { return Err(ChildError::Interrupted) };
+        self.talk(epoch_ns, found)?;
         send(&ChildMessage::Sent { lines: self.sent.clone() });
-        let Some(Order::Sent(sent)) = self.attend()? else { return Ok(None) };
-        if !self.drain(&sent)? {
-            return Ok(None);
-        }
+        let Order::Sent(sent) = self.attend()? else { return Err(ChildError::Interrupted) };
+        self.drain(&sent)?;
         send(&ChildMessage::Drained);
-        let Some(Order::Close) = self.attend()? else { return Ok(None) };
+        let Order::Close = self.attend()? else { return Err(ChildError::Interrupted) };
         self.close(found)?;
-        Ok(Some(sent))
+        Ok(sent)
     }
 
-    /// Keeps the connections alive until the parent sends an order; `None` if the parent is gone.
-    fn attend(&mut self) -> Result<Option<Order>, String> {
+    /// Keeps the connections alive until the parent sends an order.
+    fn attend(&mut self) -> Result<Order, ChildError> {
         loop {
             match self.orders.try_recv() {
-                Ok(order) => return Ok(Some(order)),
-                Err(TryRecvError::Disconnected) => return Ok(None),
+                Ok(order) => return Ok(order),
+                Err(TryRecvError::Disconnected) => return Err(ChildError::Interrupted),
                 Err(TryRecvError::Empty) => self.poll(ATTEND_MAX)?,
             }
         }
     }
 
-    /// Whether to continue: the parent is alive and has sent no order.
-    fn goes_on(&self) -> bool {
-        matches!(self.orders.try_recv(), Err(TryRecvError::Empty))
+    /// It is time to stop if the parent is gone or has sent an order.
+    fn go_on(&self) -> Result<(), ChildError> {
+        let is_quiet = matches!(self.orders.try_recv(), Err(TryRecvError::Empty));
+        if is_quiet { Ok(()) } else { Err(ChildError::Interrupted) }
     }
 
     fn poll(&mut self, wait_max: Duration) -> Result<(), String> {
@@ -164,8 +154,8 @@ impl Load<'_> {
         self.clients.look(after, &mut |event| evidence.on_event(event))
     }
 
-    /// Connects everybody; false if it was stopped.
-    fn connect(&mut self, began: Instant) -> Result<bool, String> {
+    /// Connects everybody.
+    fn connect(&mut self, began: Instant) -> Result<(), ChildError> {
         let count = self.task.clients;
         let mut begun = 0;
         while self.evidence.connected + self.evidence.gone < count {
@@ -173,21 +163,19 @@ impl Load<'_> {
                 self.clients.connect()?;
                 begun += 1;
             }
-            self.poll(Duration::from_millis(5))?;
-            if !self.goes_on() {
-                return Ok(false);
-            }
+            self.poll(STEP)?;
+            self.go_on()?;
             if began.elapsed() > CONNECT_MAX {
                 let missing = u64::from(count - self.evidence.connected - self.evidence.gone);
                 self.evidence.reasons.insert("it was not connected in time".into(), missing);
                 break;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Uses every channel of every client once, and waits for the answers; false if it was stopped.
-    fn touch(&mut self) -> Result<bool, String> {
+    /// Uses every channel of every client once, and waits for the answers.
+    fn touch(&mut self) -> Result<(), ChildError> {
         let began = Instant::now();
         let (mut begun, all) = (0, u64::from(self.task.trial.variant.channels() - 1) * u64::from(self.task.clients));
         while self.evidence.touched < all {
@@ -199,19 +187,17 @@ impl Load<'_> {
                 begun += 1;
             }
             self.clients.flush();
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
             if began.elapsed() > CONNECT_MAX {
-                return Err(format!("{} of {all} channels answered in time", self.evidence.touched));
+                return Err(format!("{} of {all} channels answered in time", self.evidence.touched).into());
             }
-            if !self.goes_on() {
-                return Ok(false);
-            }
+            self.go_on()?;
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Warms up and measures; false if it was stopped.
-    fn talk(&mut self, epoch_ns: u64, found: &mut LoadReport) -> Result<bool, String> {
+    /// Warms up and measures.
+    fn talk(&mut self, epoch_ns: u64, found: &mut LoadReport) -> Result<(), ChildError> {
         let task = self.task;
         let begin_ns = epoch_ns + task.setup.warmup.as_nanos() as u64;
         let end_ns = begin_ns + task.setup.duration.as_nanos() as u64;
@@ -255,9 +241,7 @@ impl Load<'_> {
                     delivered_per_second: per_second,
                     p99: self.evidence.recent_p99(),
                 }));
-                if !self.goes_on() {
-                    return Ok(false);
-                }
+                self.go_on()?;
             }
         }
         send(&ChildMessage::WindowEnds);
@@ -267,7 +251,7 @@ impl Load<'_> {
         found.deliveries_in_window = self.evidence.delivered - delivered;
         let cpu = system::cpu_time().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
         found.cpu_percent = cpu.map(|cpu| 100.0 * cpu / window_s);
-        Ok(true)
+        Ok(())
     }
 
     fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut LoadReport) {
@@ -315,24 +299,22 @@ impl Load<'_> {
         is_sent
     }
 
-    /// Waits for the lines in flight; false if the run was stopped.
-    fn drain(&mut self, sent_by_all: &[u32]) -> Result<bool, String> {
+    /// Waits for the lines in flight.
+    fn drain(&mut self, sent_by_all: &[u32]) -> Result<(), ChildError> {
         let began = Instant::now();
         let (mut progress, mut delivered) = (began, self.evidence.delivered);
         let expected = self.evidence.expected(&self.sent, sent_by_all);
         while self.evidence.delivered < expected && began.elapsed() < DRAIN_MAX {
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
             if self.evidence.delivered > delivered {
                 (progress, delivered) = (Instant::now(), self.evidence.delivered);
             }
             if progress.elapsed() > DRAIN_PATIENCE {
                 break;
             }
-            if !self.goes_on() {
-                return Ok(false);
-            }
+            self.go_on()?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Closes the connections, and waits until all have ended.
@@ -341,7 +323,7 @@ impl Load<'_> {
         let began = Instant::now();
         self.clients.close();
         while self.evidence.connected > 0 && began.elapsed() < CLOSE_MAX {
-            self.poll(Duration::from_millis(5))?;
+            self.poll(STEP)?;
         }
         found.close_ms = (self.evidence.connected == 0).then(|| began.elapsed().as_secs_f64() * 1e3);
         Ok(())

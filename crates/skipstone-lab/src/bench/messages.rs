@@ -120,7 +120,7 @@ pub(crate) struct LoadReport {
 
 impl LoadReport {
     /// Adds what another process of the load found at the same time.
-    pub(crate) fn add(&mut self, other: &LoadReport) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.connected += other.connected;
         self.connect_ms = self.connect_ms.max(other.connect_ms);
         self.dropped += other.dropped;
@@ -140,7 +140,7 @@ impl LoadReport {
 
     /// The reports of all processes of the load as one, process n on core `cpus[n]` and so on round; on any core without
     /// `cpus`.
-    pub(crate) fn together(parts: &[LoadReport], cpus: &[usize]) -> Option<LoadReport> {
+    pub(crate) fn together(parts: &[Self], cpus: &[usize]) -> Option<Self> {
         let (first, others) = parts.split_first()?;
         let mut all = first.clone();
         others.iter().for_each(|other| all.add(other));
@@ -153,8 +153,8 @@ impl LoadReport {
 
 impl Progress {
     /// How all processes of the load go.
-    pub(crate) fn together(parts: &[Progress]) -> Progress {
-        Progress {
+    pub(crate) fn together(parts: &[Self]) -> Self {
+        Self {
             connected: parts.iter().map(|part| part.connected).sum(),
             delivered_per_second: parts.iter().map(|part| part.delivered_per_second).sum(),
             p99: parts.iter().map(|part| part.p99).fold(0.0, f64::max),

@@ -13,6 +13,7 @@ use procfs_core::net::{InterfaceDeviceStatus, Snmp};
 use serde::{Deserialize, Serialize};
 
 use super::system;
+use crate::netem::iproute::ip;
 
 /// The network that carries the datagrams of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
@@ -40,14 +41,14 @@ const TCP_HEADERS_BYTES: u64 = 52;
 
 impl Network {
     /// The requested network, or the best available; and the reason if it is not veth.
-    pub(crate) fn choose(asked: Option<Network>) -> Result<(Network, Option<String>), String> {
+    pub(crate) fn choose(asked: Option<Self>) -> Result<(Self, Option<String>), String> {
         match (asked, veth_is_possible()) {
-            (Some(Network::Loopback), _) => Ok((Network::Loopback, None)),
-            (Some(Network::Veth) | None, Ok(())) => Ok((Network::Veth, None)),
-            (Some(Network::Veth), Err(cause)) => {
+            (Some(Self::Loopback), _) => Ok((Self::Loopback, None)),
+            (Some(Self::Veth) | None, Ok(())) => Ok((Self::Veth, None)),
+            (Some(Self::Veth), Err(cause)) => {
                 Err(format!("--network veth: {cause}; run as root, or use --network loopback"))
             }
-            (None, Err(cause)) => Ok((Network::Loopback, Some(cause))),
+            (None, Err(cause)) => Ok((Self::Loopback, Some(cause))),
         }
     }
 }
@@ -90,16 +91,6 @@ fn wait_for_carrier() -> Result<(), String> {
 /// An end's address.
 pub(crate) fn address(end: CableEnd) -> IpAddr {
     Ipv4Addr::new(10, 77, 0, if end == CableEnd::Server { 1 } else { 2 }).into()
-}
-
-fn ip(arguments: &[&str]) -> Result<(), String> {
-    let run = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
-    let run = run.map_err(|error| format!("cannot run `ip` (of iproute2): {error}"))?;
-    if run.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&run.stderr);
-    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()))
 }
 
 /// Bytes of both directions through this process's end of the cable, with IP headers and without Ethernet's. What the

@@ -2,9 +2,7 @@
 //! program costs. docs/guide/measuring.md has the words between them.
 
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
-use std::process::Command;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +11,7 @@ use super::drivers;
 use super::messages::{ChildMessage, ORPHAN_MAX, Order, ServerCounters, send};
 use super::network;
 use super::server_command::ServerCommand;
-use super::setup::{Priority, Trial, TrialSetup};
+use super::setup::{Trial, TrialSetup};
 use super::system;
 use crate::child::{Child, END_MAX};
 use crate::measure::process::Probe;
@@ -85,26 +83,14 @@ impl<'a> Program<'a> {
             Workload::Broadcast => "broadcast",
             Workload::Echo => "echo",
         };
-        let (outbox, said) = mpsc::channel();
-        let mut command = match setup.priority {
-            Priority::Usual => Command::new("sh"),
-            Priority::Realtime => {
-                let mut command = Command::new("chrt");
-                command.args(["--fifo", "10", "sh"]);
-                command
-            }
-        };
+        let mut command = setup.priority.command("sh");
         // The shell becomes the program, whose time is measured.
         command.args(["-c", &format!("exec {} \"$@\"", of.command), "sh"]);
         command.args([workload, &listen.to_string(), &setup.ticks_per_second.to_string()]);
         command.arg(trial.transport.to_string());
-        let on_line = move |line: Option<String>| match line.map(|line| outbox.send(line)) {
-            Some(Ok(())) => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        };
-        let child = Child::start(command, on_line)
-            .map_err(|error| format!("the server {} cannot be started by sh: {error}", of.name))?
-            .ending_within(PROGRAM_END_MAX);
+        let (child, said) = Child::start_talking(command)
+            .map_err(|error| format!("the server {} cannot be started by sh: {error}", of.name))?;
+        let child = child.ending_within(PROGRAM_END_MAX);
         let (probe, apart) = (Probe::of(child.id()), setup.network == network::Network::Veth);
         Ok(Program { of, child, said, probe, apart })
     }

@@ -3,11 +3,13 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::messages::{ChildMessage, Order, orders, send};
 use super::network::{self, CableEnd};
 use super::system;
+use super::workers::ChildError;
 use crate::signals::Signals;
 
 /// Where a child runs.
@@ -25,19 +27,16 @@ pub(crate) struct Place {
 const ORDER_MAX: Duration = Duration::from_secs(30);
 
 impl Place {
-    /// Goes there, says so to the parent, and settles as soon as the parent has laid the cable. Before the first thread. `None`
-    /// if the parent is gone.
-    pub(crate) fn settle(&self, end: CableEnd) -> Result<Option<Receiver<Order>>, String> {
+    /// Goes there, says so to the parent, and settles as soon as the parent has laid the cable. Before the first thread.
+    pub(crate) fn settle(&self, end: CableEnd) -> Result<Receiver<Order>, ChildError> {
         self.go()?;
         let orders = orders();
         send(&ChildMessage::Ready);
-        if next(&orders)?.is_none() {
-            return Ok(None);
-        }
+        next(&orders)?;
         if self.apart {
             network::settle(end)?;
         }
-        Ok(Some(orders))
+        Ok(orders)
     }
 
     fn go(&self) -> Result<(), String> {
@@ -52,11 +51,15 @@ impl Place {
     }
 }
 
-/// The next order before the run; `None` if the parent is gone.
-pub(crate) fn next(orders: &Receiver<Order>) -> Result<Option<Order>, String> {
-    match orders.recv_timeout(ORDER_MAX) {
-        Ok(order) => Ok(Some(order)),
-        Err(RecvTimeoutError::Timeout) => Err("its parent said nothing".into()),
-        Err(RecvTimeoutError::Disconnected) => Ok(None),
-    }
+/// What a process of the run is to do, from its JSON.
+pub(crate) fn task<T: DeserializeOwned>(json: &str) -> Result<T, ChildError> {
+    serde_json::from_str(json).map_err(|error| format!("no task: {error}").into())
+}
+
+/// The next order before the run. It is an interruption if the parent is gone.
+pub(crate) fn next(orders: &Receiver<Order>) -> Result<Order, ChildError> {
+    orders.recv_timeout(ORDER_MAX).map_err(|error| match error {
+        RecvTimeoutError::Timeout => ChildError::Failed("its parent said nothing".into()),
+        RecvTimeoutError::Disconnected => ChildError::Interrupted,
+    })
 }

@@ -9,10 +9,10 @@ use super::server_command::ServerCommand;
 use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
 use super::variant::{Delivery, Variant};
+use crate::measure::machine::cores;
 use crate::open_files::{self, Beside};
 use crate::resilience::ResilienceFlags;
-use crate::units::transport_name::Named;
-use crate::units::{Rate, Size, Span, Threshold};
+use crate::units::{Named, Rate, Size, Span, Threshold};
 use crate::workload::Workload;
 
 /// The presets.
@@ -141,8 +141,8 @@ pub(crate) struct Common {
     #[arg(long, value_enum, value_name = "NETWORK", hide_possible_values = true)]
     pub(crate) network: Option<Network>,
     /// The core of the server's process, or `any`
-    #[arg(long, value_name = "CPU", default_value = "0")]
-    pub(crate) server_cpu: Core,
+    #[arg(long, value_name = "CPU", default_value = "0", value_parser = core)]
+    pub(crate) server_cpu: Cores,
     /// The core of the load's process, or `any`; of several processes the first has the first of a list, and so on round
     #[arg(long, value_name = "CPU,CPU,…", default_value = "1")]
     pub(crate) load_cpu: Cores,
@@ -174,23 +174,6 @@ pub(crate) struct Common {
     pub(crate) quiet: bool,
 }
 
-/// A core, or any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Core(pub(crate) Option<usize>);
-
-impl std::str::FromStr for Core {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Core, String> {
-        match text {
-            "any" => Ok(Core(None)),
-            number => {
-                number.parse().map(|cpu| Core(Some(cpu))).map_err(|_| "a core is a number such as 0, or any".into())
-            }
-        }
-    }
-}
-
 /// Some cores; none stands for any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cores(pub(crate) Vec<usize>);
@@ -198,13 +181,19 @@ pub(crate) struct Cores(pub(crate) Vec<usize>);
 impl std::str::FromStr for Cores {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Cores, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if text == "any" {
-            return Ok(Cores(Vec::new()));
+            return Ok(Self(Vec::new()));
         }
         let cores = text.split(',').map(str::parse).collect::<Result<_, _>>();
-        cores.map(Cores).map_err(|_| "cores are numbers such as 1 or 1,2,3, or any".into())
+        cores.map(Self).map_err(|_| "cores are numbers such as 1 or 1,2,3, or any".into())
     }
+}
+
+/// One core, or any.
+fn core(text: &str) -> Result<Cores, &'static str> {
+    let cores = text.parse::<Cores>().ok().filter(|cores| cores.0.len() < 2);
+    cores.ok_or("a core is a number such as 0, or any")
 }
 
 /// From how many clients to how many.
@@ -217,10 +206,10 @@ pub(crate) struct Bounds {
 impl std::str::FromStr for Bounds {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Bounds, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let both = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
         match both {
-            Some((low, high)) if 0 < low && low < high => Ok(Bounds { low, high }),
+            Some((low, high)) if 0 < low && low < high => Ok(Self { low, high }),
             _ => Err("bounds are two numbers, the smaller first: 100..4000".into()),
         }
     }
@@ -244,7 +233,7 @@ pub(crate) struct BenchPlan {
 const P99_MAX: Duration = Duration::from_millis(40);
 
 impl BenchPlan {
-    pub(crate) fn from(preset: &Preset) -> Result<BenchPlan, String> {
+    pub(crate) fn from(preset: &Preset) -> Result<Self, String> {
         let (name, common, mut clients, rate, size, workload) = match preset {
             Preset::Fanout(flags) => {
                 let Fanout { clients, rate, size, common, .. } = flags;
@@ -278,7 +267,7 @@ impl BenchPlan {
         if common.realtime {
             check_realtime()?;
         }
-        check_cores("--server-cpu", common.server_cpu.0.as_slice())?;
+        check_cores("--server-cpu", &common.server_cpu.0)?;
         check_cores("--load-cpu", &common.load_cpu.0)?;
         let setup = TrialSetup {
             workload,
@@ -288,7 +277,7 @@ impl BenchPlan {
             duration: positive(common.duration)?,
             ticks_per_second: common.tick.unwrap_or(if name == "pingpong" { 1_000 } else { 60 }),
             network,
-            server_cpu: common.server_cpu.0,
+            server_cpu: common.server_cpu.0.first().copied(),
             load_processes: common.load_processes,
             load_cpus: common.load_cpu.0.clone(),
             drive: common.drive,
@@ -302,7 +291,7 @@ impl BenchPlan {
             false => vec![BenchTransport::Skipstone],
         });
         check_servers(name, search.is_some(), &transports, common)?;
-        Ok(BenchPlan { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
+        Ok(Self { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
     }
 
     /// All runs, in the order in which they are played: every transport once, then again, so that a machine that changes
@@ -339,13 +328,13 @@ impl Preset {
     /// The variants besides transports and numbers of clients.
     fn variants(&self) -> Vec<Variant> {
         match self {
-            Preset::Channels(flags) => flags.channels.iter().map(|channels| Variant::Channels(*channels)).collect(),
-            Preset::Pingpong(flags) => {
+            Self::Channels(flags) => flags.channels.iter().map(|channels| Variant::Channels(*channels)).collect(),
+            Self::Pingpong(flags) => {
                 let each = |delivery: Delivery| flags.in_flight.iter().map(move |lines| (*lines, delivery));
                 let all = flags.delivery.iter().flat_map(|delivery| each(*delivery));
                 all.map(|(lines, delivery)| Variant::InFlight { lines, delivery }).collect()
             }
-            Preset::Fanout(_) | Preset::Echo(_) | Preset::Idle(_) => vec![Variant::Only],
+            Self::Fanout(_) | Self::Echo(_) | Self::Idle(_) => vec![Variant::Only],
         }
     }
 }
@@ -400,7 +389,7 @@ fn positive(duration: Span) -> Result<Duration, String> {
 }
 
 fn check_cores(flag: &str, asked: &[usize]) -> Result<(), String> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     match asked.iter().find(|core| **core >= cores) {
         Some(core) => {
             Err(format!("{flag} {core}: this machine has {cores} cores, counted from 0; use another, or any"))

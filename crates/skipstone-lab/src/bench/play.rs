@@ -52,13 +52,9 @@ fn run_all(plan: &BenchPlan, signals: &Signals, show: &mut Show, rows: &mut Vec<
     let mut all: Vec<(Trial, BenchRow)> = Vec::new();
     for (at, trial) in trials.iter().enumerate() {
         show.begin(*trial, &plan.setup, Some((at + 1, trials.len())));
-        match trial.play(&plan.setup, signals, |progress| show.progress(progress)) {
-            Ok(row) => {
-                show.end(&row);
-                all.push((*trial, row));
-            }
-            Err(_) => break,
-        }
+        let Ok(row) = trial.play(&plan.setup, signals, |progress| show.progress(progress)) else { break };
+        show.end(&row);
+        all.push((*trial, row));
     }
     for trial in &trials[..trials.len() / plan.common.rounds as usize] {
         let rounds = all.iter().filter(|(other, _)| other == trial).map(|(_, row)| row.clone());

@@ -55,9 +55,9 @@ pub(crate) struct BenchPlanWords {
 }
 
 impl BenchPlanWords {
-    pub(crate) fn of(plan: &BenchPlan) -> BenchPlanWords {
+    pub(crate) fn of(plan: &BenchPlan) -> Self {
         let setup = &plan.setup;
-        BenchPlanWords {
+        Self {
             rate: setup.rate.map_or(0.0, |rate| rate.per_second()),
             line_bytes: setup.line_bytes,
             duration_s: setup.duration.as_secs_f64(),

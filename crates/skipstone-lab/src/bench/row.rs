@@ -123,7 +123,7 @@ impl BenchRow {
     }
 
     /// Several rounds of one transport with one number of clients as one row.
-    pub(crate) fn of_rounds(mut rounds: Vec<BenchRow>) -> Option<BenchRow> {
+    pub(crate) fn of_rounds(mut rounds: Vec<Self>) -> Option<Self> {
         rounds.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         let costs = || rounds.iter().filter_map(|row| row.figures.cpu_us_per_delivery);
         let (least, most) = (costs().reduce(f64::min), costs().reduce(f64::max));
@@ -138,16 +138,13 @@ impl BenchRow {
 
     /// Says of each row how it compares: with this transport's of the same number of clients and variant; or, where the
     /// variants or the servers themselves are compared, with the first of its own transport.
-    pub(crate) fn compare(rows: &mut [BenchRow], against: Against) {
-        let all: Vec<BenchRow> = rows.to_vec();
+    pub(crate) fn compare(rows: &mut [Self], against: Against) {
+        let all: Vec<Self> = rows.to_vec();
         for row in rows {
-            let is_base = |other: &&BenchRow| match against {
-                Against::BenchTransport(name) => {
-                    other.transport == name && other.server.is_none() && other.variant == row.variant
-                }
-                Against::OwnServer => {
-                    other.transport == row.transport && other.server.is_none() && other.variant == row.variant
-                }
+            let is_alike = |other: &Self| other.server.is_none() && other.variant == row.variant;
+            let is_base = |other: &&Self| match against {
+                Against::BenchTransport(name) => other.transport == name && is_alike(other),
+                Against::OwnServer => other.transport == row.transport && is_alike(other),
                 Against::FirstVariant => other.transport == row.transport,
             };
             let base = all.iter().filter(|other| other.clients == row.clients).find(is_base);

@@ -11,9 +11,10 @@ use super::drivers::driver::{BenchServer, Inbox, ServerSetup};
 use super::messages::{ChildMessage, Order, ServerCounters, send};
 use super::network::{self, CableEnd};
 use super::other_server;
-use super::place::Place;
+use super::place::{self, Place};
 use super::setup::{Trial, TrialSetup};
 use super::system;
+use super::workers::ChildError;
 use crate::measure::process::Probe;
 use crate::report::Exit;
 use crate::workload::Workload;
@@ -28,22 +29,20 @@ pub(crate) struct ServerTask {
 
 /// Runs a task, as JSON, until the parent says `stop`, or is gone.
 pub fn run(task: &str) -> Exit {
-    let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
-    task.and_then(|task| serve(&task)).map_or_else(
-        |reason| {
-            send(&ChildMessage::Failed { reason });
-            Exit::Fail
-        },
-        |()| Exit::Pass,
-    )
+    if let Err(ChildError::Failed(reason)) = place::task(task).and_then(|task| serve(&task)) {
+        send(&ChildMessage::Failed { reason });
+        return Exit::Fail;
+    }
+    Exit::Pass
 }
 
-fn serve(task: &ServerTask) -> Result<(), String> {
-    let Some(orders) = task.place.settle(CableEnd::Server)? else { return Ok(()) };
+fn serve(task: &ServerTask) -> Result<(), ChildError> {
+    let orders = task.place.settle(CableEnd::Server)?;
     let ip = if task.place.apart { network::address(CableEnd::Server) } else { Ipv4Addr::LOCALHOST.into() };
     let listen = SocketAddr::new(ip, 0);
     if let Some(place) = task.trial.server {
-        return other_server::serve(&task.setup.servers[place], listen, task.trial, &task.setup, &orders);
+        let command = &task.setup.servers[place];
+        return Ok(other_server::serve(command, listen, task.trial, &task.setup, &orders)?);
     }
     let server = drivers::server(ServerSetup { listen, trial: task.trial, of_all: &task.setup })?;
     send(&ChildMessage::Listening { url: server.url() });
@@ -58,7 +57,7 @@ fn serve(task: &ServerTask) -> Result<(), String> {
         lines: 0,
         slowest: Duration::ZERO,
     };
-    ticking.run(Duration::from_secs(1) / task.setup.ticks_per_second)
+    Ok(ticking.run(Duration::from_secs(1) / task.setup.ticks_per_second)?)
 }
 
 struct Ticking {

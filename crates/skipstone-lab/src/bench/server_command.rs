@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::transport::BenchTransport;
-use crate::units::transport_name::Named;
+use crate::units::Named;
 
 /// A server by the command that starts it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,7 @@
 //! The setup of trials, as plan, parent and children have it: the one that all have in common, and each trial's own.
 
+use std::ffi::OsStr;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -9,8 +11,7 @@ use super::server_command::ServerCommand;
 use super::transport::BenchTransport;
 use super::variant::Variant;
 use crate::resilience::ResilienceFlags;
-use crate::units::Rate;
-use crate::units::transport_name::Named;
+use crate::units::{Named, Rate};
 use crate::workload::Workload;
 
 /// The setup that all trials of a bench have in common.
@@ -84,4 +85,16 @@ pub(crate) enum Priority {
     Usual,
     /// Nothing, as long as the child has work.
     Realtime,
+}
+
+impl Priority {
+    /// A command that runs a program so.
+    pub(crate) fn command(self, program: impl AsRef<OsStr>) -> Command {
+        if self == Self::Usual {
+            return Command::new(program);
+        }
+        let mut command = Command::new("chrt");
+        command.args(["--fifo", "10"]).arg(program);
+        command
+    }
 }

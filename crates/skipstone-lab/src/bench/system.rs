@@ -1,10 +1,20 @@
 //! System calls of the bench: a CPU for each process, the CPU time it used, a clock that all processes share, a
 //! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::measure::monotonic::monotonic;
+
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network, now_ns, pin};
+pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network, pin};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network, now_ns, pin};
+pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network, pin};
+
+/// By the clock that all processes of a machine read alike. Where that is the wall clock, it should not be set during a run.
+pub(crate) fn now_ns() -> u64 {
+    let by_wall = || SystemTime::now().duration_since(UNIX_EPOCH).ok();
+    monotonic().or_else(by_wall).unwrap_or_default().as_nanos() as u64
+}
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -14,7 +24,7 @@ mod linux {
     use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns, unshare};
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeValLike;
-    use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+    use nix::time::{clock_getcpuclockid, clock_gettime};
     use nix::unistd::Pid;
 
     /// Keeps this process, and every thread that it starts, on one CPU.
@@ -38,11 +48,6 @@ mod linux {
         Some(Duration::from_nanos(time.num_nanoseconds().try_into().ok()?))
     }
 
-    /// CLOCK_MONOTONIC, which all processes of a machine read alike.
-    pub(crate) fn now_ns() -> u64 {
-        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds() as u64)
-    }
-
     /// A network of its own for this process, without any interface but an idle loopback. It ends with the process,
     /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first thread.
     pub(crate) fn leave_network() -> Result<(), String> {
@@ -60,7 +65,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+    use std::time::Duration;
 
     pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
         Err("processes are pinned on Linux only".into())
@@ -72,11 +77,6 @@ mod other {
 
     pub(crate) fn cpu_time_of(_process: u32) -> Option<Duration> {
         None
-    }
-
-    /// The system's wall clock: all processes read the same clock, and it should not be set during a run.
-    pub(crate) fn now_ns() -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
     }
 
     pub(crate) fn leave_network() -> Result<(), String> {

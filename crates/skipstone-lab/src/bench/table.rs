@@ -16,50 +16,45 @@ pub(super) fn table(bench: &Bench, style: Style) -> String {
     page.into_text()
 }
 
-struct BenchColumn {
-    head: &'static str,
-    of: fn(&BenchRow) -> Option<String>,
-}
+/// A column's head, and what a row has in it.
+type BenchColumn = (&'static str, fn(&BenchRow) -> Option<String>);
 
 const COLUMNS: [BenchColumn; 16] = [
-    BenchColumn { head: "clients", of: |row| Some(thousands(row.clients.into())) },
-    BenchColumn { head: "passed", of: |row| Some(if row.passed { "yes" } else { "NO" }.into()) },
-    BenchColumn { head: "us/line", of: |row| row.figures.cpu_us_per_delivery.map(three_digits) },
-    BenchColumn { head: "ratio", of: |row| row.figures.ratio.map(three_digits) },
-    BenchColumn { head: "lines/s", of: |row| count(row.figures.deliveries_per_second.filter(|rate| *rate > 0.0)) },
-    BenchColumn { head: "p50", of: |row| row.figures.p50.map(three_digits) },
-    BenchColumn { head: "p99", of: |row| row.figures.p99.map(three_digits) },
-    BenchColumn { head: "max", of: |row| row.figures.max.map(three_digits) },
-    BenchColumn { head: "overhead", of: |row| row.figures.overhead_percent.map(|percent| format!("{percent:.1}%")) },
-    BenchColumn { head: "memory", of: |row| row.figures.rss_bytes.map(bytes) },
-    BenchColumn { head: "ticks/s", of: |row| row.figures.ticks_per_second.map(three_digits) },
-    BenchColumn { head: "CPU", of: |row| row.figures.server_cpu_percent.map(|percent| format!("{percent:.1}%")) },
-    BenchColumn {
-        head: "connect",
-        of: |row| idle(row).and(row.figures.connect).map(|ms| format!("{} s", three_digits(ms / 1e3))),
-    },
-    BenchColumn {
-        head: "each",
-        of: |row| idle(row).and(row.figures.rss_bytes_per_client).map(|rss| bytes(rss as u64)),
-    },
-    BenchColumn {
-        head: "B/s each",
-        of: |row| {
-            idle(row).and(row.figures.ip_bytes_per_second).map(|rate| three_digits(rate / f64::from(row.clients)))
-        },
-    },
-    BenchColumn {
-        head: "close",
-        of: |row| idle(row).and(row.figures.close).map(|ms| format!("{} s", three_digits(ms / 1e3))),
-    },
+    ("clients", |row| Some(thousands(row.clients.into()))),
+    ("passed", |row| Some(if row.passed { "yes" } else { "NO" }.into())),
+    ("us/line", |row| row.figures.cpu_us_per_delivery.map(three_digits)),
+    ("ratio", |row| row.figures.ratio.map(three_digits)),
+    ("lines/s", |row| row.figures.deliveries_per_second.filter(|rate| *rate > 0.0).map(count)),
+    ("p50", |row| row.figures.p50.map(three_digits)),
+    ("p99", |row| row.figures.p99.map(three_digits)),
+    ("max", |row| row.figures.max.map(three_digits)),
+    ("overhead", |row| row.figures.overhead_percent.map(percent)),
+    ("memory", |row| row.figures.rss_bytes.map(bytes)),
+    ("ticks/s", |row| row.figures.ticks_per_second.map(three_digits)),
+    ("CPU", |row| row.figures.server_cpu_percent.map(percent)),
+    ("connect", |row| idle(row).and(row.figures.connect).map(seconds)),
+    ("each", |row| idle(row).and(row.figures.rss_bytes_per_client).map(|rss| bytes(rss as u64))),
+    ("B/s each", |row| {
+        let rate = idle(row).and(row.figures.ip_bytes_per_second)?;
+        Some(three_digits(rate / f64::from(row.clients)))
+    }),
+    ("close", |row| idle(row).and(row.figures.close).map(seconds)),
 ];
 
 const NAME_COLUMNS: usize = 16;
 const CELL_COLUMNS: usize = 10;
 const TEXT_COLUMNS: usize = 120;
 
-fn count(number: Option<f64>) -> Option<String> {
-    number.map(|number| thousands(number.round() as u64))
+fn count(number: f64) -> String {
+    thousands(number.round() as u64)
+}
+
+fn percent(percent: f64) -> String {
+    format!("{percent:.1}%")
+}
+
+fn seconds(ms: f64) -> String {
+    format!("{} s", three_digits(ms / 1e3))
 }
 
 /// Columns for those who say nothing.
@@ -102,18 +97,18 @@ fn title(page: &mut Page, bench: &Bench) {
 }
 
 fn grid(page: &mut Page, bench: &Bench) {
-    let shown = |column: &&BenchColumn| bench.results.iter().any(|row| (column.of)(row).is_some());
+    let shown = |(_, of): &&BenchColumn| bench.results.iter().any(|row| of(row).is_some());
     let longest = bench.results.iter().map(|row| row.name().len()).max().unwrap_or(0);
     let name_columns = NAME_COLUMNS.max(longest + 1);
     let columns: Vec<&BenchColumn> = COLUMNS.iter().filter(shown).collect();
     let mut head = format!("{:<name_columns$}", "times in ms");
-    columns.iter().for_each(|column| head += &format!("{:>CELL_COLUMNS$}", column.head));
+    columns.iter().for_each(|(name, _)| head += &format!("{name:>CELL_COLUMNS$}"));
     page.toned(Tone::Faint, &head);
     for row in &bench.results {
-        let cells = columns.iter().map(|column| {
-            let cell = Cell::right((column.of)(row).unwrap_or("-".into()), CELL_COLUMNS);
+        let cells = columns.iter().map(|(name, of)| {
+            let cell = Cell::right(of(row).unwrap_or("-".into()), CELL_COLUMNS);
             let tone = if row.passed { Tone::Good } else { Tone::Bad };
-            if column.head == "passed" { cell.toned(tone) } else { cell }
+            if *name == "passed" { cell.toned(tone) } else { cell }
         });
         page.row(&row.name(), name_columns, cells);
     }

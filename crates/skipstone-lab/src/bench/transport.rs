@@ -5,7 +5,7 @@ use std::str::FromStr;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 use super::variant::{Delivery, Variant};
-use crate::units::transport_name::Named;
+use crate::units::Named;
 use crate::units::written::written_as_text;
 
 /// A transport of the bench.
@@ -42,10 +42,7 @@ pub(crate) enum BenchTransport {
 
 impl Named for BenchTransport {
     fn is_built_in(self) -> bool {
-        let is_peer = matches!(
-            self,
-            BenchTransport::Enet | BenchTransport::Renet | BenchTransport::Quinn | BenchTransport::WebSocket
-        );
+        let is_peer = matches!(self, Self::Enet | Self::Renet | Self::Quinn | Self::WebSocket);
         !is_peer || cfg!(feature = "peers")
     }
 }
@@ -54,8 +51,8 @@ impl BenchTransport {
     /// The most clients that it can serve, where that is a number of its own.
     pub(crate) fn clients_max(self) -> Option<u32> {
         match self {
-            BenchTransport::Enet => Some(4_095),
-            BenchTransport::Renet => Some(1_024),
+            Self::Enet => Some(4_095),
+            Self::Renet => Some(1_024),
             _ => None,
         }
     }
@@ -69,11 +66,7 @@ impl BenchTransport {
     pub(crate) fn has(self, variant: Variant) -> bool {
         let is_stream = matches!(
             self,
-            BenchTransport::SkipstoneWebSocket
-                | BenchTransport::SkipstoneSecureWebSocket
-                | BenchTransport::WebSocket
-                | BenchTransport::Tcp
-                | BenchTransport::Quinn
+            Self::SkipstoneWebSocket | Self::SkipstoneSecureWebSocket | Self::WebSocket | Self::Tcp | Self::Quinn
         );
         match variant {
             Variant::Only => true,
@@ -86,8 +79,8 @@ impl BenchTransport {
 impl FromStr for BenchTransport {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<BenchTransport, String> {
-        BenchTransport::of_name(text)
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::of_name(text)
     }
 }
 

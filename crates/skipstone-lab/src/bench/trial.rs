@@ -13,7 +13,7 @@ use super::system::now_ns;
 use super::variant::Delivery;
 use super::workers::{ChildError, Pages, Workers};
 use crate::signals::Signals;
-use crate::units::transport_name::Named;
+use crate::units::Named;
 
 /// The messages of the processes, as far as a row needs them.
 #[derive(Debug, Clone, Default)]
@@ -135,7 +135,7 @@ impl Trial {
             workers.receive(START_MAX, signals)?;
         }
         if setup.network == Network::Veth {
-            network::connect(server.process(0), load.process(0)).map_err(ChildError::Failed)?;
+            network::connect(server.process(0), load.process(0))?;
         }
         load.order(&Order::Go);
         // The server's end of the cable comes up with it, and the load waits for that.

@@ -1,7 +1,5 @@
 //! The variants of a preset besides transport and number of clients.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// How lines are delivered.
@@ -15,50 +13,43 @@ pub(crate) enum Delivery {
 }
 
 /// One of a preset's variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 pub(crate) enum Variant {
     /// There is nothing to vary.
+    #[display("")]
     Only,
     /// So many channels are used once, and fall idle before anything is measured.
+    #[display("{_0} channels")]
     Channels(u16),
     /// Each client has so many lines on their way, there and back.
+    #[display("{delivery}, {lines} in flight")]
     InFlight { lines: u32, delivery: Delivery },
 }
 
 impl Variant {
     pub(crate) fn channels(self) -> u16 {
         match self {
-            Variant::Channels(channels) => channels,
-            Variant::Only | Variant::InFlight { .. } => 1,
+            Self::Channels(channels) => channels,
+            Self::Only | Self::InFlight { .. } => 1,
         }
     }
 
     pub(crate) fn delivery(self) -> Delivery {
         match self {
-            Variant::InFlight { delivery, .. } => delivery,
-            Variant::Only | Variant::Channels(_) => Delivery::Reliable,
+            Self::InFlight { delivery, .. } => delivery,
+            Self::Only | Self::Channels(_) => Delivery::Reliable,
         }
     }
 
     pub(crate) fn in_flight(self) -> Option<u32> {
         match self {
-            Variant::InFlight { lines, .. } => Some(lines),
-            Variant::Only | Variant::Channels(_) => None,
+            Self::InFlight { lines, .. } => Some(lines),
+            Self::Only | Self::Channels(_) => None,
         }
     }
 
     /// As a result has it; `None` where there is nothing to tell apart.
     pub(crate) fn name(self) -> Option<String> {
-        (self != Variant::Only).then(|| self.to_string())
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Variant::Only => Ok(()),
-            Variant::Channels(channels) => write!(f, "{channels} channels"),
-            Variant::InFlight { lines, delivery } => write!(f, "{delivery}, {lines} in flight"),
-        }
+        (self != Self::Only).then(|| self.to_string())
     }
 }

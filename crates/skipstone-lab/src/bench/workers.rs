@@ -1,7 +1,6 @@
 //! Child processes of a run that do one thing together: they get the same orders, and their messages come one at a time.
 
 use std::ops::ControlFlow;
-use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -32,13 +31,19 @@ pub(crate) enum Pages {
     Huge,
 }
 
-/// Reason for which no message came.
+/// Reason for which no message came, or a child does not go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChildError {
     /// A child failed, ended, or took too long: one sentence.
     Failed(String),
-    /// This process was told to stop.
+    /// This process was told to stop, or its parent is gone.
     Interrupted,
+}
+
+impl From<String> for ChildError {
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
+    }
 }
 
 const GLIBC_TUNABLES: &str = "GLIBC_TUNABLES";
@@ -47,9 +52,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Workers {
     /// Nobody yet.
-    pub(crate) fn new(name: &'static str, pages: Pages) -> Workers {
+    pub(crate) fn new(name: &'static str, pages: Pages) -> Self {
         let (outbox, messages) = mpsc::channel();
-        Workers { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
+        Self { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
     }
 
     /// Starts another process of this program, with the task of one of its hidden commands.
@@ -57,14 +62,7 @@ impl Workers {
         let (name, number, outbox) = (self.name, self.children.len(), self.outbox.clone());
         let failed = |error| ChildError::Failed(format!("cannot start the process of {name}: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
-        let mut command = match priority {
-            Priority::Usual => Command::new(program),
-            Priority::Realtime => {
-                let mut command = Command::new("chrt");
-                command.args(["--fifo", "10"]).arg(program);
-                command
-            }
-        };
+        let mut command = priority.command(program);
         command.arg(name).arg(serde_json::to_string(task).expect("a task has only text keys"));
         if self.pages == Pages::Huge && std::env::var_os(GLIBC_TUNABLES).is_none() {
             command.env(GLIBC_TUNABLES, "glibc.malloc.hugetlb=1");

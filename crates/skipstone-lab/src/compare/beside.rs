@@ -41,7 +41,7 @@ const FLOW_SHIFT: u32 = 32;
 
 impl Neighbours {
     /// The flows begin and end as the condition says, counted from the first update.
-    pub(crate) fn new(flows: &[Flow], link: &LinkConfig, first: Time) -> Neighbours {
+    pub(crate) fn new(flows: &[Flow], link: &LinkConfig, first: Time) -> Self {
         let running = |flow: &Flow| {
             let ahead = Duration::from_micros(first.as_micros()).saturating_sub(flow.ahead).as_micros() as u64;
             let from = if flow.ahead > Duration::ZERO { Time::from_micros(ahead) } else { first + flow.starts };
@@ -49,7 +49,7 @@ impl Neighbours {
             let datagram_bytes = link.datagram_bytes_max.unwrap_or(1_500 - HEADER_BYTES);
             Running { flow: CubicTransfer::new(datagram_bytes), from, until: first + flow.stops }
         };
-        Neighbours { flows: flows.iter().map(running).collect(), bytes: 0 }
+        Self { flows: flows.iter().map(running).collect(), bytes: 0 }
     }
 
     /// IP bytes that came to the server so far.
@@ -126,9 +126,9 @@ struct CubicTransfer {
 const ANSWER_BYTES: usize = 24;
 
 impl CubicTransfer {
-    fn new(datagram_bytes: usize) -> CubicTransfer {
+    fn new(datagram_bytes: usize) -> Self {
         let (sender, receiver) = (CubicFlow::new(), CubicReceiver::default());
-        CubicTransfer { sender, receiver, datagram_bytes, answers: VecDeque::new() }
+        Self { sender, receiver, datagram_bytes, answers: VecDeque::new() }
     }
 
     /// The next datagram towards the server.

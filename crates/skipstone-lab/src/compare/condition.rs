@@ -5,14 +5,14 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skipstone::netsim::{LinkConfig, Loss};
 
 use super::beside::Flow;
 use super::delivery::Delivery;
 use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
-use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition};
+use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition, misfit};
 use crate::recording::schedule::{PlayedRecording, Schedule};
 use crate::units::Span;
 
@@ -22,7 +22,7 @@ use crate::units::Span;
 pub(crate) struct Flags {
     /// Simulated minutes for which updates are sent
     #[arg(short, long, value_name = "M")]
-    minutes: Option<f64>,
+    pub(super) minutes: Option<f64>,
     /// Entities, each with an ordered channel of its own
     #[arg(long, value_name = "N")]
     entities: Option<u16>,
@@ -37,13 +37,6 @@ pub(crate) struct Flags {
     /// The client's address changes so often
     #[arg(long, value_name = "TIME")]
     roam_every: Option<Span>,
-}
-
-impl Flags {
-    /// Whether they say how long.
-    pub(crate) fn has_minutes(&self) -> bool {
-        self.minutes.is_some()
-    }
 }
 
 /// The condition that all contenders meet, alike.
@@ -82,7 +75,7 @@ const MINUTES_MAX: f64 = 24.0 * 60.0;
 
 impl Condition {
     /// The plan with the flags' values. The error names the key that does not fit.
-    pub(crate) fn from(plan: &ComparePlan, flags: &Flags) -> Result<Condition, Misfit> {
+    pub(crate) fn from(plan: &ComparePlan, flags: &Flags) -> Result<Self, Misfit> {
         let minutes = flags.minutes.unwrap_or(plan.minutes);
         if !(minutes > 0.0 && minutes <= MINUTES_MAX) {
             let range = format!("a run lasts more than 0 minutes and at most {MINUTES_MAX}");
@@ -90,44 +83,35 @@ impl Condition {
         }
         let Updates { entities, ticks_per_second, payload_bytes, schedule } = updates(plan, flags)?;
         check_bulk(plan.bulk)?;
-        let given = overlaid(&plan.link, &flags.link);
+        let given = overlaid(&plan.link, fields(&flags.link));
         let Directions { there: link, back } = Directions::of(&given)?;
         let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
-            let sentence = "an address that changes more often than every 100ms is no use to anybody";
-            return misfit("roam_every", sentence.into());
+            return misfit("roam_every", "an address that changes more often than every 100ms is no use to anybody");
         }
         let lasting = Duration::from_micros((minutes * 60e6).round() as u64);
         let lasting = schedule.as_ref().map_or(lasting, |schedule| lasting.min(schedule.length()));
         let beside: Result<Vec<Flow>, Misfit> = plan.beside.iter().map(|beside| flow(beside, &link, lasting)).collect();
         let beside = beside?;
         if plan.waiting_max == Some(0) {
-            return misfit("waiting_max", "a queue of 0 updates: at least 1 must be able to wait".into());
+            return misfit("waiting_max", "a queue of 0 updates: at least 1 must be able to wait");
         }
         let patience = plan.patience.map_or(PATIENCE, |span| span.0);
         if patience > PATIENCE_MAX {
             return misfit("patience", format!("{} of patience: {} is the most", Span(patience), Span(PATIENCE_MAX)));
         }
+        let company: Vec<String> = beside.iter().map(told).collect();
+        let more = [
+            ("delivery", (plan.delivery != Delivery::default()).then(|| plan.delivery.to_string())),
+            ("recording", schedule.as_ref().map(|schedule| schedule.words())),
+            ("bulk", plan.bulk.map(|bulk| format!("{} bytes every {}", bulk.bytes, bulk.every))),
+            ("roam_every", roam_every.map(|every| Span(every).to_string())),
+            ("waiting_max", plan.waiting_max.map(|updates| updates.to_string())),
+            ("beside", (!company.is_empty()).then(|| company.join(" and "))),
+        ];
         let mut words = words(&given);
-        if plan.delivery != Delivery::default() {
-            words.insert("delivery".into(), plan.delivery.to_string());
-        }
-        if let Some(schedule) = &schedule {
-            words.insert("recording".into(), schedule.words());
-        }
-        if let Some(bulk) = plan.bulk {
-            words.insert("bulk".into(), format!("{} bytes every {}", bulk.bytes, bulk.every));
-        }
-        if let Some(every) = roam_every {
-            words.insert("roam_every".into(), Span(every).to_string());
-        }
-        if let Some(updates) = plan.waiting_max {
-            words.insert("waiting_max".into(), updates.to_string());
-        }
-        if !beside.is_empty() {
-            words.insert("beside".into(), beside.iter().map(told).collect::<Vec<_>>().join(" and "));
-        }
-        Ok(Condition {
+        words.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        Ok(Self {
             plan: plan.name.clone(),
             name: None,
             lasting,
@@ -148,9 +132,9 @@ impl Condition {
     }
 
     /// All conditions of a plan with the flags' values, in its order.
-    pub(crate) fn all(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Condition>, Misfit> {
+    pub(crate) fn all(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Self>, Misfit> {
         if plan.conditions.is_empty() {
-            return Ok(vec![Condition::from(plan, flags)?]);
+            return Ok(vec![Self::from(plan, flags)?]);
         }
         let names: Vec<&str> = plan.conditions.iter().map(|condition| condition.name.as_str()).collect();
         if let Some(at) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
@@ -161,8 +145,8 @@ impl Condition {
                 key: "conditions",
                 sentence: format!("the condition \"{}\": {}", given.name, it.sentence),
             };
-            let condition = Condition::from(&under(plan, given), flags).map_err(wrong)?;
-            Ok(Condition { name: Some(given.name.clone()), ..condition })
+            let condition = Self::from(&under(plan, given), flags).map_err(wrong)?;
+            Ok(Self { name: Some(given.name.clone()), ..condition })
         };
         plan.conditions.iter().map(of).collect()
     }
@@ -281,13 +265,12 @@ fn recorded(plan: &ComparePlan, recording: &PlayedRecording, flags: &Flags) -> R
 /// A flow beside, if there can be such a one.
 fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, Misfit> {
     if link.rate_bits_per_second.is_none() {
-        let sentence = "a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s";
-        return misfit("beside", sentence.into());
+        return misfit("beside", "a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s");
     }
     let of = |span: Option<Span>| span.map(|span| span.0);
     if beside.ahead.is_some() && beside.starts.is_some() {
         let sentence = "a flow beside begins ahead of the first update or starts after it; choose one";
-        return misfit("beside.starts", sentence.into());
+        return misfit("beside.starts", sentence);
     }
     let (ahead, starts) = (of(beside.ahead).unwrap_or_default(), of(beside.starts).unwrap_or_default());
     let stops = of(beside.stops).unwrap_or(lasting).min(lasting);
@@ -333,31 +316,15 @@ const BULK_BYTES_MAX: u64 = 65_000;
 const BULK_EVERY_MIN: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(3_600);
 
-fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
-    Err(Misfit { key, sentence })
-}
-
 /// The plan under one of its conditions.
 fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
-    let link = LinkValues {
-        rtt: given.rtt,
-        loss: given.loss,
-        burst: given.burst,
-        fade: given.fade,
-        jitter: given.jitter,
-        reorder: given.reorder,
-        rate: given.rate,
-        queue: given.queue,
-        ..LinkValues::default()
-    };
     let entities = given.entities.or(plan.entities);
-    ComparePlan { link: overlaid(&plan.link, &link), entities, ..plan.clone() }
+    ComparePlan { link: overlaid(&plan.link, fields(given)), entities, ..plan.clone() }
 }
 
-/// The plan's link with the flags' values, which are those of both directions.
-fn overlaid(link: &LinkValues, flags: &LinkValues) -> LinkValues {
+/// The plan's link with a condition's or the flags' values, which are those of both directions.
+fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     let mut all = fields(link);
-    let given = fields(flags);
     all.retain(|name, _| !given.keys().any(|flag| replaces(flag, name)));
     all.extend(given);
     let overlaid: LinkValues = serde_json::from_value(Value::Object(all)).expect("it was read before");

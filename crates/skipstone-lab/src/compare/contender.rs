@@ -8,7 +8,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 use super::external::ExternalTransport;
 pub(crate) use crate::units::Mode;
-use crate::units::transport_name::Named;
+use crate::units::Named;
 use crate::units::written::written_as_text;
 
 /// A transport of the comparison.
@@ -57,41 +57,40 @@ pub(crate) enum SimulatedTransport {
 
 impl Named for SimulatedTransport {
     fn is_built_in(self) -> bool {
-        self.has_modes() || (cfg!(feature = "peers") && self != SimulatedTransport::External)
+        self.has_modes() || (cfg!(feature = "peers") && self != Self::External)
     }
 }
 
 impl SimulatedTransport {
     /// Whether it is run once for each mode.
     pub(crate) fn has_modes(self) -> bool {
-        use SimulatedTransport::{Skipstone, SkipstoneAgeless, SkipstonePlain};
-        matches!(self, Skipstone | SkipstoneAgeless | SkipstonePlain)
+        matches!(self, Self::Skipstone | Self::SkipstoneAgeless | Self::SkipstonePlain)
     }
 
     /// Whether it has sockets and a clock of its own, and so cannot be simulated.
     pub(crate) fn needs_sockets(self) -> bool {
-        matches!(self, SimulatedTransport::Tcp | SimulatedTransport::Enet | SimulatedTransport::External)
+        matches!(self, Self::Tcp | Self::Enet | Self::External)
     }
 
     /// Headers of IP and of what is beneath the transport, without options, by packet.
     pub(crate) fn header_bytes(self) -> u64 {
-        if self == SimulatedTransport::Tcp { 40 } else { 28 }
+        if self == Self::Tcp { 40 } else { 28 }
     }
 
     /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.
     fn takes_part_in(self, mode: Mode) -> bool {
-        self != SimulatedTransport::SkipstoneAgeless || mode.0 != RedundancyMode::Off
+        self != Self::SkipstoneAgeless || mode.0 != RedundancyMode::Off
     }
 }
 
 impl FromStr for SimulatedTransport {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<SimulatedTransport, String> {
-        if text.trim() == SimulatedTransport::External.name() {
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == Self::External.name() {
             return Err("an external transport has a name and a command: --external NAME=COMMAND".into());
         }
-        SimulatedTransport::of_name(text)
+        Self::of_name(text)
     }
 }
 
@@ -108,24 +107,24 @@ pub(crate) struct Contender {
 
 impl Contender {
     /// Every transport, in each mode if it has modes.
-    pub(crate) fn all(transports: &[SimulatedTransport], modes: &[Mode]) -> Vec<Contender> {
+    pub(crate) fn all(transports: &[SimulatedTransport], modes: &[Mode]) -> Vec<Self> {
         let each = |transport: &SimulatedTransport| {
             let transport = *transport;
             let own = modes.iter().copied().filter(|mode| transport.takes_part_in(*mode));
             let modes: Vec<_> = if transport.has_modes() { own.map(Some).collect() } else { vec![None] };
-            modes.into_iter().map(move |mode| Contender { transport, mode, external: None })
+            modes.into_iter().map(move |mode| Self { transport, mode, external: None })
         };
         transports.iter().flat_map(each).collect()
     }
 
     /// A transport in a program of its own.
-    pub(crate) fn external(transport: ExternalTransport) -> Contender {
+    pub(crate) fn external(transport: ExternalTransport) -> Self {
         let external = Some(&*Box::leak(Box::new(transport)));
-        Contender { transport: SimulatedTransport::External, mode: None, external }
+        Self { transport: SimulatedTransport::External, mode: None, external }
     }
 
     /// The same of all, each with a name that nobody else has.
-    pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Contender>, String> {
+    pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Self>, String> {
         for (at, transport) in transports.iter().enumerate() {
             let name = transport.name.as_str();
             if SimulatedTransport::VARIANTS.iter().any(|own| own.name() == name) {
@@ -137,7 +136,7 @@ impl Contender {
                 return Err(format!("--external {name}: two programs have that name"));
             }
         }
-        Ok(transports.iter().cloned().map(Contender::external).collect())
+        Ok(transports.iter().cloned().map(Self::external).collect())
     }
 
     /// Its name in results, without the mode.

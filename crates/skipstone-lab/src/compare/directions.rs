@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use skipstone::netsim::{ConfigError, LinkConfig, Loss, QueueLimit};
 
-use super::plan::{LinkValues, Misfit, Outage};
+use super::plan::{LinkValues, Misfit, Outage, misfit};
 use crate::peers::HEADER_BYTES;
 use crate::units::{self, BitRate, Burst, Fade, Percent, Span, chance};
 
@@ -129,12 +130,8 @@ fn check(key: &'static str, config: &LinkConfig) -> Result<(), Misfit> {
     config.validate().map_err(cannot)
 }
 
-fn misfit<T>(key: &'static str, sentence: String) -> Result<T, Misfit> {
-    Err(Misfit { key, sentence })
-}
-
 /// The values that say something, by their names.
-pub(super) fn fields(link: &LinkValues) -> Map<String, Value> {
+pub(super) fn fields(link: &impl Serialize) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(link) else { unreachable!("a link is an object") };
     all.retain(|_, value| !value.is_null());
     all

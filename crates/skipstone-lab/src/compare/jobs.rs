@@ -16,6 +16,28 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
+/// What came of all runs.
+#[derive(Debug, Default)]
+pub(crate) struct Played {
+    /// None for those that were not run, or failed.
+    pub(crate) rows: Vec<CompareRow>,
+    /// Whether all were run.
+    pub(crate) is_whole: bool,
+    /// A sentence for each run that failed.
+    pub(crate) failures: Vec<String>,
+    /// Over what a real comparison went, for people; why, if it is not the best that there is.
+    pub(crate) over: Option<String>,
+}
+
+impl Played {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.rows.extend(more.rows);
+        self.is_whole &= more.is_whole;
+        self.failures.extend(more.failures);
+        self.over = more.over;
+    }
+}
+
 /// Runs all jobs. `None` stands for those that were stopped. `on_done` hears of each that ends, by any thread.
 pub(crate) fn run_all(
     jobs: &[Job],

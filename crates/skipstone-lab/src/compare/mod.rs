@@ -35,20 +35,19 @@ use std::time::{Duration, SystemTime};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skipstone::RedundancyMode;
 
-use crate::measure::machine::this_machine;
+use crate::measure::machine::{cores, this_machine};
 use crate::report::format::rfc3339;
 use crate::report::paint::style;
 use crate::report::{Exit, ReportFile, Sink, Style, Verdict, replace};
 use crate::signals::Signals;
-use crate::units::Threshold;
-use crate::units::transport_name::Named;
+use crate::units::{Named, Threshold};
 use condition::Condition;
 use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
-use jobs::{Job, run_all};
+use jobs::{Job, Played, run_all};
 use plan::{ComparePlan, PlanFile};
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
-use row::{CompareRow, Summary};
+use row::Summary;
 use validity::Validity;
 
 /// Flags of `compare`.
@@ -122,7 +121,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let file = ComparePlan::read(&arguments.plan)?;
     let mut conditions = conditions(&file, &arguments.values)?;
     let plan = file.plan;
-    if !arguments.simulated && !arguments.values.has_minutes() {
+    if !arguments.simulated && arguments.values.minutes.is_none() {
         let lasting = Duration::from_secs(arguments.seconds.map_or(SECONDS, u64::from));
         conditions.iter_mut().for_each(|condition| condition.last_for(lasting));
     }
@@ -215,37 +214,13 @@ const REAL_TRANSPORTS: [SimulatedTransport; 12] = {
 };
 
 fn all_jobs(contenders: &[Contender], seeds: &[u64]) -> Vec<Job> {
-    let of_one = |contender: &Contender| {
-        let contender = *contender;
-        seeds.iter().map(move |seed| Job { contender, seed: *seed })
-    };
-    contenders.iter().flat_map(of_one).collect()
-}
-
-/// What came of all runs.
-#[derive(Default)]
-struct Played {
-    rows: Vec<CompareRow>,
-    is_whole: bool,
-    /// A sentence for each run that failed.
-    failures: Vec<String>,
-    /// Over what a real comparison went.
-    over: Option<String>,
-}
-
-impl Played {
-    fn add(&mut self, more: Played) {
-        self.rows.extend(more.rows);
-        self.is_whole &= more.is_whole;
-        self.failures.extend(more.failures);
-        self.over = more.over;
-    }
+    let all = contenders.iter().flat_map(|contender| seeds.iter().map(move |seed| (*contender, *seed)));
+    all.map(|(contender, seed)| Job { contender, seed }).collect()
 }
 
 /// A row for each contender and seed; fewer, if it was stopped.
 fn simulate(jobs: &[Job], condition: &Condition, stop: &AtomicBool, bar: &ProgressBar) -> Played {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let rows = run_all(jobs, condition, threads, stop, |job| {
+    let rows = run_all(jobs, condition, cores(), stop, |job| {
         bar.set_message(told(job, condition));
         bar.inc(1);
     });
@@ -263,16 +238,18 @@ fn play(
 ) -> Result<Played, String> {
     let begun = bar.position();
     let mut at = 0;
-    let played = real::run_all(jobs, condition, pcap, stop, |job| {
+    let mut played = real::run_all(jobs, condition, pcap, stop, |job| {
         bar.set_message(told(job, condition));
         bar.set_position(begun + at);
         at += 1;
     })?;
     bar.set_position(begun + at);
-    let real::RealRows { rows, failures, was_interrupted, over } = played;
-    let under = condition.name.as_ref().map_or(String::new(), |name| format!("Under {name}: "));
-    let failures = failures.into_iter().map(|failure| under.clone() + &failure).collect();
-    Ok(Played { rows, is_whole: !was_interrupted, failures, over: Some(over) })
+    if let Some(name) = &condition.name {
+        for failure in &mut played.failures {
+            failure.insert_str(0, &format!("Under {name}: "));
+        }
+    }
+    Ok(played)
 }
 
 /// How far a comparison is, for those who watch.

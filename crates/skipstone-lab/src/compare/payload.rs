@@ -30,9 +30,9 @@ impl Stamp {
     }
 
     /// The head of an update; `None` if it is damaged.
-    pub(crate) fn decode(payload: &[u8]) -> Option<Stamp> {
+    pub(crate) fn decode(payload: &[u8]) -> Option<Self> {
         let (head, filler) = payload.split_at_checked(HEAD_BYTES)?;
-        let stamp = Stamp {
+        let stamp = Self {
             entity: u16::from_be_bytes(head[..2].try_into().ok()?),
             sequence: u32::from_be_bytes(head[2..6].try_into().ok()?),
         };

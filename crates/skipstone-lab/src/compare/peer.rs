@@ -75,9 +75,9 @@ pub(crate) struct Telemetry {
 
 impl Telemetry {
     /// Of both ends.
-    pub(crate) fn with(self, other: Telemetry) -> Telemetry {
+    pub(crate) fn with(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
-        Telemetry {
+        Self {
             resent: sum(self.resent, other.resent),
             redundancy_bytes: sum(self.redundancy_bytes, other.redundancy_bytes),
             spurious: sum(self.spurious, other.spurious),

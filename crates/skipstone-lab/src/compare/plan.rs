@@ -61,20 +61,23 @@ pub(crate) struct ComparePlan {
 }
 
 /// One of several conditions of a plan.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanCondition {
     /// Its name in results.
+    #[serde(skip_serializing)]
     pub(crate) name: String,
+    #[serde(skip_serializing)]
     pub(crate) entities: Option<u16>,
-    pub(crate) rtt: Option<Span>,
-    pub(crate) loss: Option<Percent>,
-    pub(crate) burst: Option<Burst>,
-    pub(crate) fade: Option<Fade>,
-    pub(crate) jitter: Option<Span>,
-    pub(crate) reorder: Option<Percent>,
-    pub(crate) rate: Option<BitRate>,
-    pub(crate) queue: Option<Span>,
+    // As the link's are.
+    rtt: Option<Span>,
+    loss: Option<Percent>,
+    burst: Option<Burst>,
+    fade: Option<Fade>,
+    jitter: Option<Span>,
+    reorder: Option<Percent>,
+    rate: Option<BitRate>,
+    queue: Option<Span>,
 }
 
 /// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances of its
@@ -199,11 +202,15 @@ pub(crate) struct Misfit {
     pub(crate) sentence: String,
 }
 
+pub(super) fn misfit<T>(key: &'static str, sentence: impl Into<String>) -> Result<T, Misfit> {
+    Err(Misfit { key, sentence: sentence.into() })
+}
+
 impl ComparePlan {
     /// Reads a plan. The error names the place of the mistake.
     pub(crate) fn read(path: &str) -> Result<PlanFile, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
-        let mut plan = ComparePlan::parse(path, &text)?;
+        let mut plan = Self::parse(path, &text)?;
         if let Some(recording) = &mut plan.recording {
             // Beside the plan, wherever the tool is started.
             recording.file = Path::new(path).with_file_name("").join(&recording.file);
@@ -211,7 +218,7 @@ impl ComparePlan {
         Ok(PlanFile { plan, path: path.to_owned(), text })
     }
 
-    pub(crate) fn parse(path: &str, text: &str) -> Result<ComparePlan, String> {
+    pub(crate) fn parse(path: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| mistake(path, text, &error))
     }
 }

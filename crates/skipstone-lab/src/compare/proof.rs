@@ -24,14 +24,15 @@ pub(crate) struct Proof {
     newest: Vec<u32>,
     /// By tick: when its updates were due.
     due: Vec<Duration>,
-    ticks: TicksOfUpdates,
+    ticks: Option<OwnTicks>,
     /// From the tick to the delivery of the echo, in µs.
     latencies: Vec<u32>,
     /// When each of them was due, in µs.
     latencies_due: Vec<u64>,
     moments: Moments,
     delivered: u64,
-    delivered_bytes: u64,
+    /// Payload that came back, bulk included.
+    pub(super) delivered_bytes: u64,
     refused: u64,
     corrupted: u64,
 }
@@ -74,42 +75,25 @@ impl Moments {
     }
 }
 
-/// In which tick an update was due.
+/// In which ticks updates were due, where not each entity has one in every tick.
 #[derive(Debug)]
-enum TicksOfUpdates {
-    /// Each entity has one in every tick.
-    Sequences,
-    /// By entity and sequence; and how many updates each tick has.
-    Own { of: Vec<Vec<u32>>, updates: Vec<u32> },
+struct OwnTicks {
+    /// By entity and sequence.
+    of: Vec<Vec<u32>>,
+    /// By tick: how many updates it has.
+    updates: Vec<u32>,
 }
 
-impl TicksOfUpdates {
+impl OwnTicks {
     fn on_sent(&mut self, entity: u16, tick: u32) {
-        if let TicksOfUpdates::Own { of, updates } = self {
-            of[usize::from(entity)].push(tick);
-            updates.resize(tick as usize + 1, 0);
-            updates[tick as usize] += 1;
-        }
-    }
-
-    fn of(&self, stamp: Stamp) -> usize {
-        match self {
-            TicksOfUpdates::Sequences => stamp.sequence as usize,
-            TicksOfUpdates::Own { of, .. } => of[usize::from(stamp.entity)][stamp.sequence as usize] as usize,
-        }
-    }
-
-    /// How many updates a tick has; `None` if it is one for each entity.
-    fn updates(&self, tick: usize) -> Option<u32> {
-        match self {
-            TicksOfUpdates::Sequences => None,
-            TicksOfUpdates::Own { updates, .. } => Some(updates.get(tick).copied().unwrap_or(0)),
-        }
+        self.of[usize::from(entity)].push(tick);
+        self.updates.resize(tick as usize + 1, 0);
+        self.updates[tick as usize] += 1;
     }
 }
 
 /// How the updates of a run fared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::AddAssign)]
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
@@ -127,27 +111,23 @@ pub(crate) struct UpdateCounts {
 
 impl Proof {
     /// Of a run under this condition.
-    pub(crate) fn of(condition: &Condition) -> Proof {
-        let proof = Proof::new(condition.entities, condition.delivery);
-        match condition.schedule {
-            None => proof,
-            Some(_) => Proof {
-                ticks: TicksOfUpdates::Own { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() },
-                ..proof
-            },
-        }
+    pub(crate) fn of(condition: &Condition) -> Self {
+        let proof = Self::new(condition.entities, condition.delivery);
+        let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
+        let ticks = condition.schedule.as_ref().map(|_| own());
+        Self { ticks, ..proof }
     }
 
-    fn new(entities: u16, delivery: Delivery) -> Proof {
+    fn new(entities: u16, delivery: Delivery) -> Self {
         let with_bulk = usize::from(entities) + 1;
-        Proof {
+        Self {
             delivery,
             entities: (0..with_bulk).map(|_| Ledger::new(1, 1)).collect(),
             sent: vec![0; with_bulk],
             accepted: vec![0; with_bulk],
             newest: vec![0; with_bulk],
             due: Vec::new(),
-            ticks: TicksOfUpdates::Sequences,
+            ticks: None,
             latencies: Vec::new(),
             latencies_due: Vec::new(),
             moments: Moments::default(),
@@ -169,7 +149,8 @@ impl Proof {
             && let Some(due) = self.due.last()
         {
             self.moments.on_sent(self.moment_of(*due));
-            self.ticks.on_sent(entity, self.due.len() as u32 - 1);
+            let tick = self.due.len() as u32 - 1;
+            self.ticks.iter_mut().for_each(|ticks| ticks.on_sent(entity, tick));
         }
         let sent = &mut self.sent[usize::from(entity)];
         *sent += 1;
@@ -201,7 +182,9 @@ impl Proof {
                 self.delivered_bytes += payload.len() as u64;
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
-                    let due = self.due[self.ticks.of(stamp)];
+                    let tick =
+                        self.ticks.as_ref().map_or(stamp.sequence, |ticks| ticks.of[number][stamp.sequence as usize]);
+                    let due = self.due[tick as usize];
                     let latency = (now - due).as_micros() as u32;
                     self.latencies.push(latency);
                     self.latencies_due.push(due.as_micros() as u64);
@@ -219,11 +202,6 @@ impl Proof {
             Owed::Newest => self.lost() == 0,
             Owed::Nothing => false,
         }
-    }
-
-    /// Payload that came back, bulk included.
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
     }
 
     /// In which moment of the run updates were due.
@@ -272,7 +250,8 @@ impl Proof {
     pub(crate) fn series(&self) -> RunSeries {
         let first = self.first_due().unwrap_or_default();
         let entities = self.bulk() as u32;
-        let updates = |tick: usize| self.ticks.updates(tick).unwrap_or(entities);
+        let own = |ticks: &OwnTicks, tick: usize| ticks.updates.get(tick).copied().unwrap_or(0);
+        let updates = |tick| self.ticks.as_ref().map_or(entities, |ticks| own(ticks, tick));
         let sent: Vec<_> = self.due.iter().zip(0..).map(|(due, tick)| (*due - first, updates(tick))).collect();
         let echoes = self.latencies_due.iter().zip(&self.latencies);
         let echo = |(due, took): (&u64, &u32)| Echo {
@@ -285,8 +264,8 @@ impl Proof {
     /// The counts, all latencies in µs, sorted, and the same by moments.
     pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>, Moments) {
         let (sent, lost) = (self.sent(), self.lost());
-        let mut tally = Tally::default();
-        self.entities.iter().zip(&self.sent).for_each(|(ledger, sent)| tally += ledger.finish(&[*sent]));
+        let ledgers = self.entities.iter().zip(&self.sent);
+        let tally: Tally = ledgers.map(|(ledger, sent)| ledger.finish(&[*sent])).sum();
         self.latencies.sort_unstable();
         let counts = UpdateCounts {
             sent,

@@ -75,9 +75,9 @@ pub(crate) struct ConditionWords {
 
 impl ConditionWords {
     /// Of those that have names.
-    pub(crate) fn of(conditions: &[Condition]) -> Vec<ConditionWords> {
+    pub(crate) fn of(conditions: &[Condition]) -> Vec<Self> {
         let of_one = |condition: &Condition| {
-            Some(ConditionWords {
+            Some(Self {
                 name: condition.name.clone()?,
                 entities: condition.entities,
                 link: condition.words.clone(),
@@ -89,8 +89,8 @@ impl ConditionWords {
 }
 
 impl ComparePlanWords {
-    pub(crate) fn of(condition: &Condition, about: Option<&str>) -> ComparePlanWords {
-        ComparePlanWords {
+    pub(crate) fn of(condition: &Condition, about: Option<&str>) -> Self {
+        Self {
             name: condition.plan.clone(),
             about: about.map(str::to_owned),
             minutes: condition.lasting.as_secs_f64() / 60.0,

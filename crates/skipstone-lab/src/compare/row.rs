@@ -136,8 +136,8 @@ pub(crate) struct Summary {
 }
 
 impl CompareRow {
-    pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> CompareRow {
-        CompareRow {
+    pub(crate) fn new(contender: Contender, condition: &Condition, seed: u64, measured: &Measured) -> Self {
+        Self {
             transport: contender.name(),
             mode: contender.mode.map(|mode| mode.to_string()),
             plan: condition.plan.clone(),
@@ -153,17 +153,18 @@ impl CompareRow {
 }
 
 impl CompareFigures {
-    fn of(contender: Contender, condition: &Condition, measured: &Measured) -> CompareFigures {
+    fn of(contender: Contender, condition: &Condition, measured: &Measured) -> Self {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let latency = |basis_points| percentile(&measured.latencies, basis_points).map(millis);
-        let counts = &measured.counts;
+        let (counts, link) = (&measured.counts, &measured.link);
         let payload_bytes = counts.delivered_bytes * 2;
         let capacity = condition.link.rate_bits_per_second.map(|rate| rate as f64 / 8.0 * seconds_counted(condition));
         let share = |bytes: u64| capacity.map(|capacity| bytes as f64 / capacity);
         let queue_delay =
-            |basis_points| capacity.and_then(|_| percentile(&measured.queue_delays, basis_points)).map(millis);
+            |basis_points| capacity.and_then(|_| percentile(&link.queue_delays[0], basis_points)).map(millis);
         let (telemetry, carried, has_company) = (&measured.telemetry, &measured.carried, !condition.beside.is_empty());
-        CompareFigures {
+        let about = telemetry.resent.map(|messages| messages * condition.payload_bytes as u64);
+        Self {
             p50: latency(5_000),
             p99: latency(9_900),
             p998: latency(9_980),
@@ -172,16 +173,16 @@ impl CompareFigures {
             lost: Some(counts.lost),
             refused: Some(counts.refused),
             reordered: Some(counts.reordered),
-            bytes_per_payload: (payload_bytes > 0).then(|| measured.ip_bytes as f64 / payload_bytes as f64),
+            bytes_per_payload: (payload_bytes > 0).then(|| link.ip_bytes as f64 / payload_bytes as f64),
             sent: Some(counts.sent),
             delivered: Some(counts.delivered),
             duplicated: Some(counts.duplicated),
             corrupted: Some(counts.corrupted),
             connect: measured.connect.map(|span| span.as_micros() as f64 / 1e3),
-            datagrams: Some(measured.datagrams),
-            datagrams_lost: Some(measured.datagrams_lost),
-            datagrams_overflowed: capacity.and(Some(measured.datagrams_overflowed)),
-            ip_bytes: Some(measured.ip_bytes),
+            datagrams: Some(link.datagrams),
+            datagrams_lost: Some(link.lost),
+            datagrams_overflowed: capacity.and(Some(link.overflowed)),
+            ip_bytes: Some(link.ip_bytes),
             queue_delay_p50: queue_delay(5_000),
             queue_delay_p95: queue_delay(9_500),
             queue_delay_max: queue_delay(10_000),
@@ -195,10 +196,8 @@ impl CompareFigures {
             repaired: telemetry.repaired,
             redundancy_bytes: telemetry.redundancy_bytes,
             payload_bytes: Some(payload_bytes),
-            header_bytes: Some(measured.datagrams * contender.transport.header_bytes()),
-            resent_bytes: measured
-                .resent_bytes
-                .or(telemetry.resent.map(|messages| messages * condition.payload_bytes as u64)),
+            header_bytes: Some(link.datagrams * contender.transport.header_bytes()),
+            resent_bytes: link.resent_bytes.or(about),
             ..CompareFigures::default()
         }
     }
@@ -212,7 +211,7 @@ impl CompareFigures {
     pub(crate) fn take_stalled(&mut self, of: &Stalled<'_>) {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let calm = |basis_points| percentile(of.calm_us, basis_points).map(millis);
-        *self = CompareFigures {
+        *self = Self {
             p99_calm: calm(9_900),
             p998_calm: calm(9_980),
             max_calm: calm(10_000),
@@ -238,12 +237,12 @@ fn seconds_counted(condition: &Condition) -> f64 {
 
 impl Summary {
     /// One for each contender, in the order of the rows.
-    pub(crate) fn of(rows: &[CompareRow]) -> Vec<Summary> {
+    pub(crate) fn of(rows: &[CompareRow]) -> Vec<Self> {
         let mut summaries = Vec::new();
         let who = |row: &CompareRow| (row.transport, row.mode.clone(), row.condition.clone());
         for of_one in rows.chunk_by(|one, other| who(one) == who(other)) {
             let figures: Vec<CompareFigures> = of_one.iter().map(|row| row.figures).collect();
-            summaries.push(Summary {
+            summaries.push(Self {
                 transport: of_one[0].transport,
                 mode: of_one[0].mode.clone(),
                 condition: of_one[0].condition.clone(),

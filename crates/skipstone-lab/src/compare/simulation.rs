@@ -18,7 +18,7 @@ use super::series::{LOST_MAX, LostPacket, RunSeries};
 use crate::peers::HEADER_BYTES;
 
 /// The findings of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, in µs, sorted.
@@ -27,27 +27,31 @@ pub(crate) struct Measured {
     pub(crate) moments: Moments,
     /// From the first datagram until updates could be sent.
     pub(crate) connect: Option<Duration>,
-    /// Datagrams and IP bytes that were sent in both directions, from the first of the handshake on.
-    pub(crate) datagrams: u64,
-    pub(crate) ip_bytes: u64,
-    /// IP bytes that were sent from the third second after the first update on.
-    pub(crate) ip_bytes_late: u64,
-    /// Datagrams that the link lost, in both directions.
-    pub(crate) datagrams_lost: u64,
-    /// Of those, the ones that found the queue full.
-    pub(crate) datagrams_overflowed: u64,
-    /// How long datagrams waited for the rate towards the server, in µs, sorted.
-    pub(crate) queue_delays: Vec<u32>,
-    /// The same towards the client.
-    pub(crate) queue_delays_back: Vec<u32>,
+    pub(crate) link: LinkFindings,
     /// Bytes that the link carried towards the server while shares were counted.
     pub(crate) carried: Carried,
-    /// Bytes that left before and were lost, with their share of the headers; `None` if the transport does not tell.
-    pub(crate) resent_bytes: Option<u64>,
     pub(crate) series: RunSeries,
     pub(crate) telemetry: Telemetry,
     /// The contender wanted more datagrams than a run may take, and was stopped.
     pub(crate) gave_up: bool,
+}
+
+/// What a run did to its link, in both directions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LinkFindings {
+    /// Datagrams and IP bytes that were sent, from the first of the handshake on.
+    pub(crate) datagrams: u64,
+    pub(crate) ip_bytes: u64,
+    /// IP bytes that were sent from the third second after the first update on.
+    pub(crate) ip_bytes_late: u64,
+    /// Datagrams that were lost.
+    pub(crate) lost: u64,
+    /// Of those, the ones that found the queue full.
+    pub(crate) overflowed: u64,
+    /// By direction, to the server first: how long datagrams waited for the rate, in µs, sorted.
+    pub(crate) queue_delays: [Vec<u32>; 2],
+    /// Bytes that left before and were lost, with their share of the headers; `None` if the transport does not tell.
+    pub(crate) resent_bytes: Option<u64>,
 }
 
 /// Bytes that came out of the link towards the server.
@@ -120,34 +124,20 @@ struct World<'a> {
     datagram: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Traffic {
-    datagrams: u64,
-    ip_bytes: u64,
-    lost: u64,
-    overflowed: u64,
-    ip_bytes_late: u64,
-    late_from: Time,
-    queue_delays: Vec<u32>,
-    queue_delays_back: Vec<u32>,
+    found: LinkFindings,
+    /// Since when it is late in the run, once that is known.
+    late_from: Option<Time>,
     is_sending: bool,
     link_bytes: u64,
     useful_bytes: Option<u64>,
     /// First copies that found the queue full: what is sent again is the first that the link carries.
     owed: u64,
-    resent_bytes: Option<u64>,
     /// By direction, to the server first: how many datagrams were sent.
     numbers: [u64; 2],
     /// When, by the world's clock: those that were lost.
     lost_packets: Vec<(Time, LostPacket)>,
-}
-
-/// Moments of a run after which something else is counted.
-#[derive(Debug, Clone, Copy)]
-struct Marks {
-    counted: [Time; 2],
-    end: Time,
-    deadline: Time,
 }
 
 impl<'a> World<'a> {
@@ -171,7 +161,7 @@ impl<'a> World<'a> {
             bulk_sent: 0,
             proof: Proof::of(condition),
             counted: [None; 2],
-            traffic: Traffic::new(),
+            traffic: Traffic::default(),
             datagram: Vec::new(),
         }
     }
@@ -197,21 +187,20 @@ impl<'a> World<'a> {
         self.connected = Some(self.now);
         let first = self.now + self.condition.ahead();
         self.first = Some(first);
-        self.traffic.late_from = first + LATE;
+        self.traffic.late_from = Some(first + LATE);
         self.set_outages(first);
         self.neighbours = Neighbours::new(&self.condition.beside, &self.condition.link, first);
         self.roams_at = self.condition.roam_every.map_or(Time::NEVER, |every| first + every);
         let end = self.tick_at(self.condition.ticks());
         let counted = self.condition.counted();
-        let marks = Marks {
-            counted: [first + counted.start, (first + counted.end).min(end)],
-            end,
-            deadline: end + self.condition.patience,
-        };
+        let counted = [first + counted.start, (first + counted.end).min(end)];
+        let deadline = end + self.condition.patience;
+        // Moments after which something else is counted; each is a moment of its own.
+        let marks = [counted[0], counted[1], end, deadline];
         let mut turns = 0_u64;
-        while self.now < marks.deadline && !self.has_given_up() {
+        while self.now < deadline && !self.has_given_up() {
             self.traffic.is_sending = (first..end).contains(&self.now);
-            for (at, counted) in marks.counted.into_iter().zip(0..) {
+            for (at, counted) in counted.into_iter().zip(0..) {
                 if self.now >= at && self.counted[counted].is_none() {
                     self.counted[counted] = Some(self.carried());
                 }
@@ -224,7 +213,8 @@ impl<'a> World<'a> {
             if turns.is_multiple_of(1_024) {
                 check(stop)?;
             }
-            self.now = self.next_time().min(marks.next_after(self.now));
+            let mark = marks.into_iter().filter(|at| *at > self.now).min().unwrap_or(deadline);
+            self.now = self.next_time().min(mark);
         }
         Ok(())
     }
@@ -233,7 +223,7 @@ impl<'a> World<'a> {
         let updates = self.condition.updates();
         let bulk = self.condition.bulk.map_or(0, |bulk| bulk.bytes as u64 / BULK_DATAGRAM_BYTES + 1);
         let updates = updates + self.condition.bulk_messages() * bulk;
-        self.traffic.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
+        self.traffic.found.datagrams > (updates * DATAGRAMS_PER_UPDATE_MAX).max(DATAGRAMS_MAX_MIN)
     }
 
     /// Bytes that the link has carried so far.
@@ -241,7 +231,7 @@ impl<'a> World<'a> {
         Carried {
             own: self.traffic.link_bytes,
             useful: self.traffic.useful_bytes,
-            goodput: self.proof.delivered_bytes(),
+            goodput: self.proof.delivered_bytes,
             beside: self.neighbours.bytes(),
             beside_goodput: self.neighbours.delivered(),
         }
@@ -314,20 +304,16 @@ impl<'a> World<'a> {
         }
     }
 
-    fn client_address(&self) -> SocketAddr {
-        SocketAddr::from((CLIENT, self.port))
-    }
-
     fn deliver(&mut self) {
         let now = since_epoch(self.now);
-        let client = self.client_address();
         while let Some(arrival) = self.links.up.receive(now, &mut self.datagram) {
             let ip_bytes = (self.datagram.len() + HEADER_BYTES) as u64;
             if self.neighbours.take(arrival.tag, &self.datagram) {
                 continue;
             }
             let from = SocketAddr::from((CLIENT, tag_port(arrival.tag)));
-            self.traffic.on_arrival(&arrival, ip_bytes);
+            self.traffic.link_bytes += ip_bytes;
+            self.traffic.note_wait(0, &arrival);
             self.ends.server.handle_datagram(self.now, from, &mut self.datagram);
         }
         while let Some(arrival) = self.links.down.receive(now, &mut self.datagram) {
@@ -335,8 +321,8 @@ impl<'a> World<'a> {
                 continue;
             }
             // Datagrams to an address that the client has left are dropped.
-            if tag_port(arrival.tag) == client.port() {
-                self.traffic.on_arrival_back(&arrival);
+            if tag_port(arrival.tag) == self.port {
+                self.traffic.note_wait(1, &arrival);
                 self.ends.client.handle_datagram(self.now, SERVER.into(), &mut self.datagram);
             }
         }
@@ -398,22 +384,14 @@ impl<'a> World<'a> {
         let mut series = self.proof.series();
         series.take_lost(&self.traffic.lost_since(self.first.unwrap_or(Time::NEVER)));
         let (counts, latencies, moments) = self.proof.finish();
-        self.traffic.queue_delays.sort_unstable();
-        self.traffic.queue_delays_back.sort_unstable();
+        self.traffic.found.queue_delays.iter_mut().for_each(|delays| delays.sort_unstable());
         Measured {
             counts,
             latencies,
             moments,
             connect: self.connected.map(|at| at.since(BEGIN)),
-            datagrams: self.traffic.datagrams,
-            ip_bytes: self.traffic.ip_bytes,
-            ip_bytes_late: self.traffic.ip_bytes_late,
-            datagrams_lost: self.traffic.lost,
-            datagrams_overflowed: self.traffic.overflowed,
-            queue_delays: self.traffic.queue_delays,
-            queue_delays_back: self.traffic.queue_delays_back,
+            link: self.traffic.found,
             carried: after.since(before),
-            resent_bytes: self.traffic.resent_bytes,
             series,
             gave_up,
             telemetry,
@@ -421,18 +399,10 @@ impl<'a> World<'a> {
     }
 }
 
-impl Marks {
-    /// Each is a moment of its own.
-    fn next_after(&self, now: Time) -> Time {
-        let all = self.counted.into_iter().chain([self.end, self.deadline]);
-        all.filter(|at| *at > now).min().unwrap_or(self.deadline)
-    }
-}
-
 impl Carried {
-    fn since(self, before: Carried) -> Carried {
+    fn since(self, before: Self) -> Self {
         let useful = self.useful.map(|useful| useful - before.useful.unwrap_or(0));
-        Carried {
+        Self {
             own: self.own - before.own,
             useful,
             goodput: self.goodput - before.goodput,
@@ -443,26 +413,6 @@ impl Carried {
 }
 
 impl Traffic {
-    fn new() -> Traffic {
-        Traffic {
-            datagrams: 0,
-            ip_bytes: 0,
-            lost: 0,
-            overflowed: 0,
-            ip_bytes_late: 0,
-            late_from: Time::NEVER,
-            queue_delays: Vec::new(),
-            queue_delays_back: Vec::new(),
-            is_sending: false,
-            link_bytes: 0,
-            useful_bytes: None,
-            owed: 0,
-            resent_bytes: None,
-            numbers: [0; 2],
-            lost_packets: Vec::new(),
-        }
-    }
-
     fn transmit(
         &mut self,
         peer: &mut dyn Peer,
@@ -473,16 +423,17 @@ impl Traffic {
         is_to_server: bool,
     ) {
         while let Some(to) = peer.poll_transmit(now, datagram) {
-            self.datagrams += 1;
             let ip_bytes = (datagram.len() + HEADER_BYTES) as u64;
-            self.ip_bytes += ip_bytes;
-            self.ip_bytes_late += if now >= self.late_from { ip_bytes } else { 0 };
             let fate = link.send(since_epoch(now), datagram, OWN_TAG | u64::from(port(to)));
-            self.lost += u64::from(fate != Fate::Queued);
+            let is_late = self.late_from.is_some_and(|late| now >= late);
+            self.found.datagrams += 1;
+            self.found.ip_bytes += ip_bytes;
+            self.found.ip_bytes_late += if is_late { ip_bytes } else { 0 };
+            self.found.lost += u64::from(fate != Fate::Queued);
+            self.found.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
             self.note_number(now, is_to_server, fate);
-            self.overflowed += u64::from(fate == Fate::Lost(LossCause::Queue));
             if let Some(contents) = peer.contents() {
-                *self.resent_bytes.get_or_insert(0) += contents.again as u64;
+                *self.found.resent_bytes.get_or_insert(0) += contents.again as u64;
                 if is_to_server {
                     self.count_useful(contents, fate);
                 }
@@ -518,16 +469,9 @@ impl Traffic {
         }
     }
 
-    fn on_arrival_back(&mut self, arrival: &Arrival) {
+    fn note_wait(&mut self, direction: usize, arrival: &Arrival) {
         if self.is_sending {
-            self.queue_delays_back.push(arrival.waited.as_micros() as u32);
-        }
-    }
-
-    fn on_arrival(&mut self, arrival: &Arrival, ip_bytes: u64) {
-        self.link_bytes += ip_bytes;
-        if self.is_sending {
-            self.queue_delays.push(arrival.waited.as_micros() as u32);
+            self.found.queue_delays[direction].push(arrival.waited.as_micros() as u32);
         }
     }
 }

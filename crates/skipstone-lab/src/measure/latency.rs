@@ -53,7 +53,7 @@ pub struct LatencyCounts {
 
 impl LatencyCounts {
     /// Adds all of another.
-    pub fn add(&mut self, other: &LatencyCounts) {
+    pub fn add(&mut self, other: &Self) {
         self.counts.extend_from_slice(&other.counts);
         self.longest_us = self.longest_us.max(other.longest_us);
     }
@@ -71,9 +71,9 @@ impl LatencyCounts {
 
 impl Default for Latency {
     /// No latencies yet.
-    fn default() -> Latency {
+    fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, LATENCY_US_MAX, 3).expect("the bounds are sound");
-        Latency { histogram, longest_us: 0 }
+        Self { histogram, longest_us: 0 }
     }
 }
 
@@ -86,7 +86,7 @@ impl Latency {
     }
 
     /// Adds all that another histogram holds.
-    pub fn merge(&mut self, other: &Latency) {
+    pub fn merge(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("all histograms have the same bounds");
         self.longest_us = self.longest_us.max(other.longest_us);
     }

@@ -2,8 +2,9 @@
 //! than eight for each separate hole in what has arrived.
 
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 
+use derive_more::{Add, AddAssign, Sum};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::gaps::Gaps;
@@ -35,7 +36,7 @@ pub struct Ledger {
 }
 
 /// The deliveries of a run. Tallies of several ledgers add up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Add, AddAssign, Sum)]
 pub struct Tally {
     /// Deliveries that had to happen: lines sent, times those who had to get them.
     pub expected: u64,
@@ -70,8 +71,8 @@ struct Receiver {
 
 impl Ledger {
     /// A ledger in which every receiver has to get every line of every sender.
-    pub fn new(receivers: usize, senders: usize) -> Ledger {
-        Ledger {
+    pub fn new(receivers: usize, senders: usize) -> Self {
+        Self {
             receivers: (0..receivers).map(|_| Receiver::default()).collect(),
             next: vec![0; receivers * senders].into(),
             senders_excluded: vec![false; senders],
@@ -138,9 +139,7 @@ impl Ledger {
         let mut tally = Tally::default();
         for receiver in receivers {
             let next = self.next.iter().skip(receiver as usize).step_by(self.receivers.len());
-            let senders = sent.iter().zip(next).zip(&self.senders_excluded);
-            let senders =
-                senders.map(|((sent, next), excluded)| Sender { sent: *sent, next: *next, excluded: *excluded });
+            let senders = sent.iter().copied().zip(next.copied()).zip(&self.senders_excluded);
             self.receivers[receiver as usize].add_to(&mut tally, senders);
         }
         tally
@@ -152,13 +151,6 @@ impl Ledger {
             .get_mut(receiver as usize)
             .unwrap_or_else(|| panic!("the ledger has {count} receivers, not a number {receiver}"))
     }
-}
-
-/// A sender, as the balance of one receiver needs it.
-struct Sender {
-    sent: u32,
-    next: u32,
-    excluded: bool,
 }
 
 impl Receiver {
@@ -177,12 +169,13 @@ impl Receiver {
         LineOutcome::Duplicate
     }
 
-    fn add_to(&self, tally: &mut Tally, senders: impl Iterator<Item = Sender>) {
-        for (number, Sender { sent, next, excluded }) in (0..).zip(senders) {
+    /// Of each sender: how many lines it sent, the number that follows the highest seen, whether it is excluded.
+    fn add_to<'a>(&self, tally: &mut Tally, senders: impl Iterator<Item = ((u32, u32), &'a bool)>) {
+        for (number, ((sent, next), excluded)) in (0..).zip(senders) {
             let arrived = |among: Range<u32>| self.arrived(number, among.start..among.end.min(next));
             let in_time = arrived(0..sent);
             tally.unexpected += arrived(sent..u32::MAX);
-            if self.excluded || excluded {
+            if self.excluded || *excluded {
                 tally.apart += in_time;
                 continue;
             }
@@ -203,20 +196,6 @@ impl Receiver {
             return span;
         };
         span - gaps.missing(among)
-    }
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
-        self.expected += other.expected;
-        self.delivered += other.delivered;
-        self.lost += other.lost;
-        self.duplicated += other.duplicated;
-        self.reordered += other.reordered;
-        self.corrupted += other.corrupted;
-        self.foreign += other.foreign;
-        self.unexpected += other.unexpected;
-        self.apart += other.apart;
     }
 }
 

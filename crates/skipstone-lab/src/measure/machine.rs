@@ -16,13 +16,18 @@ pub struct Machine {
     pub kernel: String,
 }
 
+/// Cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// This machine, as far as it tells.
 pub fn this_machine() -> Machine {
     let model = CpuInfo::from_file("/proc/cpuinfo").ok().and_then(|info| info.model_name(0).map(str::to_owned));
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Machine {
         cpu: model.unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-        cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+        cores: cores() as u64,
         kernel: format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_owned(),
     }
 }

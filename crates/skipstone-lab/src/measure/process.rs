@@ -38,13 +38,13 @@ pub struct Usage {
 
 impl Probe {
     /// Of this process.
-    pub fn of_self() -> Probe {
-        Probe { directory: "/proc/self".into() }
+    pub fn of_self() -> Self {
+        Self { directory: "/proc/self".into() }
     }
 
     /// Of another process of the same user.
-    pub fn of(pid: u32) -> Probe {
-        Probe { directory: format!("/proc/{pid}") }
+    pub fn of(pid: u32) -> Self {
+        Self { directory: format!("/proc/{pid}") }
     }
 
     /// The cost until now; `None` once the process has ended.
@@ -74,7 +74,7 @@ impl Probe {
 
 impl Sample {
     /// The usage since an earlier sample, `elapsed` before this one.
-    pub fn since(&self, earlier: &Sample, elapsed: Duration) -> Usage {
+    pub fn since(&self, earlier: &Self, elapsed: Duration) -> Usage {
         let cpu = self.cpu.saturating_sub(earlier.cpu);
         let elapsed = elapsed.as_secs_f64();
         Usage {

@@ -63,11 +63,11 @@ pub enum SizeError {
 
 impl Sentences {
     /// Lines of `run` of the given size; `seed` chooses the words and the lengths.
-    pub fn new(seed: u64, run: RunId, size: Size) -> Result<Sentences, SizeError> {
+    pub fn new(seed: u64, run: RunId, size: Size) -> Result<Self, SizeError> {
         match size {
             Size::Bytes(bytes) if bytes < LINE_BYTES_MIN => Err(SizeError::TooShort(bytes)),
             Size::Bytes(bytes) if bytes > LINE_BYTES_MAX => Err(SizeError::TooLong(bytes)),
-            _ => Ok(Sentences { seed, run, size }),
+            _ => Ok(Self { seed, run, size }),
         }
     }
 
@@ -137,9 +137,9 @@ struct Words {
 }
 
 impl Words {
-    fn new(seed: u64, client: u32, sequence: u32) -> Words {
+    fn new(seed: u64, client: u32, sequence: u32) -> Self {
         let name = u64::from(client) << 32 | u64::from(sequence);
-        Words { state: seed ^ name.wrapping_mul(0xD6E8_FEB8_6659_FD93) }
+        Self { state: seed ^ name.wrapping_mul(0xD6E8_FEB8_6659_FD93) }
     }
 
     fn below(&mut self, limit: usize) -> usize {

@@ -54,11 +54,11 @@ pub struct StallSummary {
 
 impl StallWatch {
     /// Starts the thread; times in its log count from `epoch`.
-    pub fn start(epoch: Instant) -> io::Result<StallWatch> {
+    pub fn start(epoch: Instant) -> io::Result<Self> {
         let stopping = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stopping);
         let thread = thread::Builder::new().name("stall-watch".into()).spawn(move || watch(epoch, &seen))?;
-        Ok(StallWatch { stopping, thread: Some(thread) })
+        Ok(Self { stopping, thread: Some(thread) })
     }
 
     /// Ends the thread and gives its log.

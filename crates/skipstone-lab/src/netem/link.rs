@@ -12,8 +12,9 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 
 use super::capture::{Capture, End};
 use super::engine::Ports;
+use super::iproute::ip;
 use super::live_path::{Direction, LivePath};
-use super::namespaces::{Namespaces, ip};
+use super::namespaces::Namespaces;
 use super::path_settings::PathConfig;
 use super::snapshot::Snapshot;
 

@@ -12,6 +12,7 @@ mod capture;
 mod clock_thread;
 mod console;
 mod engine;
+pub(crate) mod iproute;
 mod live_path;
 mod outages;
 mod path_settings;

@@ -3,11 +3,12 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sched::{CloneFlags, setns};
 use nix::unistd::geteuid;
+
+use super::iproute::ip;
 
 /// The namespaces of a run. Dropped, they are removed.
 #[derive(Debug)]
@@ -130,16 +131,6 @@ fn owner(name: &str) -> Option<u32> {
 /// taken from under a link.
 fn is_alive(id: u32) -> bool {
     Path::new(&format!("/proc/{id}")).exists()
-}
-
-pub(crate) fn ip(arguments: &[&str]) -> Result<(), String> {
-    let run = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
-    let run = run.map_err(|error| format!("cannot run `ip`, of the package iproute2: {error}"))?;
-    if run.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&run.stderr);
-    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()))
 }
 
 #[cfg(test)]

@@ -11,6 +11,14 @@ pub(crate) fn frame(line: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(line);
 }
 
+/// A line alone.
+#[cfg(feature = "peers")]
+pub(crate) fn framed(line: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2 + line.len());
+    frame(line, &mut out);
+    out
+}
+
 /// The lines at the beginning of `bytes`; returns how many bytes they take.
 pub(crate) fn each_line(bytes: &[u8], mut take: impl FnMut(&[u8])) -> usize {
     let mut at = 0;

@@ -24,6 +24,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::compare::contender::SimulatedTransport;
+use crate::measure::machine::cores;
 use crate::report::output;
 use crate::report::paint::style;
 use crate::report::{Exit, Sink, Verdict};
@@ -106,8 +107,7 @@ fn play(arguments: &SweepArguments, signals: &Signals, is_silent: bool) -> Vec<S
     show(table::heads(style()));
     let extent =
         Extent { minutes: arguments.minutes, loss_seeds: arguments.loss_seeds, peers: arguments.transports.0.clone() };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.jobs.map_or(cores, |jobs| jobs as usize);
+    let threads = arguments.jobs.map_or_else(cores, |jobs| jobs as usize);
     let mut settings = Vec::new();
     play::play(arguments.seeds.clone(), &extent, threads, signals.flag(), |finding| {
         let setting = SettingResult::of(finding);

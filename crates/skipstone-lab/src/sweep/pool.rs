@@ -9,7 +9,7 @@ use super::noise::Lateness;
 use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::delivery::Owed;
-use crate::compare::proof::percentile_of;
+use crate::compare::proof::{UpdateCounts, percentile, percentile_of};
 use crate::compare::simulation::{Measured, Stopped, simulate};
 
 /// The findings of all runs together.
@@ -18,18 +18,10 @@ pub(super) struct Pool {
     /// Sorted, in µs.
     latencies: Vec<u32>,
     lateness: Lateness,
-    queue_delays: Vec<u32>,
-    queue_delays_back: Vec<u32>,
+    queue_delays: [Vec<u32>; 2],
     /// Of how many updates percentiles are.
     percentiles_of: usize,
-    sent: u64,
-    delivered: u64,
-    delivered_bytes: u64,
-    lost: u64,
-    refused: u64,
-    reordered: u64,
-    duplicated: u64,
-    corrupted: u64,
+    counts: UpdateCounts,
     overflowed: u64,
     ip_bytes: u64,
     ip_bytes_late: u64,
@@ -88,29 +80,20 @@ impl Pool {
             Owed::All => pool.latencies.len(),
             Owed::Newest | Owed::Nothing => (condition.ticks() * u64::from(condition.entities) * loss_seeds) as usize,
         };
-        for values in [&mut pool.latencies, &mut pool.queue_delays, &mut pool.queue_delays_back] {
-            values.sort_unstable();
-        }
+        pool.latencies.sort_unstable();
+        pool.queue_delays.iter_mut().for_each(|delays| delays.sort_unstable());
         Ok(pool)
     }
 
     fn add(&mut self, mut measured: Measured) {
         self.latencies.append(&mut measured.latencies);
         self.lateness.add(measured.moments);
-        self.queue_delays.append(&mut measured.queue_delays);
-        self.queue_delays_back.append(&mut measured.queue_delays_back);
-        let counts = measured.counts;
-        self.sent += counts.sent;
-        self.delivered += counts.delivered;
-        self.delivered_bytes += counts.delivered_bytes;
-        self.lost += counts.lost;
-        self.refused += counts.refused;
-        self.reordered += counts.reordered;
-        self.duplicated += counts.duplicated;
-        self.corrupted += counts.corrupted;
-        self.overflowed += measured.datagrams_overflowed;
-        self.ip_bytes += measured.ip_bytes;
-        self.ip_bytes_late += measured.ip_bytes_late;
+        let delays = self.queue_delays.iter_mut().zip(&mut measured.link.queue_delays);
+        delays.for_each(|(all, more)| all.append(more));
+        self.counts += measured.counts;
+        self.overflowed += measured.link.overflowed;
+        self.ip_bytes += measured.link.ip_bytes;
+        self.ip_bytes_late += measured.link.ip_bytes_late;
         self.never_connected += u64::from(measured.connect.is_none());
         self.gave_up += u64::from(measured.gave_up);
     }
@@ -118,9 +101,10 @@ impl Pool {
     /// The figures.
     pub(super) fn figures(self, contender: Contender) -> SweepFigures {
         let latency = |basis_points| percentile_of(&self.latencies, self.percentiles_of, basis_points).map(millis);
-        let queues = [&self.queue_delays, &self.queue_delays_back];
-        let queue_delay = queues.into_iter().filter_map(|delays| percentile_of(delays, delays.len(), 9_500)).max();
-        let payload_bytes = self.delivered_bytes * 2;
+        let queue_delays = self.queue_delays.iter();
+        let queue_delay = queue_delays.filter_map(|delays| percentile(delays, 9_500)).max();
+        let counts = self.counts;
+        let payload_bytes = counts.delivered_bytes * 2;
         SweepFigures {
             contender: contender.to_string(),
             p50: latency(5_000),
@@ -130,12 +114,12 @@ impl Pool {
             max: latency(10_000),
             bytes_per_payload: (payload_bytes > 0).then(|| self.ip_bytes as f64 / payload_bytes as f64),
             ip_bytes_late: self.ip_bytes_late,
-            delivered_share: self.delivered as f64 / self.sent.max(1) as f64,
-            lost: self.lost,
-            refused: self.refused,
-            reordered: self.reordered,
-            duplicated: self.duplicated,
-            corrupted: self.corrupted,
+            delivered_share: counts.delivered as f64 / counts.sent.max(1) as f64,
+            lost: counts.lost,
+            refused: counts.refused,
+            reordered: counts.reordered,
+            duplicated: counts.duplicated,
+            corrupted: counts.corrupted,
             overflowed: self.overflowed,
             queue_delay_p95: queue_delay.map(millis),
             never_connected: self.never_connected,

@@ -1,13 +1,12 @@
 //! Loss that comes in bursts: `2%:3` is 2% of all packets, three in a row on average.
 
-use std::fmt;
-
 use super::error::{UnitError, read_by};
 use super::number::{decimal, scaled};
 use super::percent::Percent;
 
 /// The two figures of a Gilbert-Elliott link that loses everything in its bad state and nothing in its good one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[display("{rate}:{}", decimal(*length_thousandths, THOUSAND))]
 pub struct Burst {
     /// The share of packets lost in the long run; below 100%.
     pub rate: Percent,
@@ -40,12 +39,6 @@ fn parse(text: &str) -> Result<Burst, String> {
         return Err("bursts so short cannot lose so much; make them longer".into());
     }
     Ok(Burst { rate, length_thousandths })
-}
-
-impl fmt::Display for Burst {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.rate, decimal(self.length_thousandths, THOUSAND))
-    }
 }
 
 const THOUSAND: u64 = 1_000;

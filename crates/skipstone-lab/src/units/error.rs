@@ -12,8 +12,8 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    pub(super) fn new(kind: &'static str, given: &str, cause: impl Into<String>, examples: &'static str) -> UnitError {
-        UnitError { kind, given: given.to_owned(), cause: cause.into(), examples }
+    pub(super) fn new(kind: &'static str, given: &str, cause: impl Into<String>, examples: &'static str) -> Self {
+        Self { kind, given: given.to_owned(), cause: cause.into(), examples }
     }
 }
 

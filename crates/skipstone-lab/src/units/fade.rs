@@ -1,6 +1,5 @@
 //! Loss that comes in fades: `2%:300ms` is 2% of the time, 300 ms at a stretch on average.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::error::{UnitError, read_by};
@@ -8,7 +7,8 @@ use super::percent::Percent;
 use super::span::Span;
 
 /// The two figures of a link that from time to time loses everything for a while, however much is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[display("{rate}:{}", Span(*mean_length))]
 pub struct Fade {
     /// The share of the time, in the long run; below 100%.
     pub rate: Percent,
@@ -31,12 +31,6 @@ fn parse(text: &str) -> Result<Fade, String> {
         return Err("a fade lasts 1ms or more; losses of less are a burst".into());
     }
     Ok(Fade { rate, mean_length: length.0 })
-}
-
-impl fmt::Display for Fade {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.rate, Span(self.mean_length))
-    }
 }
 
 const RATE_MAX: f64 = 0.9;

@@ -10,7 +10,20 @@ use super::error::{UnitError, read_by};
 
 /// The carrier of a client's packets.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, strum::Display,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::Display,
+    strum::EnumString,
+    strum::VariantArray,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -39,18 +52,14 @@ pub struct Mix {
 }
 
 impl Carrier {
-    /// All there are, in the order of reports.
-    pub const ALL: [Carrier; 7] =
-        [Carrier::Udp, Carrier::Ws, Carrier::Wss, Carrier::Tcp, Carrier::Dtls, Carrier::Browser, Carrier::Wt];
-
     /// Whether its clients have a stream, in which TCP repairs losses.
     pub fn is_stream(self) -> bool {
-        matches!(self, Carrier::Ws | Carrier::Wss | Carrier::Tcp | Carrier::Browser)
+        matches!(self, Self::Ws | Self::Wss | Self::Tcp | Self::Browser)
     }
 
     /// Whether its clients live in a page of a browser.
     pub fn is_page(self) -> bool {
-        matches!(self, Carrier::Browser | Carrier::Wt)
+        matches!(self, Self::Browser | Self::Wt)
     }
 }
 
@@ -88,7 +97,7 @@ fn parse(text: &str) -> Result<Mix, String> {
             Some((name, count)) => (name.trim(), Some(parse_count(count.trim())?)),
             None => (part.trim(), None),
         };
-        let Some(carrier) = Carrier::ALL.into_iter().find(|carrier| carrier.to_string() == name) else {
+        let Ok(carrier) = name.parse::<Carrier>() else {
             return Err(format!(
                 "\"{name}\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"
             ));
@@ -110,14 +119,11 @@ fn parse_count(text: &str) -> Result<u32, String> {
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (carrier, count)) in self.parts.iter().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            match count {
-                Some(count) => write!(f, "{comma}{carrier}={count}")?,
-                None => write!(f, "{comma}{carrier}")?,
-            }
-        }
-        Ok(())
+        let written = |(carrier, count): &(Carrier, Option<u32>)| match count {
+            Some(count) => format!("{carrier}={count}"),
+            None => carrier.to_string(),
+        };
+        f.write_str(&self.parts.iter().map(written).collect::<Vec<_>>().join(","))
     }
 }
 

@@ -15,7 +15,7 @@ mod redundancy;
 mod size;
 mod span;
 mod threshold;
-pub(crate) mod transport_name;
+mod transport_name;
 pub(crate) mod written;
 
 pub use bit_rate::BitRate;
@@ -30,3 +30,4 @@ pub use redundancy::{Budget, Mode};
 pub use size::Size;
 pub use span::Span;
 pub use threshold::{Evaluation, FigureUnit, Threshold, ThresholdError};
+pub(crate) use transport_name::Named;

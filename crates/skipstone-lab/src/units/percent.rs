@@ -1,12 +1,11 @@
 //! A share of a hundred: `2%`, `0.5%`.
 
-use std::fmt;
-
 use super::error::read_by;
 use super::number::{decimal, scaled};
 
 /// From 0% to 100%, in steps of a millionth of a percent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[display("{}%", decimal(*millionths, MILLION))]
 pub struct Percent {
     millionths: u64,
 }
@@ -29,12 +28,6 @@ fn parse(text: &str) -> Result<Percent, String> {
         return Err("it is more than 100%".into());
     }
     Ok(Percent { millionths })
-}
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", decimal(self.millionths, MILLION))
-    }
 }
 
 const MILLION: u64 = 1_000_000;

@@ -60,7 +60,8 @@ fn repeats(text: &str) -> Option<RedundancyMode> {
 }
 
 /// Bytes of repairs and copies in percent of the bytes that they stand in for; more than 100% is possible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[display("{_0}%")]
 pub struct Budget(pub u16);
 
 read_by!(parse_budget => Budget, "a budget", "40% or 150%");
@@ -69,12 +70,6 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
     let percent = scaled(text.strip_suffix('%').unwrap_or(text).trim_end(), 1)?;
     let fits = u16::try_from(percent).ok().filter(|percent| *percent <= BUDGET_MAX);
     fits.map(Budget).ok_or_else(|| format!("it is more than {BUDGET_MAX}%"))
-}
-
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", self.0)
-    }
 }
 
 /// Ten bytes for each one.

@@ -1,8 +1,6 @@
 //! Conditions that a run must keep: `latency.p99<50ms`, `messages.lost==0`, `carriers.udp.latency.max<=0.1s`.
 //! The path names a number of the JSON result; `latency` stands for `latency_ms`.
 
-use std::fmt;
-
 use serde_json::Value;
 
 use self::path::{Found, find, nearest};
@@ -12,7 +10,8 @@ use super::number::split_unit;
 mod path;
 
 /// One condition on one number of the result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Display)]
+#[display("{path}{}{limit}{}", operator.0, unit.map_or("", |unit| unit.name))]
 pub struct Threshold {
     path: String,
     operator: Operator,
@@ -95,12 +94,12 @@ impl Threshold {
 
 impl FigureUnit {
     /// The unit of a row's figure: milliseconds if it is one of these, else as its name says.
-    pub fn of(figure: &str, times: &[&str]) -> Option<FigureUnit> {
-        if times.contains(&figure) { Some(MILLISECONDS) } else { FigureUnit::of_field(figure) }
+    pub fn of(figure: &str, times: &[&str]) -> Option<Self> {
+        if times.contains(&figure) { Some(MILLISECONDS) } else { Self::of_field(figure) }
     }
 
     /// The unit that ends a field's name; that of its group where the field itself has none, as in `latency_ms.p99`.
-    fn of_field(field: &str) -> Option<FigureUnit> {
+    fn of_field(field: &str) -> Option<Self> {
         field.rsplit('.').find_map(|name| {
             let last = name.split("_per_").next().unwrap_or(name).rsplit('_').next()?;
             let last = if last == "percent" { "%" } else { last };
@@ -133,13 +132,6 @@ fn parse(text: &str) -> Result<Threshold, String> {
         return Err(format!("\"{unit}\" is no unit; there are us, ms, s and %"));
     }
     Ok(Threshold { path: path.to_owned(), operator, limit: sign * limit, unit: known })
-}
-
-impl fmt::Display for Threshold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = self.unit.map_or("", |unit| unit.name);
-        write!(f, "{}{}{}{unit}", self.path, self.operator.0, self.limit)
-    }
 }
 
 /// Longer signs first, so that `<=` is not read as `<`.

@@ -1,6 +1,6 @@
 //! The layout: rows of messages, the status bar, the input line. Only what is visible is looked at.
 
-use crate::chat::screen::Screen;
+use super::Screen;
 use crate::chat::session::Source;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};

@@ -5,29 +5,26 @@ mod draw;
 mod keys;
 mod terminal;
 
-use crate::chat::editor::Editor;
-use crate::chat::ending::Ending;
-use crate::chat::screen::keys::Wish;
-use crate::chat::screen::terminal::FullScreen;
-use crate::chat::session::{Entered, Line, Session};
-use crate::chat::status::Status;
-use crate::chat::view::ScrollView;
+use super::editor::Editor;
+use super::ending::Ending;
+use super::session::{Entered, Line, Session};
+use super::status::Status;
+use super::view::ScrollView;
+use keys::Wish;
 use ratatui::crossterm::event::{self, Event};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use terminal::FullScreen;
 use tui_input::InputRequest;
 
 /// Chats until the user quits, the connection ends or `stop` is set. The terminal is then as it was before.
 pub(super) fn run(mut session: Session, stop: &AtomicBool) -> Ending {
     let ending = match FullScreen::open() {
-        Ok(mut terminal) => Screen::new(session.url()).chat(&mut session, &mut terminal, stop),
+        Ok(mut terminal) => Screen::new(&session.url).chat(&mut session, &mut terminal, stop),
         Err(error) => Ending::Broken(error),
     };
-    if !matches!(ending, Ending::Closed { .. } | Ending::DriverGone) {
-        session.goodbye();
-    }
-    ending
+    session.part(ending)
 }
 
 /// The state of the screen.
@@ -46,8 +43,8 @@ struct Screen {
 }
 
 impl Screen {
-    fn new(server: &str) -> Screen {
-        Screen {
+    fn new(server: &str) -> Self {
+        Self {
             view: ScrollView::new(),
             editor: Editor::default(),
             status: Status::new(),
@@ -156,9 +153,9 @@ impl Screen {
     fn refresh_status(&mut self, session: &mut Session) {
         let now = Instant::now();
         if self.status.is_due(now) {
-            self.state = if session.is_connected() { "connected" } else { "connecting" };
+            self.state = if session.is_connected { "connected" } else { "connecting" };
             let overview = session.overview();
-            self.status.take(now, session.lines(), overview.as_ref());
+            self.status.take(now, session.lines, overview.as_ref());
             self.is_changed = true;
         }
     }

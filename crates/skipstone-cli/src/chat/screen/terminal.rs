@@ -11,14 +11,14 @@ pub(super) struct FullScreen(pub(super) DefaultTerminal);
 
 impl FullScreen {
     /// Takes the terminal.
-    pub(super) fn open() -> io::Result<FullScreen> {
+    pub(super) fn open() -> io::Result<Self> {
         let say_panic = std::panic::take_hook();
         // Ratatui's own hook comes first: it leaves the full screen.
         std::panic::set_hook(Box::new(move |panic| {
             leave_modes();
             say_panic(panic);
         }));
-        let screen = FullScreen(ratatui::try_init()?);
+        let screen = Self(ratatui::try_init()?);
         execute!(io::stdout(), EnableMouseCapture, EnableBracketedPaste)?;
         Ok(screen)
     }

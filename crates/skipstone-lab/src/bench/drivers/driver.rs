@@ -57,11 +57,11 @@ pub(crate) trait BenchClients {
     fn flush(&mut self) {}
 
     /// Waits for `wait_max` at most until an event occurs, and reports the events.
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String>;
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String>;
 
     /// Sleeps for a while if possible, then reports the events: waking a thread that sleeps until data arrives costs
     /// the sender, here the server, time, which in a virtual machine is a call to its host.
-    fn look(&mut self, after: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn look(&mut self, after: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         std::thread::sleep(after);
         self.poll(Duration::ZERO, on_event)
     }
@@ -74,6 +74,9 @@ pub(crate) trait BenchClients {
     /// Closes all connections. [`BenchClients::poll`] reports the events that follow.
     fn close(&mut self);
 }
+
+/// Who takes the events of clients.
+pub(crate) type OnEvent<'a> = dyn FnMut(ClientEvent<'_>) + 'a;
 
 /// An event of a client.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::listeners;
 use super::watch::Watch;
@@ -38,10 +38,9 @@ pub(super) struct EnetServer {
 
 impl EnetServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
-        let address = socket.local_addr().map_err(text("listen"))?;
+        let (socket, address) = listeners::udp_server(setup.listen)?;
         let host = host(socket, setup.trial.clients as usize)?;
-        Ok(EnetServer { host, address, count: 0, delivery: setup.trial.variant.delivery() })
+        Ok(Self { host, address, count: 0, delivery: setup.trial.variant.delivery() })
     }
 }
 
@@ -100,13 +99,13 @@ struct EnetClient {
 
 impl EnetClients {
     pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
-        Ok(EnetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
     }
 }
 
 impl EnetClient {
     /// One pass of ENet's own loop, and all that it found.
-    fn service(&mut self, number: u32, on_event: &mut dyn FnMut(ClientEvent<'_>)) {
+    fn service(&mut self, number: u32, on_event: &mut OnEvent<'_>) {
         // A socket error such as a refused port shows as a connection that ends.
         let Ok(Some(first)) = self.host.service() else { return };
         translate(number, first, on_event);
@@ -116,7 +115,7 @@ impl EnetClient {
     }
 }
 
-fn translate(client: u32, event: Event<'_, UdpSocket>, on_event: &mut dyn FnMut(ClientEvent<'_>)) {
+fn translate(client: u32, event: Event<'_, UdpSocket>, on_event: &mut OnEvent<'_>) {
     match event {
         Event::Connect { .. } => on_event(ClientEvent::Connected(client)),
         Event::Disconnect { .. } => on_event(ClientEvent::Gone { client, reason: "ENet disconnected".into() }),
@@ -143,7 +142,7 @@ impl BenchClients for EnetClients {
         sent
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.watch.wait(wait_max)?;
         for number in self.watch.ready() {
             self.clients[number].service(number as u32, on_event);

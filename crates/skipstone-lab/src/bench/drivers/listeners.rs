@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
+use super::error::text;
+
 /// How long a TCP connection may take; on one machine it takes microseconds.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// As Skipstone's servers and clients.
@@ -14,8 +16,10 @@ const SERVER_BYTES: usize = 4 << 20;
 const CLIENT_BYTES: usize = 512 << 10;
 
 #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "for the peers over UDP"))]
-pub(super) fn udp_server(listen: SocketAddr) -> io::Result<UdpSocket> {
-    udp(listen, SERVER_BYTES)
+pub(super) fn udp_server(listen: SocketAddr) -> Result<(UdpSocket, SocketAddr), String> {
+    let socket = udp(listen, SERVER_BYTES).map_err(text("listen"))?;
+    let address = socket.local_addr().map_err(text("listen"))?;
+    Ok((socket, address))
 }
 
 /// A client's socket, with a port of its own.

@@ -20,28 +20,29 @@ mod websocket;
 use std::net::SocketAddr;
 
 use self::driver::{BenchClients, BenchServer, ClientSetup, ServerSetup};
-use super::transport::BenchTransport;
+use super::transport::BenchTransport::{self, Tcp, UdpBare, UdpBareAcked};
 
 /// Starts a server.
 pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, String> {
     Ok(match setup.trial.transport {
-        BenchTransport::Skipstone
-        | BenchTransport::SkipstonePlain
-        | BenchTransport::SkipstoneWebSocket
-        | BenchTransport::SkipstoneSecureWebSocket
-        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(setup)?),
-        BenchTransport::Tcp => Box::new(tcp::TcpServer::start(setup)?),
-        BenchTransport::UdpBare | BenchTransport::UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
+        ours if ours.is_ours() => Box::new(skipstone::SkipstoneServer::start(setup)?),
+        Tcp => Box::new(tcp::TcpServer::start(setup)?),
+        UdpBare | UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
         #[cfg(feature = "peers")]
-        BenchTransport::Enet => Box::new(enet::EnetServer::start(setup)?),
-        #[cfg(feature = "peers")]
-        BenchTransport::Renet => Box::new(renet::RenetDriver::start(setup)?),
-        #[cfg(feature = "peers")]
-        BenchTransport::Quinn => Box::new(quinn::QuinnServer::start(setup)?),
-        #[cfg(feature = "peers")]
-        BenchTransport::WebSocket => Box::new(websocket::WebSocketServer::start(setup)?),
+        other => peer_server(other, setup)?,
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
+    })
+}
+
+#[cfg(feature = "peers")]
+fn peer_server(transport: BenchTransport, setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, String> {
+    Ok(match transport {
+        BenchTransport::Enet => Box::new(enet::EnetServer::start(setup)?),
+        BenchTransport::Renet => Box::new(renet::RenetDriver::start(setup)?),
+        BenchTransport::Quinn => Box::new(quinn::QuinnServer::start(setup)?),
+        BenchTransport::WebSocket => Box::new(websocket::WebSocketServer::start(setup)?),
+        own => unreachable!("{own} has a server of this tool"),
     })
 }
 
@@ -52,25 +53,33 @@ pub(crate) fn url(transport: BenchTransport, url: &str) -> Result<String, String
 
 /// Clients of the server at this URL.
 pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClients>, String> {
-    let address = || url.parse::<SocketAddr>().map_err(|error| format!("the server's address {url}: {error}"));
+    if setup.trial.transport.is_ours() {
+        return Ok(Box::new(skipstone::SkipstoneClients::new(url, setup)?));
+    }
+    let server: SocketAddr = url.parse().map_err(|error| format!("the server's address {url}: {error}"))?;
     Ok(match setup.trial.transport {
-        BenchTransport::Skipstone
-        | BenchTransport::SkipstonePlain
-        | BenchTransport::SkipstoneWebSocket
-        | BenchTransport::SkipstoneSecureWebSocket
-        | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(url, setup)?),
-        BenchTransport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
-        BenchTransport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
-        BenchTransport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
+        Tcp => Box::new(tcp::TcpClients::new(server)?),
+        UdpBare => Box::new(udp_bare::BareClients::new(server, udp_bare::Acks::None)?),
+        UdpBareAcked => Box::new(udp_bare::BareClients::new(server, udp_bare::Acks::EachTick)?),
         #[cfg(feature = "peers")]
-        BenchTransport::Enet => Box::new(enet::EnetClients::new(address()?, setup.trial.variant.delivery())?),
-        #[cfg(feature = "peers")]
-        BenchTransport::Renet => Box::new(renet::RenetClients::new(address()?, setup)?),
-        #[cfg(feature = "peers")]
-        BenchTransport::Quinn => Box::new(quinn::QuinnClients::new(address()?)?),
-        #[cfg(feature = "peers")]
-        BenchTransport::WebSocket => Box::new(websocket::WebSocketClients::new(address()?)?),
+        other => peer_clients(other, server, setup)?,
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
+    })
+}
+
+#[cfg(feature = "peers")]
+fn peer_clients(
+    transport: BenchTransport,
+    server: SocketAddr,
+    setup: ClientSetup,
+) -> Result<Box<dyn BenchClients>, String> {
+    let delivery = setup.trial.variant.delivery();
+    Ok(match transport {
+        BenchTransport::Enet => Box::new(enet::EnetClients::new(server, delivery)?),
+        BenchTransport::Renet => Box::new(renet::RenetClients::new(server, setup)?),
+        BenchTransport::Quinn => Box::new(quinn::QuinnClients::new(server)?),
+        BenchTransport::WebSocket => Box::new(websocket::WebSocketClients::new(server)?),
+        own => unreachable!("{own} has clients of this tool"),
     })
 }

@@ -11,13 +11,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::listeners;
 use crate::bench::system::now_ns;
 use crate::peers::HEADER_BYTES;
 use crate::peers::certificate::{NAME, client_crypto, server_crypto};
-use crate::peers::framing::{Unframe, each_line, frame};
+use crate::peers::framing::{Unframe, each_line, frame, framed};
 
 fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text("start a runtime"))
@@ -53,7 +53,6 @@ pub(super) struct QuinnServer {
 struct Shared {
     inbox: Vec<(u32, Bytes)>,
     clients: Vec<Option<(UnboundedSender<Bytes>, Connection)>>,
-    count: usize,
     /// Of connections that are over.
     ip_bytes_past: u64,
 }
@@ -61,8 +60,7 @@ struct Shared {
 impl QuinnServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
         let runtime = runtime()?;
-        let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
-        let address = socket.local_addr().map_err(text("listen"))?;
+        let (socket, address) = listeners::udp_server(setup.listen)?;
         let inside = runtime.enter();
         let endpoint = endpoint(socket, Some(ServerConfig::with_crypto(server_crypto()))).map_err(text("listen"))?;
         drop(inside);
@@ -73,7 +71,7 @@ impl QuinnServer {
                 tokio::spawn(serve(incoming, Arc::clone(&hall)));
             }
         });
-        Ok(QuinnServer { runtime, _endpoint: endpoint, address, shared, tick: Vec::new() })
+        Ok(Self { runtime, _endpoint: endpoint, address, shared, tick: Vec::new() })
     }
 }
 
@@ -85,13 +83,11 @@ async fn serve(incoming: Incoming, shared: Arc<Mutex<Shared>>) {
     let number = {
         let mut shared = locked(&shared);
         shared.clients.push(Some((to, connection.clone())));
-        shared.count += 1;
         shared.clients.len() as u32 - 1
     };
     listen(receive, |line| locked(&shared).inbox.push((number, Bytes::copy_from_slice(line)))).await;
     let mut shared = locked(&shared);
     shared.clients[number as usize] = None;
-    shared.count -= 1;
     shared.ip_bytes_past += ip_bytes(&connection);
 }
 
@@ -128,10 +124,8 @@ impl BenchServer for QuinnServer {
     }
 
     fn answer(&mut self, client: u32, line: Bytes) {
-        let mut framed = Vec::with_capacity(line.len() + 2);
-        frame(&line, &mut framed);
         if let Some(Some((to, _))) = locked(&self.shared).clients.get(client as usize) {
-            let _ = to.send(framed.into());
+            let _ = to.send(framed(&line).into());
         }
     }
 
@@ -157,7 +151,7 @@ impl BenchServer for QuinnServer {
     }
 
     fn clients(&self) -> usize {
-        locked(&self.shared).count
+        locked(&self.shared).clients.iter().flatten().count()
     }
 
     fn ip_bytes(&mut self) -> Option<u64> {
@@ -198,7 +192,7 @@ impl EventQueue {
 impl QuinnClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
         let config = ClientConfig::new(client_crypto());
-        Ok(QuinnClients { runtime: runtime()?, server, config, clients: Vec::new(), events: Arc::default() })
+        Ok(Self { runtime: runtime()?, server, config, clients: Vec::new(), events: Arc::default() })
     }
 }
 
@@ -257,12 +251,10 @@ impl BenchClients for QuinnClients {
     }
 
     fn send(&mut self, client: u32, line: &[u8]) -> bool {
-        let mut framed = Vec::with_capacity(line.len() + 2);
-        frame(line, &mut framed);
-        self.clients[client as usize].0.send(framed.into()).is_ok()
+        self.clients[client as usize].0.send(framed(line).into()).is_ok()
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         let events = Arc::clone(&self.events);
         self.runtime.block_on(async {
             tokio::task::yield_now().await;
@@ -281,7 +273,7 @@ impl BenchClients for QuinnClients {
     }
 
     /// The runtime's tasks cannot wait for so long.
-    fn look(&mut self, after: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn look(&mut self, after: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.poll(after, on_event)
     }
 

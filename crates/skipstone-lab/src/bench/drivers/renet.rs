@@ -11,7 +11,7 @@ use renet_netcode::{
     ServerConfig,
 };
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::listeners;
 use super::watch::Watch;
@@ -61,8 +61,7 @@ pub(super) struct RenetDriver {
 
 impl RenetDriver {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        let socket = listeners::udp_server(setup.listen).map_err(text("listen"))?;
-        let address = socket.local_addr().map_err(text("listen"))?;
+        let (socket, address) = listeners::udp_server(setup.listen)?;
         let config = ServerConfig {
             current_time: since_1970(),
             max_clients: setup.trial.clients as usize,
@@ -72,7 +71,7 @@ impl RenetDriver {
         };
         let transport = NetcodeServerTransport::new(config, socket).map_err(text("listen"))?;
         let renet = RenetServer::new(self::config(setup.trial.variant.delivery()));
-        Ok(RenetDriver { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
+        Ok(Self { renet, transport, address, updated: Instant::now(), clients: Vec::new() })
     }
 }
 
@@ -140,13 +139,13 @@ struct RenetPeer {
 
 impl RenetClients {
     pub(super) fn new(server: SocketAddr, setup: ClientSetup) -> Result<Self, String> {
-        Ok(RenetClients { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), setup })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), setup })
     }
 }
 
 impl RenetPeer {
     /// A frame: receives, and sends all packets that are due.
-    fn frame(&mut self, number: u32, on_event: &mut dyn FnMut(ClientEvent<'_>)) {
+    fn frame(&mut self, number: u32, on_event: &mut OnEvent<'_>) {
         if self.is_gone {
             return;
         }
@@ -196,7 +195,7 @@ impl BenchClients for RenetClients {
         client.transport.send_packets(&mut client.renet).is_ok()
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.watch.wait(wait_max)?;
         for number in self.watch.ready() {
             self.clients[number].frame(number as u32, on_event);

@@ -10,7 +10,7 @@ use skipstone::{
     SendRefusal, ServerConfig, Settings, Target, Threading, code,
 };
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, OnEvent, ServerSetup};
 use crate::bench::setup::Drive;
 use crate::bench::transport::BenchTransport;
 use crate::bench::variant::Delivery;
@@ -47,7 +47,6 @@ pub(super) struct SkipstoneServer {
     scheme: Scheme,
     /// By the client's number, which is that of its place.
     peers: Vec<Option<PeerId>>,
-    count: usize,
     channel: u16,
 }
 
@@ -63,21 +62,15 @@ impl SkipstoneServer {
             congestion: of_all.resilience.congestion(),
             threading: if of_all.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
-            websocket: matches!(
-                transport,
-                BenchTransport::SkipstoneWebSocket
-                    | BenchTransport::SkipstoneSecureWebSocket
-                    | BenchTransport::SkipstoneMixed
-            ),
+            websocket: transport == BenchTransport::SkipstoneMixed || is_websocket(scheme(transport)),
             ..ServerConfig::new(setup.listen)
         };
         let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
-        Ok(SkipstoneServer {
+        Ok(Self {
             server,
             drive: of_all.drive,
             scheme: scheme(transport),
             peers: Vec::new(),
-            count: 0,
             channel: channel(setup.trial.variant.delivery()),
         })
     }
@@ -90,21 +83,18 @@ impl SkipstoneServer {
                     let place = peer.index as usize;
                     self.peers.resize(self.peers.len().max(place + 1), None);
                     self.peers[place] = Some(peer);
-                    self.count += 1;
                 }
                 Event::Message { peer, channel, payload, .. } if channel >= FIRST_IDLE => {
                     self.send(peer, channel, &payload);
                 }
                 Event::Message { peer, payload, .. } => inbox.0.push((peer.index, payload)),
-                Event::Closed { peer, .. } if self.forget(peer) => self.count -= 1,
+                Event::Closed { peer, .. } => {
+                    let place = self.peers.get_mut(peer.index as usize);
+                    place.into_iter().for_each(|known| *known = None);
+                }
                 _ => {}
             }
         }
-    }
-
-    /// Whether it was known.
-    fn forget(&mut self, peer: PeerId) -> bool {
-        self.peers.get_mut(peer.index as usize).and_then(Option::take).is_some()
     }
 
     fn send(&mut self, peer: PeerId, channel: u16, line: &Bytes) {
@@ -165,17 +155,21 @@ impl BenchServer for SkipstoneServer {
     }
 
     fn clients(&self) -> usize {
-        self.count
+        self.peers.iter().flatten().count()
     }
 
     fn ip_bytes(&mut self) -> Option<u64> {
         // A stream's segments are the kernel's, which counts them itself.
-        if matches!(self.scheme, Scheme::WebSocket | Scheme::SecureWebSocket) {
+        if is_websocket(self.scheme) {
             return None;
         }
         let stats = self.server.stats();
         Some(stats.sent.ip_bytes + stats.received.ip_bytes)
     }
+}
+
+fn is_websocket(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::WebSocket | Scheme::SecureWebSocket)
 }
 
 /// The scheme by which the clients connect, or half of them.
@@ -229,7 +223,7 @@ impl SkipstoneClients {
         if setup.trial.transport == BenchTransport::SkipstoneMixed {
             targets.push(target(Scheme::WebSocket, address));
         }
-        Ok(SkipstoneClients {
+        Ok(Self {
             pool,
             targets,
             first: setup.first as usize,
@@ -260,7 +254,7 @@ impl BenchClients for SkipstoneClients {
         self.pool.flush();
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
         while let Some(event) = self.pool.poll_event() {
             let client = self.by_place[event.peer().index as usize];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mio::net::TcpStream;
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::watch::{self, Door, StreamServer, Watch};
 use crate::peers::framing::{Unframe, frame};
@@ -16,7 +16,6 @@ use crate::peers::framing::{Unframe, frame};
 pub(super) struct TcpServer {
     door: Door,
     clients: Vec<Option<TcpClient>>,
-    count: usize,
     /// The lines that go to everybody at the end of this tick.
     tick: Vec<u8>,
     /// Clients that have an answer of their own waiting, or did not take all of the last.
@@ -37,10 +36,9 @@ const WAITING_MAX: usize = 16 << 20;
 
 impl TcpServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(TcpServer {
+        Ok(Self {
             door: Door::open(setup.listen)?,
             clients: Vec::new(),
-            count: 0,
             tick: Vec::new(),
             behind: Vec::new(),
             buffer: vec![0; READ_BYTES],
@@ -56,7 +54,6 @@ impl StreamServer for TcpServer {
     fn add(&mut self, stream: TcpStream) {
         let client = TcpClient { stream, unframe: Unframe::default(), waiting: Vec::new(), is_behind: false };
         self.clients.push(Some(client));
-        self.count += 1;
     }
 
     fn read(&mut self, number: usize, inbox: &mut Inbox) {
@@ -66,7 +63,6 @@ impl StreamServer for TcpServer {
         });
         if !is_open {
             self.clients[number] = None;
-            self.count -= 1;
         }
     }
 }
@@ -106,7 +102,7 @@ impl BenchServer for TcpServer {
     }
 
     fn clients(&self) -> usize {
-        self.count
+        self.clients.iter().flatten().count()
     }
 }
 
@@ -127,7 +123,6 @@ impl TcpServer {
         }
         if client.waiting.len() > WAITING_MAX {
             self.clients[number as usize] = None;
-            self.count -= 1;
         } else if !client.waiting.is_empty() {
             client.is_behind = true;
             self.behind.push(number);
@@ -179,7 +174,7 @@ pub(super) struct TcpClients {
 
 impl TcpClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
-        Ok(TcpClients {
+        Ok(Self {
             watch: Watch::new()?,
             server,
             clients: Vec::new(),
@@ -206,7 +201,7 @@ impl BenchClients for TcpClients {
         write_some(stream, &self.line) == self.line.len()
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.fresh.drain(..).for_each(|client| on_event(ClientEvent::Connected(client)));
         self.watch.wait(wait_max)?;
         for number in self.watch.ready() {

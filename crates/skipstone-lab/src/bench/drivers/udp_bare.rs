@@ -9,7 +9,7 @@ use bytes::Bytes;
 use mio::Token;
 use skipstone::net::udp::{ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::listeners;
 use super::watch::Watch;
@@ -37,7 +37,6 @@ pub(super) struct BareServer {
     /// Clients by address, and back.
     numbers: BTreeMap<SocketAddr, u32>,
     addresses: Vec<Option<SocketAddr>>,
-    count: usize,
     incoming: ReceiveBatch,
     outgoing: SendBatch,
     tick: Packed,
@@ -67,11 +66,6 @@ impl Packed {
         }
         frame(line, &mut self.bytes);
     }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.begun_at = 0;
-    }
 }
 
 /// The lines of a datagram; a line of no length begins what was left empty.
@@ -85,11 +79,10 @@ fn unpack(datagram: &[u8], mut take: impl FnMut(&[u8])) {
 
 impl BareServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(BareServer {
+        Ok(Self {
             udp: UdpSocket::bind(setup.listen, &UdpOptions::server()).map_err(text("listen"))?,
             numbers: BTreeMap::new(),
             addresses: Vec::new(),
-            count: 0,
             incoming: ReceiveBatch::new(),
             outgoing: SendBatch::new(),
             tick: Packed::default(),
@@ -130,7 +123,6 @@ impl BenchServer for BareServer {
                     (Some(&HELLO), None) => {
                         self.numbers.insert(received.from, self.addresses.len() as u32);
                         self.addresses.push(Some(received.from));
-                        self.count += 1;
                         welcome.push(received.from);
                     }
                     (Some(&HELLO), Some(_)) => welcome.push(received.from),
@@ -140,7 +132,6 @@ impl BenchServer for BareServer {
                     (Some(&GOODBYE), Some(number)) => {
                         self.numbers.remove(&received.from);
                         self.addresses[number as usize] = None;
-                        self.count -= 1;
                     }
                     _ => {}
                 }
@@ -160,11 +151,11 @@ impl BenchServer for BareServer {
     }
 
     fn flush(&mut self) -> Result<(), String> {
-        let mut tick = std::mem::take(&mut self.tick);
-        if !tick.bytes.is_empty() {
+        let Packed { mut bytes, .. } = std::mem::take(&mut self.tick);
+        if !bytes.is_empty() {
             for number in 0..self.addresses.len() {
                 if let Some(to) = self.addresses[number] {
-                    self.push(&tick.bytes, to);
+                    self.push(&bytes, to);
                 }
             }
         }
@@ -174,13 +165,13 @@ impl BenchServer for BareServer {
             }
         }
         self.send();
-        tick.clear();
-        self.tick = tick;
+        bytes.clear();
+        self.tick.bytes = bytes;
         Ok(())
     }
 
     fn clients(&self) -> usize {
-        self.count
+        self.numbers.len()
     }
 
     fn ip_bytes(&mut self) -> Option<u64> {
@@ -216,7 +207,7 @@ struct BareClient {
 
 impl BareClients {
     pub(super) fn new(server: SocketAddr, acks: Acks) -> Result<Self, String> {
-        Ok(BareClients {
+        Ok(Self {
             watch: Watch::new()?,
             server,
             acks,
@@ -267,7 +258,7 @@ impl BenchClients for BareClients {
         say(&mut self.clients[client as usize].udp, &mut self.outgoing, &self.line, self.server)
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.gone.drain(..).for_each(|client| on_event(ClientEvent::Gone { client, reason: "it left".into() }));
         self.say_hello_again();
         self.watch.wait(wait_max)?;

@@ -20,9 +20,9 @@ pub(super) struct Watch {
 const EVENTS_MAX: usize = 1_024;
 
 impl Watch {
-    pub(super) fn new() -> Result<Watch, String> {
+    pub(super) fn new() -> Result<Self, String> {
         let poll = Poll::new().map_err(text("make a poll"))?;
-        Ok(Watch { poll, events: Events::with_capacity(EVENTS_MAX) })
+        Ok(Self { poll, events: Events::with_capacity(EVENTS_MAX) })
     }
 
     pub(super) fn registry(&self) -> &Registry {
@@ -66,45 +66,26 @@ pub(super) struct Door {
     count: usize,
 }
 
-/// The readiness of the sockets, as far as it was asked for.
-struct Ready {
-    /// The listener has a connection to accept.
-    at_door: bool,
-    /// Streams that can be read.
-    streams: Vec<usize>,
-    /// More sockets may be ready.
-    is_full: bool,
-}
-
 const LISTENER: Token = Token(usize::MAX);
 
 impl Door {
-    pub(super) fn open(listen: SocketAddr) -> Result<Door, String> {
+    pub(super) fn open(listen: SocketAddr) -> Result<Self, String> {
         let listener = listeners::tcp_server(listen).map_err(text("listen"))?;
         let address = listener.local_addr().map_err(text("listen"))?;
         let (watch, mut listener) = (Watch::new()?, TcpListener::from_std(listener));
         watch.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text("listen"))?;
-        Ok(Door { watch, listener, address, count: 0 })
+        Ok(Self { watch, listener, address, count: 0 })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The sockets that are ready by now.
-    fn look(&mut self) -> Result<Ready, String> {
+    /// The sockets that are ready by now; there may be more if there are [`EVENTS_MAX`].
+    fn look(&mut self) -> Result<Vec<Token>, String> {
         let Watch { poll, events } = &mut self.watch;
         poll.poll(events, Some(Duration::ZERO)).map_err(text("wait for sockets"))?;
-        let (mut streams, mut at_door) = (Vec::new(), false);
-        for token in events.iter().map(|event| event.token()) {
-            if token == LISTENER {
-                at_door = true;
-            } else {
-                streams.push(token.0);
-            }
-        }
-        let is_full = streams.len() + usize::from(at_door) >= EVENTS_MAX;
-        Ok(Ready { at_door, streams, is_full })
+        Ok(events.iter().map(|event| event.token()).collect())
     }
 
     /// The next connection from the listener.
@@ -138,13 +119,16 @@ pub(super) trait StreamServer {
 pub(super) fn receive(server: &mut impl StreamServer, inbox: &mut Inbox) -> Result<(), String> {
     loop {
         let ready = server.door().look()?;
-        while ready.at_door
-            && let Some(stream) = server.door().accept()?
-        {
-            server.add(stream);
+        for token in &ready {
+            if *token != LISTENER {
+                server.read(token.0, inbox);
+                continue;
+            }
+            while let Some(stream) = server.door().accept()? {
+                server.add(stream);
+            }
         }
-        ready.streams.into_iter().for_each(|number| server.read(number, inbox));
-        if !ready.is_full {
+        if ready.len() < EVENTS_MAX {
             return Ok(());
         }
     }

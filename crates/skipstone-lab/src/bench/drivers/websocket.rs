@@ -13,7 +13,7 @@ use tungstenite::handshake::{HandshakeError, HandshakeRole, MidHandshake};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
-use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, ServerSetup};
+use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::error::text;
 use super::watch::{self, Door, StreamServer, Watch};
 
@@ -80,25 +80,17 @@ type ClientSide = Side<ClientHandshake<TcpStream>>;
 pub(super) struct WebSocketServer {
     door: Door,
     clients: Vec<ServerSide>,
-    count: usize,
     tick: Vec<Bytes>,
     answered: Vec<u32>,
 }
 
 impl WebSocketServer {
     pub(super) fn start(setup: ServerSetup<'_>) -> Result<Self, String> {
-        Ok(WebSocketServer {
-            door: Door::open(setup.listen)?,
-            clients: Vec::new(),
-            count: 0,
-            tick: Vec::new(),
-            answered: Vec::new(),
-        })
+        Ok(Self { door: Door::open(setup.listen)?, clients: Vec::new(), tick: Vec::new(), answered: Vec::new() })
     }
 
     fn shake(&mut self, number: usize, step: Result<WebSocket<TcpStream>, HandshakeError<ServerRole>>) {
         self.clients[number] = ServerSide::after(step, |socket| socket).unwrap_or(Side::Gone);
-        self.count += usize::from(self.clients[number].open().is_some());
     }
 }
 
@@ -121,7 +113,6 @@ impl StreamServer for WebSocketServer {
         if !read_all(socket, |line| inbox.0.push((number as u32, line))) {
             let _ = socket.flush();
             self.clients[number] = Side::Gone;
-            self.count -= 1;
         }
     }
 }
@@ -165,7 +156,7 @@ impl BenchServer for WebSocketServer {
     }
 
     fn clients(&self) -> usize {
-        self.count
+        self.clients.iter().filter(|side| matches!(side, Side::Open(_))).count()
     }
 }
 
@@ -180,7 +171,7 @@ pub(super) struct WebSocketClients {
 
 impl WebSocketClients {
     pub(super) fn new(server: SocketAddr) -> Result<Self, String> {
-        Ok(WebSocketClients { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
+        Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), fresh: Vec::new() })
     }
 }
 
@@ -200,7 +191,7 @@ impl BenchClients for WebSocketClients {
         self.clients[client as usize].open().is_some_and(|socket| socket.send(line).is_ok())
     }
 
-    fn poll(&mut self, wait_max: Duration, on_event: &mut dyn FnMut(ClientEvent<'_>)) -> Result<(), String> {
+    fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.fresh.drain(..).for_each(|client| on_event(ClientEvent::Connected(client)));
         self.watch.wait(wait_max)?;
         for number in self.watch.ready() {

@@ -70,7 +70,7 @@ impl Evidence {
             Workload::Broadcast => Ledgers::Broadcast(Box::new(Ledger::new(count, who.of as usize))),
             Workload::Echo => Ledgers::Echo((0..count).map(|_| Ledger::new(1, 1)).collect()),
         };
-        Evidence {
+        Self {
             who,
             lines,
             heads: vec![Head::default(); who.of as usize],
@@ -193,9 +193,8 @@ impl Evidence {
         match &self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.finish(sent_by_all),
             Ledgers::Echo(ledgers) => {
-                let mut sum = Tally::default();
-                ledgers.iter().zip(sent).for_each(|(ledger, sent)| sum += ledger.finish(&[*sent]));
-                sum
+                let own = ledgers.iter().zip(sent);
+                own.map(|(ledger, sent)| ledger.finish(&[*sent])).sum()
             }
         }
     }

@@ -15,9 +15,9 @@ pub(super) struct Flight {
 const RETURN_MAX: Duration = Duration::from_millis(500);
 
 impl Flight {
-    pub(super) fn new(clients: u32, in_flight: u32) -> Flight {
+    pub(super) fn new(clients: u32, in_flight: u32) -> Self {
         let now = Instant::now();
-        Flight { in_flight, sent: vec![now; clients as usize], looked: now }
+        Self { in_flight, sent: vec![now; clients as usize], looked: now }
     }
 
     /// Every client begins: as many turns for each as it may have lines in flight.

@@ -16,12 +16,12 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// The turns of some clients, whose numbers count through all processes.
-    pub(super) fn new(epoch_ns: u64, rate: Rate, who: Clientele) -> Schedule {
+    pub(super) fn new(epoch_ns: u64, rate: Rate, who: Clientele) -> Self {
         let golden = (5_f64.sqrt() - 1.0) / 2.0;
         let share = |client: u32| (f64::from(who.first + client) * golden).fract();
         let mut turns: Vec<(f64, u32)> = (0..who.count).map(|client| (share(client), client)).collect();
         turns.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Schedule { epoch_ns, rate, turns, next: (0, 0) }
+        Self { epoch_ns, rate, turns, next: (0, 0) }
     }
 
     /// The next line: when, and whose.

@@ -22,7 +22,7 @@ use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::entity_of;
 use crate::compare::peer::{Peer, Update};
 use crate::measure::splitmix::splitmix;
-use crate::peers::framing::{Messages, frame};
+use crate::peers::framing::{Messages, framed};
 use blocks::{BlockSize, Decoder, Encoder};
 
 /// How messages share packets.
@@ -54,16 +54,16 @@ pub(super) struct Style {
 
 impl Style {
     /// A stream, as kcp-go drives it.
-    pub(super) const STREAM: Style = Style { packing: Packing::Stream, flushes: Flushes::OnWrite, parity: None };
+    pub(super) const STREAM: Self = Self { packing: Packing::Stream, flushes: Flushes::OnWrite, parity: None };
     /// A packet for each message.
-    pub(super) const PER_MESSAGE: Style =
-        Style { packing: Packing::PacketPerMessage, flushes: Flushes::OnInput, parity: None };
+    pub(super) const PER_MESSAGE: Self =
+        Self { packing: Packing::PacketPerMessage, flushes: Flushes::OnInput, parity: None };
     /// A stream that acknowledges at once.
-    pub(super) const PROMPT: Style = Style { flushes: Flushes::OnInput, ..Style::STREAM };
+    pub(super) const PROMPT: Self = Self { flushes: Flushes::OnInput, ..Style::STREAM };
 
     /// The same in blocks.
-    pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Style {
-        Style { parity: Some(BlockSize { data, parity }), ..self }
+    pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Self {
+        Self { parity: Some(BlockSize { data, parity }), ..self }
     }
 }
 
@@ -120,7 +120,7 @@ const MTU: usize = 1_400;
 const WINDOW: u16 = 4_096;
 
 impl KcpEnd {
-    fn new(style: Style, now: Time, phase: Duration, to: Option<SocketAddr>) -> KcpEnd {
+    fn new(style: Style, now: Time, phase: Duration, to: Option<SocketAddr>) -> Self {
         let outgoing = Outgoing::default();
         let mut kcp = match style.packing {
             Packing::Stream => Kcp::new_stream(CONVERSATION, outgoing.clone()),
@@ -134,7 +134,7 @@ impl KcpEnd {
         let beside = if parity.is_some() { blocks::OVERHEAD_BYTES } else { 0 };
         kcp.set_mtu(MTU - beside).expect("there is room for a segment");
         let epoch = now + phase;
-        KcpEnd {
+        Self {
             kcp,
             style,
             parity,
@@ -241,9 +241,7 @@ impl Peer for KcpEnd {
         }
         match self.style.packing {
             Packing::Stream => {
-                let mut framed = Vec::with_capacity(update.payload.len() + 2);
-                frame(&update.payload, &mut framed);
-                self.kcp.send(&framed).expect("an update is short");
+                self.kcp.send(&framed(&update.payload)).expect("an update is short");
                 self.is_unflushed = true;
             }
             Packing::PacketPerMessage => {

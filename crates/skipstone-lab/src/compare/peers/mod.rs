@@ -26,34 +26,28 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
         SimulatedTransport::SkipstoneAgeless => skipstone::ends(Suite::Sealed, Ages::Dropped, mode, setup),
         SimulatedTransport::SkipstonePlain => skipstone::ends(Suite::Plain, Ages::HandedOn, mode, setup),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Kcp => kcp::ends(kcp::Style::STREAM, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpTuned => kcp::ends(kcp::Style::PROMPT, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpMsg => kcp::ends(kcp::Style::PER_MESSAGE, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpFec => kcp::ends(kcp::Style::STREAM.in_blocks(10, 3), setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpMsgFec => kcp::ends(kcp::Style::PER_MESSAGE.in_blocks(10, 3), setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpFecTwice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 1), setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::KcpFecThrice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 2), setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::Quinn => quinn::ends(quinn::Tuning::Default, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::QuinnTuned => quinn::ends(quinn::Tuning::Expert, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::QuinnBbr => quinn::ends(quinn::Tuning::ExpertBbr, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::Renet => renet::ends(renet::Tuning::Default, setup),
-        #[cfg(feature = "peers")]
-        SimulatedTransport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
-        #[cfg(feature = "peers")]
-        other @ (SimulatedTransport::Tcp | SimulatedTransport::Enet | SimulatedTransport::External) => {
-            unreachable!("{other} has no simulated ends")
-        }
+        other => other_ends(other, setup),
         #[cfg(not(feature = "peers"))]
         other => unreachable!("{other} is refused by its name in a build without it"),
+    }
+}
+
+#[cfg(feature = "peers")]
+fn other_ends(transport: SimulatedTransport, setup: EndsSetup<'_>) -> Ends {
+    use SimulatedTransport as Transport;
+    match transport {
+        Transport::Kcp => kcp::ends(kcp::Style::STREAM, setup),
+        Transport::KcpTuned => kcp::ends(kcp::Style::PROMPT, setup),
+        Transport::KcpMsg => kcp::ends(kcp::Style::PER_MESSAGE, setup),
+        Transport::KcpFec => kcp::ends(kcp::Style::STREAM.in_blocks(10, 3), setup),
+        Transport::KcpMsgFec => kcp::ends(kcp::Style::PER_MESSAGE.in_blocks(10, 3), setup),
+        Transport::KcpFecTwice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 1), setup),
+        Transport::KcpFecThrice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 2), setup),
+        Transport::Quinn => quinn::ends(quinn::Tuning::Default, setup),
+        Transport::QuinnTuned => quinn::ends(quinn::Tuning::Expert, setup),
+        Transport::QuinnBbr => quinn::ends(quinn::Tuning::ExpertBbr, setup),
+        Transport::Renet => renet::ends(renet::Tuning::Default, setup),
+        Transport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
+        other => unreachable!("{other} has no simulated ends"),
     }
 }

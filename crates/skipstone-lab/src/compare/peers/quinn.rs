@@ -22,7 +22,7 @@ use crate::compare::peer::{Peer, Update};
 use crate::measure::splitmix::splitmix;
 use crate::peers::HEADER_BYTES;
 use crate::peers::certificate::{NAME, client_crypto, server_crypto};
-use crate::peers::framing::{Messages, frame};
+use crate::peers::framing::{Messages, framed};
 
 /// With which settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,15 +147,15 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(id: StreamId) -> Stream {
-        Stream { id, framing: Messages::default(), backlog: VecDeque::new() }
+    fn new(id: StreamId) -> Self {
+        Self { id, framing: Messages::default(), backlog: VecDeque::new() }
     }
 }
 
 impl QuinnEnd {
-    fn new(endpoint: Endpoint, base: Base, link: Option<QuinnLink>, is_bounded: bool) -> QuinnEnd {
+    fn new(endpoint: Endpoint, base: Base, link: Option<QuinnLink>, is_bounded: bool) -> Self {
         let (responses, arrived) = (VecDeque::new(), VecDeque::new());
-        QuinnEnd { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived, is_bounded }
+        Self { endpoint, base, link, is_connected: false, responses, streams: BTreeMap::new(), arrived, is_bounded }
     }
 
     /// Takes all that the connection has to tell.
@@ -284,9 +284,7 @@ impl Peer for QuinnEnd {
         if self.is_bounded && !stream.backlog.is_empty() {
             return false;
         }
-        let mut framed = Vec::with_capacity(update.payload.len() + 2);
-        frame(&update.payload, &mut framed);
-        stream.backlog.push_back(framed.into());
+        stream.backlog.push_back(framed(&update.payload).into());
         write(connection, stream);
         true
     }

@@ -60,13 +60,11 @@ struct Channels {
 }
 
 impl Channels {
-    fn of(tuning: Tuning, condition: &Condition) -> Channels {
+    fn of(tuning: Tuning, condition: &Condition) -> Self {
         let (entities, bulk) = (condition.entities, u8::from(condition.bulk.is_some()));
         match tuning {
-            Tuning::Default => Channels { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT },
-            Tuning::Expert => {
-                Channels { tuning, entities, count: 1 + bulk, resend_time: condition.floor() + 2 * FRAME }
-            }
+            Tuning::Default => Self { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT },
+            Tuning::Expert => Self { tuning, entities, count: 1 + bulk, resend_time: condition.floor() + 2 * FRAME },
         }
     }
 
@@ -112,8 +110,8 @@ struct RenetEnd {
 }
 
 impl RenetEnd {
-    fn new(side: RenetSide, now: Time, channels: Channels) -> RenetEnd {
-        RenetEnd { side, channels, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
+    fn new(side: RenetSide, now: Time, channels: Channels) -> Self {
+        Self { side, channels, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
     }
 
     /// Brings its clocks up to now.

@@ -9,7 +9,7 @@ use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
 use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{MessageId, Submission};
+use skipstone_proto::{MessageId, Stats, Submission};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::condition::Condition;
@@ -105,15 +105,8 @@ struct Written {
     contents: Contents,
     /// IP bytes of the datagram that left last.
     last: usize,
-    totals: Totals,
-}
-
-/// The endpoint's counters so far.
-#[derive(Debug, Clone, Copy, Default)]
-struct Totals {
-    new_payload: u64,
-    resent: u64,
-    redundancy: u64,
+    /// The endpoint's counters so far.
+    totals: Stats,
 }
 
 /// A message's own bytes in a packet that holds several, about.
@@ -123,8 +116,8 @@ const MESSAGE_HEADER_BYTES: usize = 3;
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl SkipstoneEnd {
-    fn new(endpoint: Endpoint, ages: Ages, update_bytes: usize) -> SkipstoneEnd {
-        SkipstoneEnd {
+    fn new(endpoint: Endpoint, ages: Ages, update_bytes: usize) -> Self {
+        Self {
             endpoint,
             ages,
             peer: None,
@@ -140,17 +133,12 @@ impl SkipstoneEnd {
 
     /// Finds out what was just written: what the endpoint's counters moved by.
     fn note_written(&mut self, transmit: &Transmit) {
-        let stats = self.endpoint.totals();
-        let (before, datagrams) = (self.written.totals, transmit.bytes.div_ceil(transmit.segment_bytes));
-        let totals = Totals {
-            new_payload: stats.sent.payload_bytes,
-            resent: stats.resent,
-            redundancy: stats.redundancy.bytes_sent,
-        };
-        let ip_bytes = transmit.bytes + datagrams * HEADER_BYTES;
-        let carried = ip_bytes.saturating_sub((totals.redundancy - before.redundancy) as usize);
+        let (totals, before) = (self.endpoint.totals(), self.written.totals);
+        let ip_bytes = transmit.bytes + transmit.bytes.div_ceil(transmit.segment_bytes) * HEADER_BYTES;
+        let redundancy = totals.redundancy.bytes_sent - before.redundancy.bytes_sent;
+        let carried = ip_bytes.saturating_sub(redundancy as usize);
         let resent = (totals.resent - before.resent) as usize * self.update_bytes;
-        let contents = match (totals.new_payload > before.new_payload, resent > 0) {
+        let contents = match (totals.sent.payload_bytes > before.sent.payload_bytes, resent > 0) {
             (true, _) => Contents { first: carried.saturating_sub(resent), again: resent.min(carried) },
             (false, true) => Contents { first: 0, again: carried },
             (false, false) => Contents::default(),

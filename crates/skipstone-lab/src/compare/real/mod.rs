@@ -25,20 +25,7 @@ use self::run::Medium;
 use self::talk::RunError;
 use super::condition::Condition;
 use super::delivery::Delivery;
-use super::jobs::Job;
-use super::row::CompareRow;
-
-/// What came of all runs.
-#[derive(Debug, Default)]
-pub(super) struct RealRows {
-    /// None for those that were not run, or failed.
-    pub(super) rows: Vec<CompareRow>,
-    /// A sentence for each that failed.
-    pub(super) failures: Vec<String>,
-    pub(super) was_interrupted: bool,
-    /// Over what, for people; why, if it is not the best that there is.
-    pub(super) over: String,
-}
+use super::jobs::{Job, Played};
 
 /// Runs all jobs, one after another.
 pub(super) fn run_all(
@@ -47,20 +34,20 @@ pub(super) fn run_all(
     pcap: Option<&str>,
     stop: &AtomicBool,
     mut on_begin: impl FnMut(&Job),
-) -> Result<RealRows, String> {
+) -> Result<Played, String> {
     check(condition)?;
     if jobs.iter().any(|job| job.contender.external.is_some()) {
         check_external(condition)?;
     }
     let (medium, over) = medium();
-    let mut all = RealRows { over, ..RealRows::default() };
+    let mut all = Played { is_whole: true, over: Some(over), ..Played::default() };
     for job in jobs {
         on_begin(job);
         match run::play(job.contender, condition, job.seed, medium, pcap, stop) {
             Ok(row) => all.rows.push(row),
             Err(RunError::Failed(reason)) => all.failures.push(format!("{reason}.")),
             Err(RunError::Interrupted) => {
-                all.was_interrupted = true;
+                all.is_whole = false;
                 break;
             }
         }

@@ -14,10 +14,9 @@ use crate::child::Child;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, SimulatedTransport};
 use crate::compare::peer::Telemetry;
-use crate::compare::proof::Moments;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::series::LostPacket;
-use crate::compare::simulation::{Carried, Measured};
+use crate::compare::simulation::{LinkFindings, Measured};
 use crate::measure::monotonic::monotonic;
 use crate::measure::process::{Probe, Sample};
 use crate::measure::stalls::StallWatch;
@@ -241,23 +240,21 @@ impl Run<'_> {
         series.take_lost(&lost_packets(snapshot, report.first_due_us));
         let both = [&snapshot.up, &snapshot.down];
         let datagrams: u64 = both.iter().map(|counts| counts.sent).sum();
+        let link = LinkFindings {
+            datagrams,
+            ip_bytes: both.iter().map(|counts| counts.sent_bytes).sum::<u64>() + datagrams * header_bytes as u64,
+            lost: both.iter().map(|counts| counts.lost).sum(),
+            overflowed: both.iter().map(|counts| counts.lost_queue).sum(),
+            ..LinkFindings::default()
+        };
         let measured = Measured {
             counts: report.counts,
             latencies: report.latencies_us.clone(),
-            moments: Moments::default(),
             connect: report.connect_us.map(Duration::from_micros),
-            datagrams,
-            ip_bytes: both.iter().map(|counts| counts.sent_bytes).sum::<u64>() + datagrams * header_bytes as u64,
-            ip_bytes_late: 0,
-            datagrams_lost: both.iter().map(|counts| counts.lost).sum(),
-            datagrams_overflowed: both.iter().map(|counts| counts.lost_queue).sum(),
-            queue_delays: Vec::new(),
-            queue_delays_back: Vec::new(),
-            carried: Carried::default(),
-            resent_bytes: None,
+            link,
             series,
             telemetry: found.telemetry,
-            gave_up: false,
+            ..Measured::default()
         };
         let mut row = CompareRow::new(self.contender, self.condition, self.seed, &measured);
         row.figures.take_stalled(&Stalled {

@@ -44,8 +44,8 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(size: BlockSize) -> Encoder {
-        Encoder { size, code: size.code(), sequence: 0, block: Vec::new() }
+    pub(super) fn new(size: BlockSize) -> Self {
+        Self { size, code: size.code(), sequence: 0, block: Vec::new() }
     }
 
     /// A datagram leaves, and the parity behind the last of its block.
@@ -88,8 +88,8 @@ struct Block {
 }
 
 impl Decoder {
-    pub(super) fn new(size: BlockSize) -> Decoder {
-        Decoder { size, code: size.code(), blocks: BTreeMap::new() }
+    pub(super) fn new(size: BlockSize) -> Self {
+        Self { size, code: size.code(), blocks: BTreeMap::new() }
     }
 
     /// A datagram came. Returns KCP's: the one that it held, or those that it repaired.

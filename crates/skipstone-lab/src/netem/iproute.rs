@@ -1,0 +1,13 @@
+//! `ip`, of iproute2: whatever makes and joins interfaces.
+
+use std::process::{Command, Stdio};
+
+pub(crate) fn ip(arguments: &[&str]) -> Result<(), String> {
+    let run = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
+    let run = run.map_err(|error| format!("cannot run `ip`, of the package iproute2: {error}"))?;
+    if run.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&run.stderr);
+    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()))
+}
