@@ -6,13 +6,20 @@ use crate::time::Time;
 use crate::wire::datagram::HEADER_BYTES;
 use std::sync::Arc;
 
+/// A log, and the shard that it is told.
+#[derive(Debug)]
+pub(super) struct AttachedLog {
+    shard: u32,
+    log: Arc<dyn PacketLog>,
+}
+
 impl Connection {
     /// From now on, packet events go to this log.
-    pub(crate) fn set_packet_log(&mut self, log: Option<&Arc<dyn PacketLog>>) {
+    pub(crate) fn set_packet_log(&mut self, shard: u32, log: Option<&Arc<dyn PacketLog>>) {
         if log.is_some() {
             self.sending.ledger.note_lost_numbers();
         }
-        self.log = log.cloned();
+        self.log = log.map(|log| AttachedLog { shard, log: Arc::clone(log) });
     }
 
     /// Tells the log, if there is one, what `make` returns.
@@ -24,9 +31,9 @@ impl Connection {
     }
 
     #[cold]
-    fn log_event(&self, log: &Arc<dyn PacketLog>, now: Time, event: &PacketEvent<'_>) {
-        let (peer, side) = (self.identity.peer, self.identity.side);
-        log.on_event(now, &LoggedConnection { peer, side, path: &self.path.current }, event);
+    fn log_event(&self, attached: &AttachedLog, now: Time, event: &PacketEvent<'_>) {
+        let (shard, peer, side) = (attached.shard, self.identity.peer, self.identity.side);
+        attached.log.on_event(now, &LoggedConnection { shard, peer, side, path: &self.path.current }, event);
     }
 
     /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the tag.
@@ -83,8 +90,8 @@ impl Connection {
 
     /// The connection is about to be dropped.
     pub(crate) fn log_removed(&self) {
-        if let Some(log) = &self.log {
-            log.on_removed(self.identity.peer);
+        if let Some(attached) = &self.log {
+            attached.log.on_removed(attached.shard, self.identity.peer);
         }
     }
 }

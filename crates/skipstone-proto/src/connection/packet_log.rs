@@ -20,13 +20,15 @@ pub trait PacketLog: Debug + Send + Sync {
     fn on_event(&self, now: Time, connection: &LoggedConnection<'_>, event: &PacketEvent<'_>);
 
     /// A connection is gone: no event follows. There may have been none at all.
-    fn on_removed(&self, peer: PeerId);
+    fn on_removed(&self, shard: u32, peer: PeerId);
 }
 
 /// The connection to which something happened.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LoggedConnection<'a> {
+    /// The shard of its endpoint: each shard of a server names its connections alone.
+    pub shard: u32,
     /// Its name in the endpoint.
     pub peer: PeerId,
     /// Which end this is.

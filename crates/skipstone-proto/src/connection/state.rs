@@ -4,7 +4,7 @@ use super::client_handshake::ClientHandshake;
 use super::ending::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
-use super::packet_log::PacketLog;
+use super::logging::AttachedLog;
 use super::path_state::PathState;
 use super::receiving::Receiving;
 use super::redundancy::Redundant;
@@ -55,7 +55,7 @@ pub(crate) struct Connection {
     pub(super) redundancy: Redundant,
     pub(super) time: TimeExchange,
     pub(super) stats: Stats,
-    pub(super) log: Option<Arc<dyn PacketLog>>,
+    pub(super) log: Option<AttachedLog>,
 }
 
 impl Connection {

@@ -70,7 +70,7 @@ impl PacketLog for Both {
         }
     }
 
-    fn on_removed(&self, _: PeerId) {
+    fn on_removed(&self, _: u32, _: PeerId) {
         // The endpoints have one connection each, and this does not say whose it is.
         self.0[0].lock().expect("not poisoned").removed += 1;
     }
