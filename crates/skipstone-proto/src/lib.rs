@@ -120,6 +120,9 @@ pub use skipstone_prefetch::{Lookahead, Step};
 
 /// Connections: their events and statistics.
 pub use connection::event::{Close, ClosedBy, Event, PeerId, code};
+pub use connection::packet_log::{
+    LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger, PacketEvent, PacketLog, RecoveryMetrics,
+};
 pub use connection::stats::{DropReason, Drops, Flow, RedundancyStats, Stats};
 pub use connection::{Overview, SendError, ServerTime, Side};
 pub use rtt::Rtt;

@@ -22,6 +22,7 @@ use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Limits;
 use skipstone_proto::Merging;
+use skipstone_proto::PacketLog;
 use skipstone_proto::Protection;
 use skipstone_proto::Transfers;
 use skipstone_proto::{Close, ClosedBy, Config, Event, Group, PeerId, code};
@@ -66,6 +67,8 @@ pub struct ClientConfig {
     /// How the client comes back by itself when its server restarts or is lost; `None`, the default, if it does not. It has no
     /// effect on a client of this process.
     pub reconnect: Option<Reconnect>,
+    /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
+    pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
 impl Default for ClientConfig {
@@ -84,6 +87,7 @@ impl Default for ClientConfig {
             follows_server_time: true,
             transfer_bytes_min: None,
             reconnect: None,
+            packet_log: None,
         }
     }
 }
@@ -97,6 +101,7 @@ impl ClientConfig {
             bandwidth_max_per_peer: self.bandwidth_max,
             follows_server_time: self.follows_server_time,
             limits: self.limits,
+            packet_log: self.packet_log.clone(),
             ..Config::client()
         }
     }

@@ -94,6 +94,8 @@ pub mod net;
 mod net;
 #[cfg(feature = "simulate")]
 mod pool;
+#[cfg(feature = "qlog")]
+mod qlog;
 mod query;
 mod reconnect;
 mod recording;
@@ -128,6 +130,8 @@ pub use net::udp::BufferGrants;
 pub use net::websocket::HttpAnswer;
 #[cfg(feature = "simulate")]
 pub use pool::{Pool, PoolConfig};
+#[cfg(feature = "qlog")]
+pub use qlog::{Qlog, QlogLimits, QlogStatus};
 pub use query::{QueryAnswer, QueryAnswerError, QueryBatch, QueryConfig, QueryError, QueryPayloadTooLong, query};
 pub use reconnect::Reconnect;
 pub use recording::{
@@ -146,9 +150,10 @@ pub use server_time::ServerTime;
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::{
     Carrier, ChannelRule, Close, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth, Direction,
-    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits, MemoryBudget, Merging,
-    MessageId, MessageRate, OutgoingTransfer, Overflow, Path, PeerId, Redundancy, RedundancyMode, RedundancyStats, Rtt,
-    Settings, Stats, Transfers, Violation, code,
+    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits, LoggedConnection,
+    LoggedFrame, LoggedFrames, LossTrigger, MemoryBudget, Merging, MessageId, MessageRate, OutgoingTransfer, Overflow,
+    PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy, RedundancyMode, RedundancyStats, Rtt, Settings,
+    Side, Stats, Transfers, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

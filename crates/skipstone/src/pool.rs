@@ -17,10 +17,11 @@ use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
 use skipstone_proto::{Config, ConfigError, Event, PeerId, Stats};
-use skipstone_proto::{MessageId, Submission};
+use skipstone_proto::{MessageId, PacketLog, Submission};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// Configuration of a pool's clients.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct PoolConfig {
     /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
     /// follow.
     pub sockets_at_once: usize,
+    /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
+    pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
 impl Default for PoolConfig {
@@ -56,6 +59,7 @@ impl Default for PoolConfig {
             trust: Trust::default(),
             dtls_version: DtlsVersion::default(),
             sockets_at_once: 1_024,
+            packet_log: None,
         }
     }
 }
@@ -91,6 +95,7 @@ impl Pool {
             congestion: config.congestion,
             bandwidth_max_per_peer: config.bandwidth_max_per_client,
             bandwidth_max: config.bandwidth_max,
+            packet_log: config.packet_log,
             ..Config::client()
         };
         let driver = Driver::of_clients(clients, config.sockets_at_once)?;

@@ -89,6 +89,7 @@ impl Server {
             bandwidth_max: config.bandwidth_max,
             inbound: config.inbound.into(),
             everyone: Everyone::ByCommand,
+            packet_log: config.packet_log,
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;

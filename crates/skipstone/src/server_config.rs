@@ -7,8 +7,9 @@ use crate::listen_sockets::ListenSockets;
 use crate::security::Security;
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
-use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, Settings};
+use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, PacketLog, Settings};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// Configuration of a server.
 #[derive(Clone, Debug)]
@@ -78,6 +79,9 @@ pub struct ServerConfig {
     /// Messages of so many bytes and more have their progress published, for
     /// [`Server::transfers`](crate::Server::transfers); `None` for no message, which costs nothing.
     pub transfer_bytes_min: Option<u32>,
+    /// What takes the packet events of all connections, if anything does; each driver waits for it. The feature `qlog` has one
+    /// that writes files.
+    pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
 impl ServerConfig {
@@ -106,6 +110,7 @@ impl ServerConfig {
             impairment: None,
             query_answer: None,
             transfer_bytes_min: None,
+            packet_log: None,
         }
     }
 

@@ -45,12 +45,16 @@ struct StreamEnd {
     may_write: bool,
     /// All was read that will ever come.
     has_ended: bool,
+    /// It ended by a reset, or was refused.
+    was_reset: bool,
     /// What was read here and has not arrived at the other end, in bytes.
     on_the_way: usize,
     /// What has arrived for this end and was not written yet.
     unwritten: VecDeque<u8>,
     /// Nothing more arrives for this end.
     is_complete: bool,
+    /// The other end's reset has arrived.
+    is_to_be_reset: bool,
     is_shut: bool,
 }
 
@@ -114,17 +118,12 @@ impl TcpRelay {
     pub(crate) fn receive(&mut self) -> bool {
         self.accept();
         let mut has_more = false;
-        let mut broken = Vec::new();
         for number in &self.busy {
             let Some(pair) = self.pairs.get_mut(number) else { continue };
             for direction in Direction::BOTH {
-                match pair.read(*number, direction, (&mut self.links, &self.outages), &mut self.buffer) {
-                    Ok(more) => has_more |= more,
-                    Err(_) => broken.push(*number),
-                }
+                has_more |= pair.read(*number, direction, (&mut self.links, &self.outages), &mut self.buffer);
             }
         }
-        self.remove_broken(&broken);
         has_more
     }
 
@@ -146,7 +145,8 @@ impl TcpRelay {
         let pairs = &mut self.pairs;
         self.busy.retain(|number| {
             let Some(pair) = pairs.get_mut(number) else { return false };
-            if pair.ends.iter_mut().any(|end| end.write().is_err()) {
+            let has_failed = pair.ends.iter_mut().any(|end| end.write().is_err());
+            if has_failed || pair.ends.iter().any(|end| end.is_to_be_reset) {
                 broken.push(*number);
             } else if pair.ends.iter().all(|end| end.is_shut) {
                 done.push(*number);
@@ -225,9 +225,15 @@ impl TcpRelay {
         Ok(())
     }
 
+    /// Both ends are told by a reset.
     fn remove_broken(&mut self, numbers: &[u64]) {
         for number in numbers {
-            self.counts.broken += u64::from(self.pairs.contains_key(number));
+            let Some(pair) = self.pairs.get(number) else { continue };
+            self.counts.broken += 1;
+            for end in &pair.ends {
+                // A socket that is closed without lingering sends a reset.
+                let _ = socket2::SockRef::from(&end.stream).set_linger(Some(Duration::ZERO));
+            }
             self.remove(*number);
         }
     }
@@ -255,21 +261,21 @@ impl Pair {
         direction: Direction,
         (links, outages): (&mut LivePath, &Outages),
         buffer: &mut [u8],
-    ) -> io::Result<bool> {
+    ) -> bool {
         let [one, other] = &mut self.ends;
         let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
         for _ in 0..BATCH {
             let pending = from.on_the_way + to.unwritten.len();
             let has_room = pending < PENDING_MAX && links.has_room(direction, buffer.len());
             if !from.wants_to_be_read() || !has_room || held_until(links, outages, direction).is_some() {
-                return Ok(false);
+                return false;
             }
             match from.stream.read(buffer) {
                 // Nothing is what a stream ends with, on the way too.
                 Ok(0) => {
                     from.has_ended = true;
                     links.send(direction, &[], number);
-                    return Ok(false);
+                    return false;
                 }
                 Ok(bytes) => {
                     from.on_the_way += bytes;
@@ -277,12 +283,17 @@ impl Pair {
                 }
                 Err(error) if waits(&error) => {
                     from.may_read = false;
-                    return Ok(false);
+                    return false;
                 }
-                Err(error) => return Err(error),
+                // A reset takes as long as what was sent before it.
+                Err(_) => {
+                    (from.has_ended, from.was_reset) = (true, true);
+                    links.send(direction, &[], number);
+                    return false;
+                }
             }
         }
-        Ok(true)
+        true
     }
 
     fn take(&mut self, direction: Direction, bytes: &[u8]) {
@@ -291,6 +302,7 @@ impl Pair {
         from.on_the_way -= bytes.len();
         to.unwritten.extend(bytes);
         to.is_complete |= bytes.is_empty();
+        to.is_to_be_reset |= bytes.is_empty() && from.was_reset;
     }
 }
 
@@ -301,9 +313,11 @@ impl StreamEnd {
             may_read: false,
             may_write: false,
             has_ended: false,
+            was_reset: false,
             on_the_way: 0,
             unwritten: VecDeque::new(),
             is_complete: false,
+            is_to_be_reset: false,
             is_shut: false,
         }
     }
@@ -349,15 +363,70 @@ mod tests {
         relay.transmit();
     }
 
+    /// A relay to a server that listens, over a path of so many ms each way.
+    fn relay_to(server: &std::net::TcpListener, delay_ms: u64) -> (TcpRelay, Poll) {
+        let link = LinkConfig { delay: Duration::from_millis(delay_ms), ..LinkConfig::default() };
+        let config = PathConfig { up: link.clone(), down: link };
+        let links = LivePath::new(&config.of_streams(), 1, Instant::now());
+        let poll = Poll::new().expect("it polls");
+        let [any, to] = ["127.0.0.1:0".parse().expect("an address"), server.local_addr().expect("it listens")];
+        let relay = TcpRelay::open(any, to, poll.registry(), (links, Outages::of(&config))).expect("a port is free");
+        (relay, poll)
+    }
+
+    #[test]
+    fn a_reset_arrives_as_a_reset_behind_what_was_sent_before() {
+        for is_the_servers in [true, false] {
+            let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+            let (mut relay, mut poll) = relay_to(&server, 20);
+            let client = std::net::TcpStream::connect(relay.local()).expect("the relay listens");
+            while relay.pairs.is_empty() {
+                turn(&mut relay, &mut poll);
+            }
+            let accepted = server.accept().expect("the relay connects").0;
+            let (mut from, mut to) = if is_the_servers { (accepted, client) } else { (client, accepted) };
+            from.write_all(b"a line").expect("it is open");
+            // What is read before the reset is there is not lost.
+            while relay.counts.bytes_up + relay.counts.bytes_down == 0 {
+                turn(&mut relay, &mut poll);
+            }
+            socket2::SockRef::from(&from).set_linger(Some(Duration::ZERO)).expect("a socket");
+            let reset_at = Instant::now();
+            drop(from);
+            let mut line = [0; 6];
+            to.read_exact(&mut line).expect("it was sent before");
+            assert_eq!(&line, b"a line");
+            while relay.counts.broken == 0 {
+                turn(&mut relay, &mut poll);
+            }
+            assert!(reset_at.elapsed() >= Duration::from_millis(20), "it takes the path's time");
+            let error = to.read(&mut line).expect_err("no clean end");
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+            assert!(relay.pairs.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_end_arrives_as_an_end() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let (mut relay, mut poll) = relay_to(&server, 5);
+        let client = std::net::TcpStream::connect(relay.local()).expect("the relay listens");
+        while relay.pairs.is_empty() {
+            turn(&mut relay, &mut poll);
+        }
+        let mut accepted = server.accept().expect("the relay connects").0;
+        client.shutdown(Shutdown::Write).expect("it is open");
+        while !relay.pairs.values().all(|pair| pair.ends[1].is_shut) {
+            turn(&mut relay, &mut poll);
+        }
+        assert_eq!(accepted.read(&mut [0; 6]).expect("a clean end"), 0);
+        assert_eq!(relay.counts.broken, 0);
+    }
+
     #[test]
     fn streams_on_which_nothing_happens_cost_no_turn() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let config = PathConfig { up: LinkConfig::default(), down: LinkConfig::default() };
-        let links = LivePath::new(&config.of_streams(), 1, Instant::now());
-        let mut poll = Poll::new().expect("it polls");
-        let [any, to] = ["127.0.0.1:0".parse().expect("an address"), server.local_addr().expect("it listens")];
-        let mut relay =
-            TcpRelay::open(any, to, poll.registry(), (links, Outages::of(&config))).expect("a port is free");
+        let (mut relay, mut poll) = relay_to(&server, 0);
         let mut clients = [0; 3].map(|_| std::net::TcpStream::connect(relay.local()).expect("the relay listens"));
         while relay.pairs.len() < 3 || !relay.busy.is_empty() {
             turn(&mut relay, &mut poll);

@@ -3,6 +3,7 @@
 
 use super::ending::{Answer, Ending};
 use super::event::{Close, ClosedBy, Event};
+use super::packet_log::PacketEvent;
 use super::sending::PendingFrames;
 use super::{Connection, ConnectionState, Context};
 use crate::channel::channels::Channels;
@@ -150,6 +151,11 @@ impl Connection {
 
     /// The one `Closed` event.
     pub(super) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
+        self.log(cx.now, || PacketEvent::Closed {
+            by,
+            code,
+            reason: core::str::from_utf8(&reason).unwrap_or_default(),
+        });
         self.give_everything_up(cx);
         cx.events.push(Event::Closed { peer: self.identity.peer, close: Close { by, code, reason } });
     }

@@ -96,6 +96,7 @@ impl Connection {
         writer.truncated(Truncated::new(number, self.sending.ledger.distance() + OVERTAKING_MAX));
         fill(&mut writer);
         let length = writer.len();
+        self.log_sent(now, number, length + self.security.overhead(), &buffer[..length]);
         let length = self.security.seal(buffer, HEADER_BYTES..length, number);
         if let Tracking::Recorded(control) = fate {
             self.sending.ledger.record(Record::Control(control));

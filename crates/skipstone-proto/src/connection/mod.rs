@@ -8,7 +8,7 @@
 //! `state` holds the parts of a connection; each part has a file of its own, which does not depend on the whole. The
 //! behaviour is split by direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one
 //! frame), `timer`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
-//! `sizing` the path's MTU, `server_time` the server's clock. The mechanisms do not depend on each other; these files
+//! `sizing` the path's MTU, `logging` tells a log that is plugged in, `server_time` the server's clock. The mechanisms do not depend on each other; these files
 //! connect them.
 
 mod candidates;
@@ -25,8 +25,10 @@ mod handshake;
 mod id_change;
 mod identity;
 mod inbound;
+mod logging;
 mod memory;
 mod overview;
+pub(crate) mod packet_log;
 mod path_state;
 mod queueing;
 mod receive;

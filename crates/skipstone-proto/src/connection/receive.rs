@@ -2,6 +2,7 @@
 
 use super::event::{Event, code};
 use super::inbound::Inbound;
+use super::packet_log::{LossTrigger, PacketEvent};
 use super::redundancy::CopyCount;
 use super::stats::DropReason;
 use super::timers::INCOMPLETE_MAX;
@@ -47,7 +48,7 @@ impl Connection {
     ) -> Option<u64> {
         let length = datagram.len();
         let header = sealed.start;
-        match self.open(cx, &mut datagram[..sealed.end], header) {
+        match self.open(cx, &mut datagram[..sealed.end], header, length) {
             Ok(number) => {
                 self.stats.received.datagrams += 1;
                 self.stats.received.datagram_bytes += length as u64;
@@ -55,6 +56,7 @@ impl Connection {
                 Some(number)
             }
             Err(reason) => {
+                self.log(cx.now, || PacketEvent::Dropped { bytes: length, reason });
                 self.stats.drops.count(reason);
                 if header > HEADER_BYTES {
                     if reason == DropReason::Replay {
@@ -68,7 +70,13 @@ impl Connection {
         }
     }
 
-    fn open(&mut self, cx: &mut Context<'_>, datagram: &mut [u8], header: usize) -> Result<u64, DropReason> {
+    fn open(
+        &mut self,
+        cx: &mut Context<'_>,
+        datagram: &mut [u8],
+        header: usize,
+        length: usize,
+    ) -> Result<u64, DropReason> {
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Dead) {
             return Err(DropReason::BadFrame);
         }
@@ -87,6 +95,7 @@ impl Connection {
         }
         let frames = reader.rest();
         let summary = self.check(number, frames)?;
+        self.log_received(cx.now, number, length, frames);
         if cx.now.since(self.timers.last_received) >= REST_AFTER {
             self.channels.shrink();
             self.sending.ledger.shrink();
@@ -427,6 +436,9 @@ impl Connection {
             });
         }
         self.stats.packets_spurious += u64::from(acked.spurious);
+        if acked.spurious > 0 {
+            self.log(cx.now, || PacketEvent::Spurious { packets: acked.spurious });
+        }
         self.note_sizes_acked(&cx.scratch.resolved);
         self.settle_arrived(cx);
         if !self.path.current.carrier.is_reliable {
@@ -437,6 +449,7 @@ impl Connection {
         let is_ack_lost = self.receiving.received.had_gap(cx.now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
         let is_paused = self.is_calm(cx.now) && !is_ack_lost;
         self.sending.ledger.on_ack_done(cx.now, &acked, &self.path.rtt, is_paused);
+        self.log_metrics(cx.now);
     }
 
     /// The content of lost packets that the peer recovered has arrived, but the packets still count as losses of the
@@ -456,6 +469,7 @@ impl Connection {
             self.tell_window(cx.now);
         }
         if lost.packets > 0 {
+            self.log_lost(cx.now, LossTrigger::RepairedByPeer);
             self.stats.packets_lost += u64::from(lost.packets);
             self.stats.redundancy.packets_recovered_by_peer += u64::from(lost.packets);
             self.path.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });
@@ -487,6 +501,7 @@ impl Connection {
     pub(super) fn detect_losses(&mut self, cx: &mut Context<'_>) {
         let lost = self.sending.ledger.detect_losses(cx.now, &self.path.rtt, &mut cx.scratch.resolved);
         if lost.packets > 0 {
+            self.log_lost(cx.now, LossTrigger::Time);
             self.stats.packets_lost += u64::from(lost.packets);
             if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
                 self.path.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });

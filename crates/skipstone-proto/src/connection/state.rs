@@ -4,6 +4,7 @@ use super::client_handshake::ClientHandshake;
 use super::ending::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
+use super::logging::AttachedLog;
 use super::path_state::PathState;
 use super::receiving::Receiving;
 use super::redundancy::Redundant;
@@ -54,6 +55,7 @@ pub(crate) struct Connection {
     pub(super) redundancy: Redundant,
     pub(super) time: TimeExchange,
     pub(super) stats: Stats,
+    pub(super) log: Option<AttachedLog>,
 }
 
 impl Connection {
@@ -81,6 +83,7 @@ impl Connection {
             time: TimeExchange::default(),
             terms: Terms::new(settings, identity.side),
             stats: Stats::default(),
+            log: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Timers of a connection, and their handling.
 
 use super::event::{ClosedBy, code};
+use super::packet_log::PacketEvent;
 use super::redundancy::CopyCount;
 use super::stats::DropReason;
 use super::timers::INCOMPLETE_MAX;
@@ -177,6 +178,8 @@ impl Connection {
         let suspected =
             self.sending.ledger.on_probe_timeout(cx.now, &self.path.rtt, delay, self.sending.is_limited, resolved);
         self.stats.probes += u64::from(suspected.packets.max(1));
+        let (packets, is_silent) = (suspected.packets, suspected.is_silent);
+        self.log(cx.now, || PacketEvent::ProbeTimeout { packets, is_silent });
         if suspected.is_silent {
             self.sending.pending.probes = 2;
             self.path.mtu.on_silence();

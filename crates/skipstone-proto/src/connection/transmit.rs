@@ -4,6 +4,7 @@ mod compose;
 mod decide;
 mod settle;
 
+use super::packet_log::PacketEvent;
 use super::sending::PendingFrames;
 use super::{Connection, ConnectionState};
 use crate::delivery::DeliveryStamp;
@@ -38,6 +39,7 @@ impl Connection {
         self.path.congestion.set_datagram_bytes(max as u16);
         self.timers.merge.on_write(now);
         if let Some(bytes) = self.poll_crypto(now, buffer) {
+            self.log(now, || PacketEvent::HandshakeSent { kind: buffer[0], bytes });
             self.count_sent(now, bytes);
             return Some(Segments { bytes, segment_bytes: bytes, is_all: false, path: self.path.current });
         }
@@ -45,8 +47,11 @@ impl Connection {
             return self.poll_before_proof(now, buffer, max);
         }
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) {
-            let bytes =
-                self.poll_handshake(now, buffer).or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
+            let handshake = self.poll_handshake(now, buffer);
+            if let Some(bytes) = handshake {
+                self.log(now, || PacketEvent::HandshakeSent { kind: buffer[0], bytes });
+            }
+            let bytes = handshake.or_else(|| self.write_datagram(now, &mut buffer[..max], max, None))?;
             self.count_sent(now, bytes);
             return Some(Segments { bytes, segment_bytes: bytes, is_all: false, path: self.path.current });
         }

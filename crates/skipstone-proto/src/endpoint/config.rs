@@ -3,6 +3,7 @@
 use super::ids::Shard;
 use crate::channel::inbound::InboundRule;
 use crate::congestion::Congestion;
+use crate::connection::packet_log::PacketLog;
 use crate::security::Suites;
 use crate::time::Duration;
 use crate::wire::limits::Limits;
@@ -46,6 +47,8 @@ pub struct Config {
     pub inbound: Arc<[InboundRule]>,
     /// Limits on the memory that peers make this endpoint hold.
     pub memory: MemoryBudget,
+    /// What takes the packet events of all connections, if anything does.
+    pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
 /// Limits on the memory that peers make an endpoint hold, in bytes: messages that wait for others or for the
@@ -109,6 +112,7 @@ impl Config {
             inbound: Arc::default(),
             // All of a client's servers may be of one network.
             memory: MemoryBudget { network: MemoryBudget::default().endpoint, ..MemoryBudget::default() },
+            packet_log: None,
         }
     }
 

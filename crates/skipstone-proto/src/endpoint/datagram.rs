@@ -332,10 +332,12 @@ impl Endpoint {
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
         connection.set_congestion(self.config.congestion);
+        connection.set_packet_log(self.config.shard.index, self.config.packet_log.as_ref());
         connection.set_inbound(&self.config.inbound);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let opened = connection.handle_open(cx, open, bytes);
         if opened.is_err() || !connection.is_opened() {
+            connection.log_removed();
             self.totals.past.add(connection.stats_mut());
             self.directory.ids.release(local);
             self.slots.unreserve(peer);

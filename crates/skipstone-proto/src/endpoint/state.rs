@@ -181,6 +181,7 @@ impl Endpoint {
         if was_pending {
             self.pending_handshakes.update(connection.peer(), None);
         }
+        connection.log_removed();
         self.totals.past.add(connection.stats_mut());
         let is_failed = connection.is_server() && !connection.is_requested();
         if is_failed {

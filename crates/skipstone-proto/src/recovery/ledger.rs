@@ -49,6 +49,8 @@ pub(crate) struct Ledger {
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
     measured_from: u64,
+    /// Numbers and bytes of the packets that were lost, if somebody takes them.
+    lost_numbers: Option<Box<Vec<(u64, u16)>>>,
 }
 
 /// Packets and records for which there is room beyond those that there are twice.
@@ -88,6 +90,7 @@ impl Ledger {
             losses: LossEstimate::default(),
             patience: Duration::ZERO,
             measured_from: 0,
+            lost_numbers: None,
         }
     }
 
@@ -193,6 +196,16 @@ impl Ledger {
         self.settle(now, self.patience);
     }
 
+    /// From now on, the numbers of lost packets are kept for [`Ledger::take_lost_numbers`].
+    pub(crate) fn note_lost_numbers(&mut self) {
+        self.lost_numbers.get_or_insert_default();
+    }
+
+    /// Numbers and bytes of the packets that were lost since the last call.
+    pub(crate) fn take_lost_numbers(&mut self) -> Vec<(u64, u16)> {
+        self.lost_numbers.as_deref_mut().map_or(Vec::new(), core::mem::take)
+    }
+
     /// The latest packet was sent once more as it is.
     pub(crate) fn on_sent_again(&mut self) {
         self.measured_from = self.next();
@@ -286,6 +299,9 @@ impl Ledger {
                     self.eliciting_in_flight -= 1;
                     run += 1;
                     lost.add_packet(packet, run);
+                    if let Some(numbers) = &mut self.lost_numbers {
+                        numbers.push((number, packet.bytes));
+                    }
                 }
                 PacketState::Lost | PacketState::Left => {}
             }

@@ -24,6 +24,7 @@ mod a_hostile_peer_costs_no_more_than_it_is_allowed;
 mod a_long_message_tells_how_far_it_has_got;
 mod a_long_path_is_no_silence;
 mod a_lost_packet_is_recovered_without_a_round_trip;
+mod a_packet_log_agrees_with_the_statistics;
 mod a_path_without_loss_gets_no_repairs_after_a_while;
 mod a_pause_on_a_lan_is_soon_over;
 mod a_query_gets_no_more_than_it_brought;

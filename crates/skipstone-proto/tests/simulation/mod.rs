@@ -122,10 +122,17 @@ impl World {
     /// As `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         let (timeout, suites, limits) = (server.handshake_timeout, server.suites.clone(), server.limits);
+        let log = server.packet_log.clone();
         let server = Node::new(server, seed);
         let make = |(at, link): (usize, &LinkConfig)| {
             let duplex = Duplex::symmetric(link.clone(), seed.wrapping_mul(31).wrapping_add(at as u64));
-            let config = Config { handshake_timeout: timeout, suites: suites.clone(), limits, ..Config::client() };
+            let config = Config {
+                handshake_timeout: timeout,
+                suites: suites.clone(),
+                limits,
+                packet_log: log.clone(),
+                ..Config::client()
+            };
             (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
         };
         let (clients, duplexes): (Vec<_>, Vec<_>) = links.iter().enumerate().map(make).unzip();

@@ -34,6 +34,7 @@ impl Connection {
                 self.stats.drops.count(DropReason::BadRepair);
                 continue;
             };
+            self.log_recovered(cx.now, repaired.number, &repaired.content);
             self.stats.redundancy.packets_recovered += 1;
             let age = self.receiving.received.on_repaired(cx.now, repaired.number).max(summary.age);
             self.apply(cx, repaired.number, &repaired.content, age);

@@ -30,6 +30,7 @@ impl Connection {
         if let Some(record) = self.size_record(sealed).filter(|_| composed.is_ack_eliciting) {
             self.sending.ledger.record(record);
         }
+        self.log_sent(now, composed.number, sealed, &buffer[..composed.content.end]);
         self.commit(now, sealed, composed.is_ack_eliciting, composed.age_ms);
         self.settle_redundancy(now, buffer, decision, composed, sealed);
         if composed.is_ack_eliciting {

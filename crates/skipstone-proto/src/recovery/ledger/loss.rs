@@ -36,6 +36,9 @@ impl Ledger {
             self.eliciting_in_flight -= 1;
             run += 1;
             lost.add_packet(packet, run);
+            if let Some(numbers) = &mut self.lost_numbers {
+                numbers.push((self.base + index as u64, packet.bytes));
+            }
             self.resolve(index, resolved);
         }
         if lost.packets > 0 {

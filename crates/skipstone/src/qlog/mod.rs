@@ -1,0 +1,93 @@
+//! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`): draft-ietf-quic-qlog-main-schema-04
+//! and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own under `skipstone:`.
+//!
+//! `schema` has the records, `log` takes the protocol's events and makes records of them, `disk` has the thread that writes.
+
+mod disk;
+mod log;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use disk::Disk;
+use log::EndpointLog;
+use skipstone_proto::PacketLog;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Writes what happens to packets into a directory: each connection has a file, which qvis opens. For
+/// [`ServerConfig::packet_log`](crate::ServerConfig::packet_log) and its like. No payload and no token gets into the files.
+///
+/// A thread of its own writes; whatever goes wrong there ends the log, never the game. Dropping the last clone, and all endpoints
+/// that have a log of it, completes the files.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use skipstone::{Qlog, QlogLimits, ServerConfig};
+///
+/// # let folder = std::env::temp_dir().join(format!("skipstone-qlog-doc-{}", std::process::id()));
+/// let qlog = Qlog::create(&folder, QlogLimits::default())?;
+/// let mut config = ServerConfig::new("127.0.0.1:0".parse()?);
+/// config.packet_log = Some(qlog.endpoint("server"));
+/// # drop(skipstone::Server::start(config)?);
+/// if let Some(why) = qlog.status().stopped {
+///     eprintln!("the log of packets stopped: {why}");
+/// }
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Qlog {
+    disk: Arc<Mutex<Disk>>,
+}
+
+/// How much a [`Qlog`] may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QlogLimits {
+    /// Bytes of all files together, at which the log stops. A packet takes 150 to 400 bytes.
+    pub bytes_max: u64,
+    /// Files, one per connection; later connections have none.
+    pub files_max: u32,
+}
+
+impl Default for QlogLimits {
+    fn default() -> Self {
+        QlogLimits { bytes_max: 256 << 20, files_max: 1_000 }
+    }
+}
+
+/// How a [`Qlog`] gets on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QlogStatus {
+    /// Files that were begun.
+    pub files: u32,
+    /// Connections without a file, because there are as many as there may be.
+    pub left_out: u64,
+    /// Bytes of all files, those that are still to be written included.
+    pub bytes: u64,
+    /// Why nothing more is written; `None` while it goes on.
+    pub stopped: Option<String>,
+}
+
+impl Qlog {
+    /// Makes the directory if there is none, and begins. Files that are there stay.
+    ///
+    /// # Errors
+    /// The system refuses the directory, a file in it, or a thread.
+    pub fn create(directory: impl AsRef<Path>, limits: QlogLimits) -> io::Result<Self> {
+        Ok(Qlog { disk: Arc::new(Mutex::new(Disk::start(directory.as_ref(), limits)?)) })
+    }
+
+    /// The log of one endpoint, whose files begin with this name: of a server, with all its shards, of a client, or of a pool.
+    pub fn endpoint(&self, name: &str) -> Arc<dyn PacketLog> {
+        Arc::new(EndpointLog::new(Arc::clone(&self.disk), name))
+    }
+
+    /// How it gets on.
+    pub fn status(&self) -> QlogStatus {
+        disk::lock(&self.disk).status()
+    }
+}

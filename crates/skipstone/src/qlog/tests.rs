@@ -1,0 +1,150 @@
+//! Files are JSON text sequences, and say as often as the statistics what was sent, received and lost.
+
+use super::*;
+use bytes::Bytes;
+use serde_json::Value;
+use skipstone_proto::{Carrier, Config, Duration, Endpoint, Event, MessageId, Path as PeerPath, Stats, Time};
+use std::fs;
+use std::path::PathBuf;
+
+fn folder(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("skipstone-qlog-{name}-{}", std::process::id()))
+}
+
+/// The records of each file, which are whole.
+fn records(folder: &Path, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join(name)).expect("it was written");
+    assert!(text.starts_with('\u{1E}') && text.ends_with('\n'), "RFC 7464");
+    text[1..].split('\u{1E}').map(|record| serde_json::from_str(record).expect("JSON")).collect()
+}
+
+fn count(records: &[Value], name: &str) -> u64 {
+    records.iter().filter(|record| record["name"] == name).count() as u64
+}
+
+fn path(port: u16) -> PeerPath {
+    PeerPath { socket: 0, remote: ([192, 0, 2, 1], port).into(), carrier: Carrier::UDP }
+}
+
+/// Takes what is due to the other side; every seventh datagram is lost.
+fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut u32) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Some(transmit) = from.poll_transmit(now, &mut buffer) {
+        for datagram in buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
+            *number += 1;
+            if !number.is_multiple_of(7) {
+                to.0.handle_datagram(now, path(to.1), datagram);
+            }
+        }
+    }
+}
+
+/// A client sends messages of 100 bytes for so many seconds. The counters of the client and the server.
+fn play(qlog: &Qlog, seconds: u64) -> (Stats, Stats) {
+    let config = |config, name| Config { packet_log: Some(qlog.endpoint(name)), ..config };
+    let mut server = Endpoint::new(config(Config::server(Default::default()), "server"), [1; 32]).expect("it is good");
+    let mut client = Endpoint::new(config(Config::client(), "client"), [2; 32]).expect("it is good");
+    let (mut now, mut number) = (Time::from_micros(1_000_000), 0);
+    let peer = client.connect(now, path(7_777), b"a secret token").expect("it may");
+    for tick in 0..seconds * 100 {
+        now += Duration::from_millis(10);
+        client.handle_timeout(now);
+        server.handle_timeout(now);
+        // Refused until it is connected.
+        let _ = client.send(now, peer, 5, Bytes::from_static(&[b'x'; 100]), MessageId(tick));
+        carry(now, &mut client, (&mut server, 5_000), &mut number);
+        now += Duration::from_millis(1);
+        carry(now, &mut server, (&mut client, 7_777), &mut number);
+        while let Some(event) = server.poll_event(now) {
+            if let Event::Requested { peer, .. } = event {
+                server.accept(now, peer);
+            }
+        }
+        while client.poll_event(now).is_some() {}
+    }
+    (client.totals(), server.totals())
+}
+
+#[test]
+fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
+    let folder = folder("whole");
+    let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
+    let (client, server) = play(&qlog, 5);
+    assert_eq!(qlog.status().stopped, None);
+    assert_eq!(qlog.status().files, 2);
+    drop(qlog);
+    assert!(client.packets_lost > 20 && server.redundancy.packets_recovered > 0, "{client:?} {server:?}");
+    for (name, stats) in [("client", client), ("server", server)] {
+        let records = records(&folder, &format!("{name}-1.sqlog"));
+        let header = &records[0];
+        assert_eq!((&header["qlog_version"], &header["qlog_format"]), (&"0.3".into(), &"JSON-SEQ".into()));
+        assert_eq!(header["trace"]["vantage_point"]["type"], name);
+        assert_eq!(records[1]["name"], "connectivity:connection_started");
+        let times: Vec<f64> = records[1..].iter().map(|record| record["time"].as_f64().expect("a time")).collect();
+        assert!(times.is_sorted() && (4_900.0..5_600.0).contains(times.last().expect("there are some")));
+        let sent = count(&records, "transport:packet_sent") + count(&records, "skipstone:handshake_sent");
+        // The server answers HELLO before there is a connection.
+        let answers = if name == "server" { stats.sent.datagrams - sent } else { 0 };
+        assert!(answers <= 3, "{answers}");
+        assert_eq!(sent + answers, stats.sent.datagrams);
+        assert_eq!(count(&records, "transport:packet_received"), stats.received.datagrams);
+        assert_eq!(count(&records, "recovery:packet_lost"), stats.packets_lost);
+        assert_eq!(count(&records, "skipstone:packet_recovered"), stats.redundancy.packets_recovered);
+        assert!(count(&records, "recovery:metrics_updated") > 100);
+        let whole = fs::read_to_string(folder.join(format!("{name}-1.sqlog"))).expect("it was written");
+        assert!(!whole.contains("secret") && !whole.contains("xxx"), "neither tokens nor payloads are written");
+    }
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn what_has_its_limit_ends_with_a_whole_record_and_says_so() {
+    let folder = folder("limits");
+    let limits = QlogLimits { bytes_max: 100_000, files_max: 1 };
+    let qlog = Qlog::create(&folder, limits).expect("a folder");
+    play(&qlog, 20);
+    let status = qlog.status();
+    assert_eq!((status.files, status.left_out), (1, 1));
+    assert!(status.bytes <= 100_000 && status.bytes > 60_000, "{status:?}");
+    assert!(status.stopped.as_deref().is_some_and(|why| why.contains("100000 bytes")), "{status:?}");
+    drop(qlog);
+    let name = fs::read_dir(&folder).expect("it is there").next().expect("a file").expect("it has a name").file_name();
+    assert!(records(&folder, &name.to_string_lossy()).len() > 100);
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn files_that_are_there_stay() {
+    let folder = folder("again");
+    for _ in 0..2 {
+        play(&Qlog::create(&folder, QlogLimits::default()).expect("a folder"), 1);
+    }
+    let mut names: Vec<_> =
+        fs::read_dir(&folder).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["client-1.sqlog", "client-2.sqlog", "server-1.sqlog", "server-2.sqlog"]);
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_and_a_folder_that_is_none_are_errors_that_say_so() {
+    let mut full =
+        disk::LogFile { file: fs::OpenOptions::new().write(true).open("/dev/full").expect("a device"), written: 0 };
+    let error = full.append(b"a record").expect_err("there is no room");
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert!(Qlog::create("/dev/null/folder", QlogLimits::default()).is_err());
+    // The folder goes while it runs.
+    let folder = folder("gone");
+    let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
+    fs::remove_dir_all(&folder).expect("it is ours");
+    play(&qlog, 2);
+    // The thread may need a moment to find out.
+    let (begun, mut stopped) = (std::time::Instant::now(), None);
+    while stopped.is_none() && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::yield_now();
+        stopped = qlog.status().stopped;
+    }
+    let why = stopped.expect("it cannot write");
+    assert!(why.starts_with("it cannot be written: ") && why.contains(".sqlog"), "{why}");
+}
