@@ -22,6 +22,9 @@ pub(crate) enum BenchTransport {
     /// The same over TLS.
     #[strum(serialize = "skipstone-wss")]
     SkipstoneSecureWebSocket,
+    /// Pages, whose datagrams are WebTransport's.
+    #[strum(serialize = "skipstone-wt")]
+    SkipstoneWebTransport,
     /// Half of the clients native and in clear, half as browsers are.
     SkipstoneMixed,
     Enet,
@@ -44,7 +47,11 @@ impl Named for BenchTransport {
     fn is_built_in(self) -> bool {
         let is_peer = matches!(
             self,
-            BenchTransport::Enet | BenchTransport::Renet | BenchTransport::Quinn | BenchTransport::WebSocket
+            BenchTransport::SkipstoneWebTransport
+                | BenchTransport::Enet
+                | BenchTransport::Renet
+                | BenchTransport::Quinn
+                | BenchTransport::WebSocket
         );
         !is_peer || cfg!(feature = "peers")
     }
@@ -77,7 +84,7 @@ impl BenchTransport {
         );
         match variant {
             Variant::Only => true,
-            Variant::Channels(_) => self.is_ours(),
+            Variant::Channels(_) => self.is_ours() && self != BenchTransport::SkipstoneWebTransport,
             Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
         }
     }

@@ -16,6 +16,8 @@ mod udp_bare;
 mod watch;
 #[cfg(feature = "peers")]
 mod websocket;
+#[cfg(feature = "peers")]
+mod webtransport;
 
 use std::net::SocketAddr;
 
@@ -29,6 +31,7 @@ pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, Str
         | BenchTransport::SkipstonePlain
         | BenchTransport::SkipstoneWebSocket
         | BenchTransport::SkipstoneSecureWebSocket
+        | BenchTransport::SkipstoneWebTransport
         | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneServer::start(setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpServer::start(setup)?),
         BenchTransport::UdpBare | BenchTransport::UdpBareAcked => Box::new(udp_bare::BareServer::start(setup)?),
@@ -59,6 +62,8 @@ pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClie
         | BenchTransport::SkipstoneWebSocket
         | BenchTransport::SkipstoneSecureWebSocket
         | BenchTransport::SkipstoneMixed => Box::new(skipstone::SkipstoneClients::new(url, setup)?),
+        #[cfg(feature = "peers")]
+        BenchTransport::SkipstoneWebTransport => Box::new(webtransport::WebTransportClients::new(url, setup)?),
         BenchTransport::Tcp => Box::new(tcp::TcpClients::new(address()?)?),
         BenchTransport::UdpBare => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::None)?),
         BenchTransport::UdpBareAcked => Box::new(udp_bare::BareClients::new(address()?, udp_bare::Acks::EachTick)?),
