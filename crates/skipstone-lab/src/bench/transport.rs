@@ -22,6 +22,9 @@ pub(crate) enum BenchTransport {
     /// The same over TLS.
     #[strum(serialize = "skipstone-wss")]
     SkipstoneSecureWebSocket,
+    /// Pages, whose datagrams are WebTransport's.
+    #[strum(serialize = "skipstone-wt")]
+    SkipstoneWebTransport,
     /// Half of the clients native and in clear, half as browsers are.
     SkipstoneMixed,
     Enet,
@@ -42,7 +45,8 @@ pub(crate) enum BenchTransport {
 
 impl Named for BenchTransport {
     fn is_built_in(self) -> bool {
-        let is_peer = matches!(self, Self::Enet | Self::Renet | Self::Quinn | Self::WebSocket);
+        let is_peer =
+            matches!(self, Self::SkipstoneWebTransport | Self::Enet | Self::Renet | Self::Quinn | Self::WebSocket);
         !is_peer || cfg!(feature = "peers")
     }
 }
@@ -70,7 +74,7 @@ impl BenchTransport {
         );
         match variant {
             Variant::Only => true,
-            Variant::Channels(_) => self.is_ours(),
+            Variant::Channels(_) => self.is_ours() && self != BenchTransport::SkipstoneWebTransport,
             Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
         }
     }

@@ -17,6 +17,10 @@ impl Driver {
         loop {
             let now = self.clock.now();
             let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer) else { break };
+            // A stream's bytes leave when another connection has its turn, while the processor's caches still hold them.
+            if self.sockets.unflushed.last().is_some_and(|newest| *newest != transmit.path.socket) {
+                self.flush_newest();
+            }
             self.route(now, &transmit, &buffer[..transmit.bytes]);
         }
         self.buffer = buffer;
@@ -25,20 +29,25 @@ impl Driver {
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
-        while let Some(number) = self.sockets.unflushed.pop() {
-            match self.sockets.all.get_mut(number as usize) {
-                Some(Socket::Stream(stream)) => {
-                    stream.is_unflushed = false;
-                    stream.ws.flush();
-                }
-                Some(Socket::Local(local)) => {
-                    local.is_unflushed = false;
-                    local.stream.flush();
-                }
-                _ => {}
+        while self.flush_newest() {}
+    }
+
+    /// Writes what waits for the stream that got bytes last. False if there is none.
+    fn flush_newest(&mut self) -> bool {
+        let Some(number) = self.sockets.unflushed.pop() else { return false };
+        match self.sockets.all.get_mut(number as usize) {
+            Some(Socket::Stream(stream)) => {
+                stream.is_unflushed = false;
+                stream.ws.flush();
             }
-            self.after_stream(number);
+            Some(Socket::Local(local)) => {
+                local.is_unflushed = false;
+                local.stream.flush();
+            }
+            _ => {}
         }
+        self.after_stream(number);
+        true
     }
 
     fn route(&mut self, now: Time, transmit: &Transmit, bytes: &[u8]) {

@@ -9,6 +9,8 @@
 
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "websocket")]
+mod a_certificate_is_renewed_under_players;
 mod a_client_closes_with_a_code_of_its_own;
 mod a_client_goes_on_from_another_port;
 mod a_client_reads_the_servers_clock;
@@ -31,6 +33,8 @@ mod a_slow_path_loses_nothing_that_was_accepted;
 mod a_wrong_send_is_an_error_at_the_call;
 #[cfg(feature = "simulate")]
 mod encryption_stands_in_a_model_network;
+#[cfg(feature = "websocket")]
+mod enter;
 mod every_carrier_reaches_the_server;
 #[cfg(feature = "simulate")]
 mod handles_go_wherever_a_game_engine_wants_them;
@@ -50,6 +54,8 @@ mod spans_and_codes_of_any_size_have_an_answer;
 mod the_stand_in_measures_what_is_real;
 #[cfg(feature = "websocket")]
 mod the_tcp_port_takes_all_and_believes_few;
+#[cfg(feature = "webtransport")]
+mod web_player;
 #[cfg(feature = "simulate")]
 mod what_send_accepts_is_accounted_for;
 

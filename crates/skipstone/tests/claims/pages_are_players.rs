@@ -1,84 +1,11 @@
 //! Real sockets: pages by WebTransport are players beside native ones, on one port, wherever they move; and whoever sends
 //! garbage to the port disturbs nobody.
 
-#[path = "../../src/driver/quic/tests/page.rs"]
-#[expect(dead_code, reason = "the tests without sockets use the rest")]
-mod page;
-
 use super::eventually;
-use page::Page;
-use skipstone::{Carrier, Client, ClientConfig, Event, Group, Path, PeerId, Security, Server, ServerConfig};
-use skipstone_proto::{Config, Endpoint, MessageId, Time};
+use crate::web_player::{WebPlayer, socket};
+use skipstone::{Client, ClientConfig, Event, Group, PeerId, Security, Server, ServerConfig};
 use std::collections::BTreeSet;
-use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
-
-/// A player in a page.
-struct Player {
-    socket: UdpSocket,
-    server: SocketAddr,
-    page: Page,
-    endpoint: Endpoint,
-    peer: PeerId,
-    began: Instant,
-    heard: Vec<Vec<u8>>,
-    is_connected: bool,
-    closed: Option<String>,
-}
-
-fn socket() -> UdpSocket {
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
-    socket.set_nonblocking(true).expect("it may");
-    socket
-}
-
-impl Player {
-    fn new(server: SocketAddr) -> Player {
-        let mut endpoint = Endpoint::new(Config::client(), [7; 32]).expect("it is good");
-        let path = Path { socket: 0, remote: server, carrier: Carrier::WEBTRANSPORT };
-        let peer = endpoint.connect(Time::from_micros(1), path, b"a page").expect("it may");
-        endpoint.set_writable(0, false);
-        let page = Page::new(Instant::now(), server, Some("https://game.example"));
-        let (heard, is_connected, closed) = (Vec::new(), false, None);
-        Player { socket: socket(), server, page, endpoint, peer, began: Instant::now(), heard, is_connected, closed }
-    }
-
-    fn step(&mut self) {
-        let (instant, mut buffer) = (Instant::now(), vec![0; 1 << 16]);
-        let now = Time::from_micros(1 + self.began.elapsed().as_micros() as u64);
-        let path = Path { socket: 0, remote: self.server, carrier: Carrier::WEBTRANSPORT };
-        while let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
-            self.page.handle(instant, from, &buffer[..length]);
-        }
-        self.page.handle_timeout(instant);
-        for content in self.page.got.split_off(0) {
-            self.endpoint.handle_datagram(now, path, &mut content.to_vec());
-        }
-        if self.page.granted == Some(true) {
-            self.endpoint.set_writable(0, true);
-        }
-        self.endpoint.handle_timeout(now);
-        while let Some(event) = self.endpoint.poll_event(now) {
-            match event {
-                Event::Connected { .. } => self.is_connected = true,
-                Event::Message { payload, .. } => self.heard.push(payload.to_vec()),
-                Event::Closed { close, .. } => self.closed = Some(close.reason_text().into_owned()),
-                _ => {}
-            }
-        }
-        while let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer) {
-            buffer[..transmit.bytes].chunks(transmit.segment_bytes).for_each(|datagram| self.page.send(datagram));
-        }
-        for datagram in self.page.datagrams(instant) {
-            self.socket.send_to(&datagram, self.server).expect("it sends");
-        }
-    }
-
-    fn say(&mut self, text: &str) {
-        let now = Time::from_micros(1 + self.began.elapsed().as_micros() as u64);
-        self.endpoint.send(now, self.peer, 0, text.to_owned().into(), MessageId(0)).expect("room");
-    }
-}
+use std::time::Duration;
 
 fn serve(config: ServerConfig) -> Server {
     let security = Security::self_signed().expect("it is made");
@@ -107,7 +34,7 @@ fn step(server: &mut Server, peers: &mut BTreeSet<PeerId>) {
 fn a_page_and_a_native_player_talk_through_one_port() {
     let mut server = serve(config());
     assert_eq!(server.webtransport_url(), Some(format!("https://{}/", server.local_addr())));
-    let (mut page, mut peers) = (Player::new(server.local_addr()), BTreeSet::new());
+    let (mut page, mut peers) = (WebPlayer::new(server.local_addr()), BTreeSet::new());
     let mut native = Client::connect(&server.url(), b"", ClientConfig::default()).expect("it may");
     let (mut native_heard, mut has_spoken) = (Vec::new(), false);
     let is_so = eventually(|| {
@@ -143,7 +70,7 @@ fn a_page_and_a_native_player_talk_through_one_port() {
 fn without_webtransport_nobody_answers() {
     let mut server = serve(ServerConfig { webtransport: false, ..config() });
     assert_eq!(server.webtransport_url(), None);
-    let mut page = Player::new(server.local_addr());
+    let mut page = WebPlayer::new(server.local_addr());
     for _ in 0..100 {
         step(&mut server, &mut BTreeSet::new());
         page.step();
@@ -155,7 +82,7 @@ fn without_webtransport_nobody_answers() {
 #[test]
 fn garbage_of_every_first_byte_disturbs_nobody() {
     let mut server = serve(config());
-    let (mut page, mut peers) = (Player::new(server.local_addr()), BTreeSet::new());
+    let (mut page, mut peers) = (WebPlayer::new(server.local_addr()), BTreeSet::new());
     assert!(eventually(|| {
         step(&mut server, &mut peers);
         page.step();
@@ -187,10 +114,10 @@ fn garbage_of_every_first_byte_disturbs_nobody() {
 fn with_shards_pages_that_move_stay_who_they_are() {
     let mut server = serve(ServerConfig { shards: 4, ..config() });
     let mut peers = BTreeSet::new();
-    let mut pages: Vec<Player> = (0..16).map(|_| Player::new(server.local_addr())).collect();
-    let everywhere = |server: &mut Server, peers: &mut BTreeSet<PeerId>, pages: &mut Vec<Player>| {
+    let mut pages: Vec<WebPlayer> = (0..16).map(|_| WebPlayer::new(server.local_addr())).collect();
+    let everywhere = |server: &mut Server, peers: &mut BTreeSet<PeerId>, pages: &mut Vec<WebPlayer>| {
         step(server, peers);
-        pages.iter_mut().for_each(Player::step);
+        pages.iter_mut().for_each(WebPlayer::step);
     };
     assert!(eventually(|| {
         everywhere(&mut server, &mut peers, &mut pages);

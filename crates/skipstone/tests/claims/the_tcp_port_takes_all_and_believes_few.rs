@@ -1,16 +1,16 @@
 //! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are trusted,
 //! and whatever else comes is closed, counted by its reason, and in nobody's way.
 
+use crate::enter::{PATIENCE, enter};
 use crate::eventually;
 use skipstone::{
-    Client, ClientConfig, Event, Group, HttpAnswer, Identity, NewcomerLimits, Security, Server, ServerConfig,
-    StreamStats, Threading, WebSocketRules, code,
+    Client, ClientConfig, Event, Group, HttpAnswer, NewcomerLimits, Security, Server, ServerConfig, StreamStats,
+    Threading, WebSocketRules, code,
 };
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(40);
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
     Sec-WebSocket-Version: 13\r\n\r\n";
 
@@ -32,27 +32,6 @@ fn ask(server: &Server, said: &[u8]) -> String {
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "it was not ended: {error}"),
     }
     String::from_utf8_lossy(&answer).into_owned()
-}
-
-/// Connects, and returns the client and the address that the server was told.
-fn enter(server: &mut Server, url: &str) -> Result<(Client, SocketAddr), String> {
-    let mut client = Client::connect(url, b"", ClientConfig::default()).map_err(|error| error.to_string())?;
-    let (mut from, end) = (None, Instant::now() + PATIENCE);
-    while Instant::now() < end {
-        while let Some(event) = server.poll_event() {
-            if let Event::Requested { peer, remote, .. } = event {
-                server.accept(peer).expect("it asked");
-                from = Some(remote);
-            }
-        }
-        client.wait(Duration::from_millis(5));
-        match client.poll_event() {
-            Some(Event::Connected { .. }) => return Ok((client, from.expect("it asked before"))),
-            Some(Event::Closed { close, .. }) => return Err(format!("{} {}", close.code, close.reason_text())),
-            _ => {}
-        }
-    }
-    Err("it is not let in".into())
 }
 
 fn counts(server: &Server, is_so: impl Fn(&StreamStats) -> bool) {
@@ -360,98 +339,4 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
         // Its channel's queue and its stream's, and what the kernel took.
         assert!((8 << 20..48 << 20).contains(&(sent * 10_000)), "{scheme}: after {sent} messages");
     }
-}
-
-/// A folder with a certificate that is renewed.
-struct Renewals {
-    file: std::path::PathBuf,
-    print: [u8; 32],
-}
-
-impl Renewals {
-    fn new(name: &str) -> Self {
-        let file = std::env::temp_dir().join(format!("skipstone-{name}-{}.pem", std::process::id()));
-        let mut renewals = Renewals { file, print: [0; 32] };
-        renewals.renew();
-        renewals
-    }
-
-    fn renew(&mut self) {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
-        let params = rcgen::CertificateParams::new(vec!["localhost".into()]).expect("a good name");
-        let pem = key.serialize_pem() + &params.self_signed(&key).expect("it is made").pem();
-        std::fs::write(&self.file, &pem).expect("there is room");
-        self.print = Identity::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good").fingerprint();
-    }
-}
-
-impl Drop for Renewals {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file);
-    }
-}
-
-/// Clients of this number over wss while the certificate is renewed three times: nobody is dropped, and who comes then is shown
-/// the new one, by every carrier.
-fn renew_three_times_under(clients: usize) {
-    let mut renewals = Renewals::new(&format!("renewed-{clients}"));
-    let security = Security::from_files(&renewals.file, None).expect("it is good");
-    let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let mut server =
-        Server::start(ServerConfig { security: Some(security), ..ServerConfig::new(address) }).expect("it starts");
-    let port = server.local_addr().port();
-    let url = |scheme: &str, print: [u8; 32]| {
-        let digits: String = print.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{scheme}://127.0.0.1:{port}#sha256={digits}")
-    };
-    let urls = [
-        "wss",
-        "skip",
-        #[cfg(feature = "dtls")]
-        "skip+dtls",
-    ];
-    let first = url("wss", renewals.print);
-    let mut all: Vec<Client> = (0..clients).map(|_| enter(&mut server, &first).expect("it is let in").0).collect();
-    for round in 1..=3 {
-        let old = renewals.print;
-        renewals.renew();
-        let began = Instant::now();
-        assert!(eventually(|| server.fingerprint() == Some(renewals.print)), "it is read");
-        println!("renewal {round}: used after {:?}", began.elapsed());
-        assert!(began.elapsed() < Duration::from_secs(5));
-        for scheme in urls {
-            enter(&mut server, &url(scheme, renewals.print)).expect(scheme);
-            let error = enter(&mut server, &url(scheme, old)).map(drop).expect_err("the old one is not shown");
-            assert!(error.contains("fingerprint"), "{error}");
-        }
-        assert!(matches!(server.poll_certificate_event(), Some(skipstone::CertificateEvent::Renewed { .. })));
-    }
-    assert_eq!((server.certificate_stats().renewed, server.certificate_stats().refused), (3, 0));
-    for client in &mut all {
-        client.send(7, "still here").expect("it stands");
-    }
-    let (mut heard, end) = (0, Instant::now() + PATIENCE);
-    while heard < clients {
-        assert!(Instant::now() < end, "{heard} of {clients} were heard");
-        server.wait(Duration::from_millis(5));
-        while let Some(event) = server.poll_event() {
-            heard += usize::from(matches!(event, Event::Message { .. }));
-        }
-    }
-    let dropped =
-        all.iter_mut().filter_map(Client::poll_event).filter(|event| matches!(event, Event::Closed { .. })).count();
-    println!("{clients} clients over wss, 3 renewals, {dropped} dropped, {heard} heard after them");
-    assert_eq!(dropped, 0);
-}
-
-#[test]
-fn a_certificate_is_renewed_under_players_who_do_not_notice() {
-    renew_three_times_under(10);
-}
-
-/// `cargo test -p skipstone --features dtls,simulate --test claims three_hundred -- --ignored --nocapture`.
-#[test]
-#[ignore = "three hundred clients, each with a thread"]
-fn a_certificate_is_renewed_under_three_hundred_players() {
-    renew_three_times_under(300);
 }

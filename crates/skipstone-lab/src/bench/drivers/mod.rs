@@ -16,6 +16,8 @@ mod udp_bare;
 mod watch;
 #[cfg(feature = "peers")]
 mod websocket;
+#[cfg(feature = "peers")]
+mod webtransport;
 
 use std::net::SocketAddr;
 
@@ -53,6 +55,10 @@ pub(crate) fn url(transport: BenchTransport, url: &str) -> Result<String, String
 
 /// Clients of the server at this URL.
 pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClients>, String> {
+    #[cfg(feature = "peers")]
+    if setup.trial.transport == BenchTransport::SkipstoneWebTransport {
+        return Ok(Box::new(webtransport::WebTransportClients::new(url, setup)?));
+    }
     if setup.trial.transport.is_ours() {
         return Ok(Box::new(skipstone::SkipstoneClients::new(url, setup)?));
     }

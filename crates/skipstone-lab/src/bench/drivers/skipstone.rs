@@ -33,7 +33,7 @@ fn settings(channels: u16, redundancy: Redundancy) -> Settings {
     settings
 }
 
-fn channel(delivery: Delivery) -> u16 {
+pub(super) fn channel(delivery: Delivery) -> u16 {
     match delivery {
         Delivery::Reliable => LINES,
         Delivery::Unreliable => UNRELIABLE,
@@ -63,6 +63,7 @@ impl SkipstoneServer {
             threading: if of_all.drive == Drive::Background { Threading::Background } else { Threading::Stepped },
             security: Some(Security::with(identity).allowing_plain()),
             websocket: transport == BenchTransport::SkipstoneMixed || is_websocket(scheme(transport)),
+            webtransport: transport == BenchTransport::SkipstoneWebTransport,
             ..ServerConfig::new(setup.listen)
         };
         let server = skipstone::Server::start(config).map_err(|error| error.to_string())?;
@@ -175,7 +176,8 @@ fn is_websocket(scheme: Scheme) -> bool {
 /// The scheme by which the clients connect, or half of them.
 pub(super) fn scheme(transport: BenchTransport) -> Scheme {
     match transport {
-        BenchTransport::Skipstone => Scheme::Encrypted,
+        // A page takes the address out of the URL.
+        BenchTransport::Skipstone | BenchTransport::SkipstoneWebTransport => Scheme::Encrypted,
         BenchTransport::SkipstoneWebSocket => Scheme::WebSocket,
         BenchTransport::SkipstoneSecureWebSocket => Scheme::SecureWebSocket,
         _ => Scheme::Plain,

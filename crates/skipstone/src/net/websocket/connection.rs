@@ -52,6 +52,8 @@ pub struct WsConnection {
     peer_close: Option<WsPeerClose>,
     /// A ping arrived. Its answer is sent after the last message that was read with it.
     owes_answer: bool,
+    /// tungstenite may hold frames: it writes none but those of control, which follow from those that came.
+    may_hold_frames: bool,
     statistics: WsStatistics,
 }
 
@@ -154,6 +156,7 @@ impl WsConnection {
             close_reason: None,
             peer_close: None,
             owes_answer: false,
+            may_hold_frames: false,
             statistics: WsStatistics::default(),
         }
     }
@@ -349,9 +352,12 @@ impl WsConnection {
                 Ok(Message::Text(_)) => self.statistics.text_ignored += 1,
                 Ok(Message::Ping(_) | Message::Pong(_)) => {
                     self.statistics.control_in += 1;
-                    self.owes_answer = true;
+                    (self.owes_answer, self.may_hold_frames) = (true, true);
                 }
-                Ok(Message::Close(frame)) => self.on_peer_close(frame),
+                Ok(Message::Close(frame)) => {
+                    self.may_hold_frames = true;
+                    self.on_peer_close(frame);
+                }
                 Ok(Message::Binary(_) | Message::Frame(_)) => {}
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => self.on_frame_error(&error),
@@ -419,6 +425,9 @@ impl WsConnection {
         let Phase::Frames(frames) = &mut self.phase else {
             return;
         };
+        if !self.may_hold_frames {
+            return;
+        }
         let before = self.outgoing.len();
         let mut pipe = Pipe {
             transport: &mut self.transport,
@@ -427,7 +436,7 @@ impl WsConnection {
             turn: &mut self.turn,
         };
         match frames.flush(&mut pipe) {
-            Ok(()) => {}
+            Ok(()) => self.may_hold_frames = false,
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => self.on_frame_error(&error),
         }

@@ -6,7 +6,7 @@ use rustls::{
     CertificateError, ClientConfig, ClientConnection, Connection, Error, OtherError, ServerConfig, ServerConnection,
 };
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::sync::Arc;
 
 /// What a server needs for TLS: its certificates, within rustls' configuration.
@@ -142,7 +142,7 @@ impl Tls {
     /// Writes what is sealed.
     pub(super) fn flush(&mut self, tcp: &mut impl Write) -> io::Result<()> {
         while self.connection.wants_write() {
-            match self.connection.write_tls(tcp) {
+            match self.connection.write_tls(&mut OneBuffer(tcp)) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => drop(result?),
@@ -164,6 +164,26 @@ impl Tls {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// A stream whose writes of one buffer are plain ones: `writev` costs the kernel a tenth more.
+struct OneBuffer<'a, W>(&'a mut W);
+
+impl<W: Write> Write for OneBuffer<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
+        match buffers {
+            [one] => self.0.write(one),
+            several => self.0.write_vectored(several),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -75,6 +75,7 @@ impl WsConnection {
         };
         // If the frame does not fit, the peer has not read for long: the deadline ends the connection without a Close
         // frame.
+        self.may_hold_frames = true;
         let _ = frames.close(&mut pipe, Some(CloseFrame { code: code.into(), reason }));
     }
 
