@@ -1,6 +1,6 @@
 //! The thread that writes the files, the queue before it, and the limits.
 
-use super::{QlogLimits, QlogStatus};
+use super::limits::{QlogLimits, QlogStatus};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
