@@ -30,7 +30,7 @@ impl QlogPlace {
 
     /// Begins to write there.
     pub(crate) fn begin(&self) -> Result<Qlog, String> {
-        begin(&self.folder)
+        begin_with(&self.folder, LIMITS)
     }
 
     pub(crate) fn logs(&self, qlog: &Qlog) -> PacketLogs {
@@ -38,9 +38,14 @@ impl QlogPlace {
     }
 }
 
-/// Begins to write into a folder, which is made if there is none.
+/// Begins to write what happens in virtual time, which waits for the disk.
 pub(crate) fn begin(folder: &str) -> Result<Qlog, String> {
-    Qlog::create(Path::new(folder), LIMITS).map_err(|error| format!("cannot write into --qlog {folder}: {error}"))
+    begin_with(folder, QlogLimits { waits_for_disk: true, ..LIMITS })
+}
+
+/// Begins to write into a folder, which is made if there is none.
+fn begin_with(folder: &str, limits: QlogLimits) -> Result<Qlog, String> {
+    Qlog::create(Path::new(folder), limits).map_err(|error| format!("cannot write into --qlog {folder}: {error}"))
 }
 
 /// The logs of a run's ends.
@@ -57,4 +62,4 @@ pub(crate) fn failure(qlog: &Qlog) -> Option<String> {
 }
 
 /// A run of an hour has about 200 MB.
-const LIMITS: QlogLimits = QlogLimits { bytes_max: 1 << 30, files_max: 10_000 };
+const LIMITS: QlogLimits = QlogLimits { bytes_max: 1 << 30, files_max: 10_000, waits_for_disk: false };

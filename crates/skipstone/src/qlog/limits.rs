@@ -7,11 +7,13 @@ pub struct QlogLimits {
     pub bytes_max: u64,
     /// Files, one per connection; later connections have none.
     pub files_max: u32,
+    /// Whether the endpoints wait for a disk that is too slow, as those in virtual time can. Otherwise the log stops.
+    pub waits_for_disk: bool,
 }
 
 impl Default for QlogLimits {
     fn default() -> Self {
-        QlogLimits { bytes_max: 256 << 20, files_max: 1_000 }
+        QlogLimits { bytes_max: 256 << 20, files_max: 1_000, waits_for_disk: false }
     }
 }
 
