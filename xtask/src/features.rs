@@ -29,6 +29,7 @@ const COMBINATIONS: &[Combination] = &[
     of("dtls", MANY),
     of("simulate", 25),
     of("webtransport", MANY),
+    of("qlog", 40),
     of("websocket,simulate", MANY),
     of("ring", 30),
     of("ring,websocket", MANY),
@@ -49,7 +50,7 @@ const COMBINATIONS: &[Combination] = &[
     of("default", 60),
     of("default,simulate", MANY),
     of("default,webtransport", 110),
-    of("default,dtls,simulate,webtransport", MANY),
+    of("default,dtls,qlog,simulate,webtransport", MANY),
     of("default,aws-lc,dtls,simulate,webtransport", MANY),
 ];
 

@@ -7,6 +7,7 @@ mod console;
 mod dashboard;
 #[cfg(not(feature = "db"))]
 mod left_out;
+mod qlog_flags;
 mod serve;
 mod sharing;
 mod stress;

@@ -53,6 +53,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "listen_sockets",
                 "mailbox",
                 "net",
+                "qlog",
                 "recording",
                 "restart_notice",
                 "security",
@@ -112,7 +113,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-cli",
-        &[&["serve"], &["chat", "dashboard", "stress"], &["console", "left_out", "sharing", "trust"]],
+        &[&["serve"], &["chat", "dashboard", "stress"], &["console", "left_out", "qlog_flags", "sharing", "trust"]],
     ),
     (
         "clients/python",

@@ -24,6 +24,7 @@ mod ticks;
 mod visit;
 
 use crate::console::{Console, ConsoleConfig};
+use crate::qlog_flags::{QlogFlags, QlogWatch};
 use crate::sharing;
 use admin::{Admin, Question};
 use audience::{Audience, Watcher};
@@ -78,6 +79,8 @@ pub(crate) struct ServeArguments {
     pub(crate) queue: Size,
     #[command(flatten)]
     pub(crate) recording: recording::RecordingFlags,
+    #[command(flatten)]
+    pub(crate) qlog: QlogFlags,
     /// Clients at once; further ones are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
@@ -145,6 +148,7 @@ struct Serving {
     signals: Signals,
     admin: Admin,
     recording: Option<recording::Watch>,
+    qlog: Option<QlogWatch>,
 }
 
 /// The settings of a server that would start.
@@ -195,8 +199,10 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         requires_tls: arguments.require_tls,
         ..WebSocketRules::default()
     };
+    let qlog = arguments.qlog.begin()?;
     let server = Server::start(ServerConfig {
         security: Some(security),
+        packet_log: qlog.as_ref().map(|qlog| qlog.endpoint("server")),
         websocket: !arguments.no_websocket,
         webtransport: !arguments.no_webtransport,
         websocket_rules,
@@ -233,7 +239,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     ];
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
     let game = Game::new(server, arguments.workload, restart);
-    Ok(Serving { game, audience, questions, signals, admin, recording })
+    let qlog = qlog.map(|qlog| QlogWatch::new("serve", qlog));
+    Ok(Serving { game, audience, questions, signals, admin, recording, qlog })
 }
 
 #[cfg(feature = "dashboard")]
@@ -282,6 +289,7 @@ impl Serving {
             self.game.tick(&self.audience);
             self.tell_of_certificates();
             self.recording.iter_mut().for_each(|recording| recording.tell(&self.game.server));
+            self.qlog.iter_mut().for_each(QlogWatch::tell);
             let took = ticks.done();
             self.audience.all().for_each(|watcher| watcher.tick(self.game.lines, took));
             if let Some(failure) = self.game.server.failure() {

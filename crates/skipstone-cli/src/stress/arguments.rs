@@ -2,6 +2,7 @@
 
 use super::impairment;
 use super::merge::Merge;
+use crate::qlog_flags::QlogFlags;
 use crate::{sharing, trust};
 use skipstone_lab::resilience;
 use skipstone_lab::units::{Mix, Rate, Size, Span, Threshold};
@@ -50,7 +51,7 @@ pub(crate) struct StressArguments {
     /// stay unanswered for 10 s, which a server proves while it restarts: 300/s. Numbers of --mix are shares; its JSON is
     /// schema/connects.schema.json
     #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam", "reconnect", "wait",
-        "threshold", "piped", "browsers"])]
+        "threshold", "piped", "browsers", "qlog", "report"])]
     pub(crate) connects: Option<Rate>,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
@@ -58,6 +59,11 @@ pub(crate) struct StressArguments {
     /// Write the result here (with --wait, that of the last run); its schema is schema/stress.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
+    /// Write the report here (with --wait, that of the last run): one HTML file with curves, which needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<String>,
+    #[command(flatten)]
+    pub(crate) qlog: QlogFlags,
     /// Replays the random choices of lines and of the simulated network
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -98,6 +104,7 @@ impl StressArguments {
     pub(super) fn server_words(&self, native: skipstone::Scheme) -> Vec<String> {
         let mut words = self.resilience.words();
         words.extend(self.sharing.words());
+        words.extend(self.qlog.words());
         words.extend((native == skipstone::Scheme::Plain).then(|| "--allow-plain".to_owned()));
         words
     }

@@ -9,14 +9,16 @@ use super::pages::{Order, Pages, Report};
 use super::places::{shares, target};
 use super::plan::Plan;
 use super::proof::Proof;
-use skipstone::{Close, ClosedBy, Event, PeerId, Pool, PoolConfig, RestartNotice, Stats, Target, code};
+use skipstone::{Close, ClosedBy, Event, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, Stats, Target, code};
 use skipstone_lab::clean;
 use skipstone_lab::measure::sentence::{Parsed, parse};
+use skipstone_lab::report::stress::chronicle::Chronicle;
 use skipstone_lab::report::stress::judge::LATE_SEND;
 use skipstone_lab::units::{Rate, Size, Span};
 use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// All clients of a run.
@@ -122,8 +124,10 @@ impl<'p> Generator<'p> {
         address: SocketAddr,
         own: Option<&str>,
         web_hash: Option<&str>,
+        packet_log: Option<Arc<dyn PacketLog>>,
     ) -> Result<Self, String> {
         let pool = Pool::new(PoolConfig {
+            packet_log,
             merging: plan.flags.merge.map(|merge| merge.0),
             congestion: plan.flags.resilience.congestion(),
             trust: plan.trust.clone(),
@@ -546,7 +550,8 @@ impl Schedule {
 
 fn proof(plan: &Plan) -> Proof {
     let receivers: Vec<u32> = plan.mix.iter().map(|(_, count)| *count).collect();
-    Proof::new(plan.run, &receivers, plan.clients)
+    let chronicle = plan.report.as_ref().map(|_| Chronicle::new(plan.flags.duration.0, &receivers));
+    Proof::new(plan.run, &receivers, plan.clients, chronicle)
 }
 
 fn order_to_start(plan: &Plan, rate: Rate) -> Order {

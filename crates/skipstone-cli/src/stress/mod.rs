@@ -10,6 +10,7 @@ mod arguments;
 mod attendance;
 mod child;
 mod connects;
+mod costs;
 mod generator;
 mod impairment;
 mod merge;

@@ -5,9 +5,9 @@ use super::impairment::Impairments;
 use skipstone::{Scheme, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
-use skipstone_lab::report::Sink;
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
+use skipstone_lab::report::{ReportFile, Sink};
 use skipstone_lab::units::Carrier;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,6 +28,7 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) impairments: Option<Impairments>,
     pub(crate) sink: Sink,
+    pub(crate) report: Option<ReportFile>,
     /// As text, for the result.
     pub(crate) words: StressPlan,
 }
@@ -71,6 +72,7 @@ impl Plan {
             return Err("--shards is a flag of the server: give it to `serve`, or leave out the URL".into());
         }
         let sink = Sink::file(arguments.json.as_deref())?;
+        let report = arguments.report.as_deref().map(ReportFile::open).transpose()?;
         let words = words(arguments, &mix);
         Ok(Plan {
             flags: arguments.clone(),
@@ -84,6 +86,7 @@ impl Plan {
             seed,
             impairments,
             sink,
+            report,
             words,
         })
     }

@@ -3,6 +3,7 @@
 use skipstone_lab::measure::latency::Latency;
 use skipstone_lab::measure::ledger::{Ledger, LineOutcome, Tally};
 use skipstone_lab::measure::sentence::{Parsed, RunId, parse};
+use skipstone_lab::report::stress::chronicle::Chronicle;
 
 /// The evidence of one run.
 pub(crate) struct Proof {
@@ -12,6 +13,8 @@ pub(crate) struct Proof {
     pub(crate) delivered: u64,
     /// Latencies since the live view last looked.
     pub(crate) recent: Latency,
+    /// What a report wants to know, if there is one.
+    pub(crate) chronicle: Option<Chronicle>,
 }
 
 /// The evidence of the clients of one carrier.
@@ -22,12 +25,13 @@ struct Evidence {
 
 impl Proof {
     /// For so many receivers of each carrier, and so many senders in all.
-    pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32) -> Self {
+    pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32, chronicle: Option<Chronicle>) -> Self {
         let evidence = |count: &u32| Evidence {
             ledger: Ledger::new(*count as usize, senders as usize),
             latency: Latency::default(),
         };
-        Self { run, carriers: receivers.iter().map(evidence).collect(), delivered: 0, recent: Latency::default() }
+        let carriers = receivers.iter().map(evidence).collect();
+        Self { run, carriers, delivered: 0, recent: Latency::default(), chronicle }
     }
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.
@@ -45,6 +49,9 @@ impl Proof {
                     latency.record(took);
                     self.recent.record(took);
                     self.delivered += 1;
+                    if let Some(chronicle) = &mut self.chronicle {
+                        chronicle.on_line(carrier, receiver, scheduled_us, took);
+                    }
                 }
             }
             Parsed::Foreign => ledger.on_foreign(receiver),

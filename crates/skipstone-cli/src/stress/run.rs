@@ -3,12 +3,15 @@
 use super::arguments::StressArguments;
 use super::child::ServerProcess;
 use super::connects;
+use super::costs::CostMeter;
 use super::generator::{ClientState, Generator};
 use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
 use super::view::{Audience, LiveView};
+use crate::qlog_flags::QlogWatch;
 use crate::sharing;
+use skipstone::{PacketLog, Qlog};
 use skipstone_lab::measure::process::Probe;
 use skipstone_lab::measure::stalls::StallWatch;
 use skipstone_lab::report::format::counted;
@@ -18,11 +21,12 @@ use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::live::Phase;
 use skipstone_lab::report::stress::result::StressResult;
 use skipstone_lab::report::stress::table::table;
-use skipstone_lab::report::{Exit, Verdict};
+use skipstone_lab::report::{Exit, PageKind, Style, Verdict};
 use skipstone_lab::signals::Signals;
-use skipstone_lab::units::{Rate, Span};
+use skipstone_lab::units::{Carrier, Rate, Span};
 use skipstone_lab::workload::Word;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -70,6 +74,7 @@ struct Run<'p> {
     view: LiveView,
     server: Option<ServerProcess>,
     address: SocketAddr,
+    qlog: Option<Qlog>,
 }
 
 /// How a phase ended.
@@ -84,6 +89,7 @@ enum Step {
 impl<'p> Run<'p> {
     fn new(plan: &'p Plan, signals: Signals, audience: Audience) -> Result<Self, String> {
         let mut view = LiveView::new(audience);
+        let qlog = plan.flags.qlog.begin()?;
         let words = &plan.words;
         let lasting = plan.flags.duration;
         let (server, address) = match &plan.target {
@@ -98,14 +104,14 @@ impl<'p> Run<'p> {
             "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
             plan.clients, words.mix, words.rate, words.size, plan.seed
         ));
-        Ok(Run { plan, signals, view, server, address })
+        Ok(Run { plan, signals, view, server, address, qlog })
     }
 
     fn play(mut self) -> Result<Exit, String> {
         let plan = self.plan;
         let own = self.server.as_ref().map(|server| server.url.as_str());
         let web_hash = self.server.as_ref().and_then(|server| server.web_hash.as_deref());
-        let mut generator = Generator::new(plan, self.address, own, web_hash)?;
+        let mut generator = Generator::new(plan, self.address, own, web_hash, self.log_of("client"))?;
         let began = Instant::now();
         let mut step = self.connect(plan, &mut generator)?;
         let ramp = began.elapsed();
@@ -123,7 +129,7 @@ impl<'p> Run<'p> {
                 _ => plan.flags.rate,
             };
             let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
-            exit = Some(worse(exit, self.report(plan, &result)));
+            exit = Some(worse(exit, self.report(plan, &generator, &result)));
             step = ended;
             if !plan.flags.wait || step != Step::Done {
                 break;
@@ -132,8 +138,15 @@ impl<'p> Run<'p> {
         if generator.open_count() > 0 {
             self.close(&mut generator)?;
         }
+        if let Some(qlog) = self.qlog.take() {
+            QlogWatch::new("stress", qlog).tell();
+        }
         let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Invalid };
         Ok(exit.unwrap_or(unmeasured))
+    }
+
+    fn log_of(&self, name: &str) -> Option<Arc<dyn PacketLog>> {
+        self.qlog.as_ref().map(|qlog| qlog.endpoint(name))
     }
 
     /// Lets the clients connect. Returns when all are, or it is hopeless.
@@ -243,7 +256,9 @@ impl<'p> Run<'p> {
         let until = if plan.flags.wait { Duration::MAX } else { plan.flags.duration.0 };
         let offered = rate.per_second() * generator.clients.len() as f64;
         let mut look = Instant::now();
+        let mut costs = CostMeter::new(self.server.as_ref().map(|server| server.probe.clone()), generator);
         loop {
+            costs.look(generator);
             generator.send_due(rate, until);
             generator.roam_due()?;
             let now = generator.epoch.elapsed();
@@ -312,17 +327,26 @@ impl<'p> Run<'p> {
     }
 
     /// Shows the result, and writes it where it was asked for.
-    fn report(&mut self, plan: &Plan, result: &StressResult) -> Exit {
+    fn report(&mut self, plan: &Plan, generator: &Generator<'_>, result: &StressResult) -> Exit {
         if self.view.audience == Audience::Parent {
             output::say(serde_json::json!({ "result": result }));
             return result.verdict.into();
         }
-        let shown = plan.sink.show(result, &table(result, style()), &[]);
+        let written = write_report(plan, generator, result);
+        let shown = plan.sink.show(result, &table(result, style()), &[]).and(written);
         if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
             output::say(format_args!("The server's process ended before the run did: {ended}."));
         }
         Exit::of("stress", shown.map(|()| result.verdict.into()))
     }
+}
+
+/// Writes the report, if one is wanted.
+fn write_report(plan: &Plan, generator: &Generator<'_>, result: &StressResult) -> Result<(), String> {
+    let Some((file, chronicle)) = plan.report.as_ref().zip(generator.proof.chronicle.as_ref()) else { return Ok(()) };
+    let carriers: Vec<Carrier> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
+    let title = format!("{}, {} each", counted(plan.clients.into(), "client"), plan.words.rate);
+    file.write(PageKind::Stress, &title, &chronicle.report(result, &carriers), &table(result, Style::Plain))
 }
 
 /// The result of what was measured, judged.

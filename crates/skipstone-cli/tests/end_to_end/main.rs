@@ -34,6 +34,7 @@ mod help_teaches;
 mod hostile_clients_hurt_nobody;
 #[cfg(unix)]
 mod idle_streams_cost_a_server_little;
+mod logs_of_packets_are_written;
 #[cfg(target_os = "linux")]
 mod netem_leaves_nothing_behind;
 #[cfg(unix)]
@@ -50,6 +51,8 @@ mod redundancy_is_a_setting_of_the_server;
 mod runs_share_a_server;
 #[cfg(unix)]
 mod serve_ends_in_good_order;
+#[cfg(unix)]
+mod stress_and_bench_write_reports;
 #[cfg(unix)]
 mod stress_proves_every_line;
 #[cfg(unix)]

@@ -72,14 +72,12 @@ mod tests {
     fn missed(threshold: &str) -> Vec<String> {
         let row = |transport, clients, p99, passed| BenchRow {
             transport,
-            server: None,
-            variant: None,
             clients,
             rate: 1.0,
             passed,
-            reasons: Vec::new(),
             rounds: 1,
             figures: BenchFigures { p99: Some(p99), ..BenchFigures::default() },
+            ..BenchRow::default()
         };
         let rows = [row("tcp", 200, 20.0, true), row("skipstone", 200, 30.0, true), row("skipstone", 600, 50.0, false)];
         let (results, reasons) = judge(&[threshold.parse().unwrap()], &rows);

@@ -19,6 +19,7 @@ mod place;
 mod plan;
 mod play;
 mod plot;
+mod report;
 pub(crate) mod result;
 mod row;
 pub mod server;

@@ -169,6 +169,9 @@ pub(crate) struct Common {
     /// Write the result here, `-` for standard output in place of the table; its schema is schema/bench.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
+    /// Write the report here: one HTML file with curves, which needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<String>,
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -3,6 +3,7 @@
 use super::judge;
 use super::limit::{self, Limit};
 use super::plan::{BenchPlan, Preset};
+use super::report::BenchReport;
 use super::result::{Bench, BenchPlanWords, SCHEMA_VERSION};
 use super::row::BenchRow;
 use super::setup::Trial;
@@ -12,7 +13,7 @@ use crate::measure::machine::this_machine;
 use crate::report::format::thousands;
 use crate::report::output;
 use crate::report::paint::style;
-use crate::report::{Exit, Sink, Verdict};
+use crate::report::{Exit, PageKind, ReportFile, Sink, Style, Verdict};
 use crate::signals::Signals;
 
 /// Plays a preset; the error is one sentence about what cannot be run.
@@ -20,6 +21,7 @@ pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     let plan = BenchPlan::from(preset)?;
     judge::check(&plan.common.threshold, &plan)?;
     let sink = Sink::open(plan.common.json.as_deref())?;
+    let report = plan.common.report.as_deref().map(ReportFile::open).transpose()?;
     let signals = Signals::watch()?;
     let mut show = Show::new(plan.common.quiet);
     if let Some(remark) = &plan.remark {
@@ -42,6 +44,10 @@ pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     }
     show.finish();
     let bench = conclude(&plan, rows, limits, is_whole);
+    if let Some(report) = report {
+        let title = format!("bench {}", bench.preset);
+        report.write(PageKind::Bench, &title, &BenchReport::of(&bench), &table::table(&bench, Style::Plain))?;
+    }
     sink.show(&bench, &table::table(&bench, style()), &bench.reasons)?;
     Ok(bench.verdict.into())
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::messages::LoadReport;
 use super::setup::row_name;
+use crate::measure::latency_steps::LatencySteps;
 use crate::report::figures::figures;
 use crate::report::format::three_digits;
 
@@ -27,6 +28,9 @@ pub(crate) struct BenchRow {
     pub(crate) rounds: u32,
     #[serde(flatten)]
     pub(crate) figures: BenchFigures,
+    /// All of the round in the middle, for the report.
+    #[serde(skip)]
+    pub(crate) latencies: LatencySteps,
 }
 
 figures! {
@@ -175,7 +179,7 @@ mod tests {
     fn row(transport: &'static str, clients: u32, cost: Option<f64>, passed: bool) -> BenchRow {
         let figures = BenchFigures { cpu_us_per_delivery: cost, ..BenchFigures::default() };
         let reasons = if passed { Vec::new() } else { vec!["late".into()] };
-        BenchRow { transport, server: None, variant: None, clients, rate: 1.0, passed, reasons, rounds: 1, figures }
+        BenchRow { transport, clients, rate: 1.0, passed, reasons, rounds: 1, figures, ..BenchRow::default() }
     }
 
     #[test]

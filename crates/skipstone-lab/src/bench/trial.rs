@@ -12,6 +12,7 @@ use super::setup::{Priority, Trial, TrialSetup};
 use super::system::now_ns;
 use super::variant::Delivery;
 use super::workers::{ChildError, Pages, Workers};
+use crate::measure::latency_steps::LatencySteps;
 use crate::signals::Signals;
 use crate::units::Named;
 
@@ -181,6 +182,7 @@ impl Trial {
             reasons,
             rounds: 1,
             figures,
+            latencies: evidence.found.as_ref().map_or_else(LatencySteps::default, |found| found.latencies.steps()),
         }
     }
 }

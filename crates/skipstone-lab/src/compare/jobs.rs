@@ -4,16 +4,29 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use skipstone::Qlog;
+
 use super::condition::Condition;
 use super::contender::Contender;
+use super::packet_logs::{PacketLogs, logs_of};
 use super::row::CompareRow;
-use super::simulation::simulate;
+use super::simulation::simulate_logged;
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) contender: Contender,
     pub(crate) seed: u64,
+}
+
+impl Job {
+    /// A name for the run's files.
+    pub(crate) fn file_name(&self, condition: &Condition) -> String {
+        let under = condition.name.as_ref().map_or(String::new(), |name| format!("-{name}"));
+        let name = format!("{}-{}{under}", self.contender, self.seed);
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
+        name.chars().map(plain).collect()
+    }
 }
 
 /// What came of all runs.
@@ -43,6 +56,7 @@ pub(crate) fn run_all(
     jobs: &[Job],
     condition: &Condition,
     threads: usize,
+    qlog: Option<&Qlog>,
     stop: &AtomicBool,
     on_done: impl Fn(&Job) + Sync,
 ) -> Vec<Option<CompareRow>> {
@@ -50,7 +64,9 @@ pub(crate) fn run_all(
     let rows = Mutex::new(vec![None; jobs.len()]);
     let work = || {
         while let Some((at, job)) = claim(&next, jobs) {
-            let Ok(measured) = simulate(job.contender, condition, job.seed, stop) else { return };
+            let has_log = qlog.filter(|_| job.contender.transport.has_modes());
+            let logs = has_log.map_or_else(PacketLogs::default, |qlog| logs_of(qlog, &job.file_name(condition)));
+            let Ok(measured) = simulate_logged(job.contender, condition, job.seed, &logs, stop) else { return };
             let row = CompareRow::new(job.contender, condition, job.seed, &measured);
             rows.lock().expect("no run panics while it holds the rows")[at] = Some(row);
             on_done(job);

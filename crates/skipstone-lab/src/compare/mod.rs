@@ -14,6 +14,7 @@ mod directions;
 pub(crate) mod external;
 mod jobs;
 mod judge;
+mod packet_logs;
 pub(crate) mod payload;
 mod peer;
 pub(crate) mod peers;
@@ -33,12 +34,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skipstone::RedundancyMode;
+use skipstone::{Qlog, RedundancyMode};
 
 use crate::measure::machine::{cores, this_machine};
 use crate::report::format::rfc3339;
 use crate::report::paint::style;
-use crate::report::{Exit, ReportFile, Sink, Style, Verdict, replace};
+use crate::report::{Exit, PageKind, ReportFile, Sink, Style, Verdict, command, output, replace};
 use crate::signals::Signals;
 use crate::units::{Named, Threshold};
 use condition::Condition;
@@ -46,6 +47,7 @@ use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
 use jobs::{Job, Played, run_all};
 use plan::{ComparePlan, PlanFile};
+use real::run::Traces;
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
 use row::Summary;
 use validity::Validity;
@@ -97,6 +99,10 @@ pub struct CompareArguments {
     /// Capture both ends of each real run into PREFIX-TRANSPORT-MODE-SEED-a.pcap and …-b.pcap
     #[arg(long, value_name = "PREFIX", conflicts_with = "simulated")]
     pcap: Option<String>,
+    /// Write the packet events of Skipstone's ends into files in this directory, in qlog's JSON, which qvis opens:
+    /// TRANSPORT-MODE-SEED-client-1.sqlog and …-server-1.sqlog. Files that are there stay
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<String>,
     /// No progress
     #[arg(short, long)]
     quiet: bool,
@@ -137,6 +143,8 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     if let Some(path) = &arguments.results_page {
         replace::check(path.as_ref()).map_err(|error| format!("cannot write --results-page {path}: {error}"))?;
     }
+    let qlog = arguments.qlog.as_deref().map(packet_logs::begin).transpose()?;
+    let traces = Traces { pcap: arguments.pcap.as_deref(), qlog: arguments.qlog.as_deref() };
     let started = SystemTime::now();
     let signals = Signals::watch()?;
     let jobs = all_jobs(&contenders, &seeds);
@@ -144,9 +152,9 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let mut played = Played { is_whole: true, ..Played::default() };
     for condition in &conditions {
         let under_one = if arguments.simulated {
-            simulate(&jobs, condition, signals.flag(), &bar)
+            simulate(&jobs, condition, qlog.as_ref(), signals.flag(), &bar)
         } else {
-            play(&jobs, condition, arguments.pcap.as_deref(), signals.flag(), &bar)?
+            play(&jobs, condition, traces, signals.flag(), &bar)?
         };
         played.add(under_one);
         if !played.is_whole {
@@ -154,9 +162,17 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
         }
     }
     bar.finish_and_clear();
+    if let Some(sentence) = qlog.as_ref().and_then(packet_logs::failure) {
+        output::complain(format_args!("skipstone compare: {sentence}"));
+    }
     let comparison = conclude(played, &conditions, &plan, seeds, &arguments.threshold, started);
     if let Some(report) = report {
-        report.write(&table::heading(&comparison), &comparison, &table::table(&comparison, Style::Plain))?;
+        report.write(
+            PageKind::Comparison,
+            &table::heading(&comparison),
+            &comparison,
+            &table::table(&comparison, Style::Plain),
+        )?;
     }
     if let Some(path) = &arguments.results_page {
         replace::replace(path.as_ref(), results_page::results_page(&comparison).as_bytes())
@@ -219,8 +235,8 @@ fn all_jobs(contenders: &[Contender], seeds: &[u64]) -> Vec<Job> {
 }
 
 /// A row for each contender and seed; fewer, if it was stopped.
-fn simulate(jobs: &[Job], condition: &Condition, stop: &AtomicBool, bar: &ProgressBar) -> Played {
-    let rows = run_all(jobs, condition, cores(), stop, |job| {
+fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &AtomicBool, bar: &ProgressBar) -> Played {
+    let rows = run_all(jobs, condition, cores(), qlog, stop, |job| {
         bar.set_message(told(job, condition));
         bar.inc(1);
     });
@@ -232,13 +248,13 @@ fn simulate(jobs: &[Job], condition: &Condition, stop: &AtomicBool, bar: &Progre
 fn play(
     jobs: &[Job],
     condition: &Condition,
-    pcap: Option<&str>,
+    traces: Traces<'_>,
     stop: &AtomicBool,
     bar: &ProgressBar,
 ) -> Result<Played, String> {
     let begun = bar.position();
     let mut at = 0;
-    let mut played = real::run_all(jobs, condition, pcap, stop, |job| {
+    let mut played = real::run_all(jobs, condition, traces, stop, |job| {
         bar.set_message(told(job, condition));
         bar.set_position(begun + at);
         at += 1;
@@ -270,12 +286,6 @@ fn progress(runs: usize, is_quiet: bool) -> ProgressBar {
 /// A process of a real comparison, whose task is JSON.
 pub fn run_end(task: &str) -> Exit {
     real::process::run(task)
-}
-
-/// The words by which this run was started, its program's folder apart.
-fn command() -> Vec<String> {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    [env!("CARGO_PKG_NAME").trim_end_matches("-lab").to_owned()].into_iter().chain(words).collect()
 }
 
 fn conclude(

@@ -7,6 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::measure::latency_steps;
+
 /// A run by blocks. Times count from the first update.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -156,13 +158,9 @@ fn latest(echoes: impl Iterator<Item = Echo>) -> Vec<LateUpdate> {
     all.iter().take(LATEST_MAX).map(of).collect()
 }
 
-/// Down to seven binary digits: less than 1.6% off. Whole numbers, so that all machines write the same.
 fn rounded(micros: u32) -> u32 {
-    let shift = (u32::BITS - micros.leading_zeros()).saturating_sub(DIGITS);
-    micros >> shift << shift
+    latency_steps::rounded(micros.into()) as u32
 }
-
-const DIGITS: u32 = 7;
 
 fn seconds(at: Duration) -> String {
     format!("{}.{:06}", at.as_secs(), at.subsec_micros())

@@ -10,6 +10,7 @@ use skipstone_proto::{Duration, Time};
 use super::beside::{Neighbours, OWN_TAG};
 use super::condition::Condition;
 use super::contender::Contender;
+use super::packet_logs::{NO_LOGS, PacketLogs};
 use super::peer::{Contents, Peer, Telemetry, Update};
 use super::peers::ends;
 use super::peers::ends::{Ends, EndsSetup};
@@ -97,7 +98,18 @@ pub(crate) fn simulate(
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Measured, Stopped> {
-    let mut world = World::new(contender, condition, seed);
+    simulate_logged(contender, condition, seed, &NO_LOGS, stop)
+}
+
+/// The same, with logs of packets.
+pub(crate) fn simulate_logged(
+    contender: Contender,
+    condition: &Condition,
+    seed: u64,
+    logs: &PacketLogs,
+    stop: &AtomicBool,
+) -> Result<Measured, Stopped> {
+    let mut world = World::new(contender, condition, seed, logs);
     world.connect(stop)?;
     world.play(stop)?;
     Ok(world.finish())
@@ -141,9 +153,9 @@ struct Traffic {
 }
 
 impl<'a> World<'a> {
-    fn new(contender: Contender, condition: &'a Condition, seed: u64) -> World<'a> {
+    fn new(contender: Contender, condition: &'a Condition, seed: u64, logs: &PacketLogs) -> World<'a> {
         let server = SocketAddr::from(SERVER);
-        let setup = EndsSetup { now: BEGIN, server, seed, condition };
+        let setup = EndsSetup { now: BEGIN, server, seed, condition, logs };
         // Outages count from the first update.
         let without = |link: &LinkConfig| LinkConfig { outages: Vec::new(), ..link.clone() };
         let (there, back) = (without(&condition.link), without(&condition.back));

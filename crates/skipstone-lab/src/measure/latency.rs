@@ -5,6 +5,8 @@ use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::latency_steps::LatencySteps;
+
 /// Latencies from 1 us to 60 s, each within 0.1% of the truth (HdrHistogram, three digits). About 140 KB.
 #[derive(Debug, Clone)]
 pub struct Latency {
@@ -56,6 +58,14 @@ impl LatencyCounts {
     pub fn add(&mut self, other: &Self) {
         self.counts.extend_from_slice(&other.counts);
         self.longest_us = self.longest_us.max(other.longest_us);
+    }
+
+    /// The same by fewer digits.
+    pub fn steps(&self) -> LatencySteps {
+        let mut steps = LatencySteps::default();
+        self.counts.iter().for_each(|(micros, count)| steps.record_many(*micros, *count));
+        steps.lengthen(self.longest_us);
+        steps
     }
 
     /// The histogram that they were counted from, without loss.

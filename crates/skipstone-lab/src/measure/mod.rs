@@ -2,6 +2,7 @@
 //! No sockets here; each part is fed by the run and gives plain values.
 
 pub mod latency;
+pub mod latency_steps;
 pub mod ledger;
 pub mod machine;
 pub mod monotonic;

@@ -301,7 +301,7 @@ impl Pair {
         let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
         from.on_the_way -= bytes.len();
         to.unwritten.extend(bytes);
-        to.is_complete |= bytes.is_empty();
+        to.is_complete |= bytes.is_empty() && !from.was_reset;
         to.is_to_be_reset |= bytes.is_empty() && from.was_reset;
     }
 }

@@ -1,6 +1,7 @@
 //! The output of a run: how it is judged, the page that people read, and where page and JSON go. Values in, text out;
 //! only `output` prints. `stress` has what a stress run alone shows.
 
+mod command;
 pub mod connects;
 pub(crate) mod figures;
 pub mod format;
@@ -17,7 +18,8 @@ pub mod stress;
 mod thresholds;
 mod verdict;
 
-pub use html::ReportFile;
+pub use command::command;
+pub use html::{PageKind, ReportFile};
 pub use page::{Cell, Page};
 pub use paint::{Style, Tone};
 pub use sink::Sink;

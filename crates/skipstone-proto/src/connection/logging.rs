@@ -1,31 +1,35 @@
 //! What a connection tells its packet log, if it has one.
 
 use super::Connection;
-use super::packet_log::{LoggedConnection, LoggedFrames, LossTrigger, PacketEvent, PacketLog, RecoveryMetrics};
+use super::packet_log::{
+    AttachedLog, LoggedConnection, LoggedFrames, LossTrigger, PacketEvent, PacketLog, RecoveryMetrics,
+};
 use crate::time::Time;
 use crate::wire::datagram::HEADER_BYTES;
 use std::sync::Arc;
 
-/// A log, and the shard that it is told.
-#[derive(Debug)]
-pub(super) struct AttachedLog {
-    shard: u32,
-    log: Arc<dyn PacketLog>,
-}
-
 impl Connection {
     /// From now on, packet events go to this log.
     pub(crate) fn set_packet_log(&mut self, shard: u32, log: Option<&Arc<dyn PacketLog>>) {
+        if !cfg!(feature = "packet-log") {
+            return;
+        }
         if log.is_some() {
             self.sending.ledger.note_lost_numbers();
         }
         self.log = log.map(|log| AttachedLog { shard, log: Arc::clone(log) });
     }
 
+    /// The log. Without the feature there is none, and the compiler drops what belongs to it.
+    #[inline]
+    fn attached_log(&self) -> Option<&AttachedLog> {
+        if cfg!(feature = "packet-log") { self.log.as_ref() } else { None }
+    }
+
     /// Tells the log, if there is one, what `make` returns.
     #[inline]
     pub(super) fn log<'a>(&'a self, now: Time, make: impl FnOnce() -> PacketEvent<'a>) {
-        if let Some(log) = &self.log {
+        if let Some(log) = self.attached_log() {
             self.log_event(log, now, &make());
         }
     }
@@ -39,7 +43,7 @@ impl Connection {
     /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the tag.
     #[inline]
     pub(super) fn log_sent(&self, now: Time, number: u64, bytes: usize, plaintext: &[u8]) {
-        if let Some(log) = &self.log {
+        if let Some(log) = self.attached_log() {
             let reference = self.receiving.received.next();
             let frames = LoggedFrames::behind_number(number, reference, &plaintext[HEADER_BYTES..]);
             self.log_event(log, now, &PacketEvent::Sent { number, bytes, frames });
@@ -49,7 +53,7 @@ impl Connection {
     /// A packet came in a datagram of so many bytes.
     #[inline]
     pub(super) fn log_received(&self, now: Time, number: u64, bytes: usize, frames: &[u8]) {
-        if let Some(log) = &self.log {
+        if let Some(log) = self.attached_log() {
             let frames = LoggedFrames::new(number, self.sending.ledger.next(), frames);
             self.log_event(log, now, &PacketEvent::Received { number, bytes, frames });
         }
@@ -58,7 +62,7 @@ impl Connection {
     /// A packet of the peer was recovered.
     #[inline]
     pub(super) fn log_recovered(&self, now: Time, number: u64, frames: &[u8]) {
-        if let Some(log) = &self.log {
+        if let Some(log) = self.attached_log() {
             let frames = LoggedFrames::new(number, self.sending.ledger.next(), frames);
             self.log_event(log, now, &PacketEvent::Recovered { number, frames });
         }
@@ -67,7 +71,7 @@ impl Connection {
     /// Packets were found lost.
     #[inline]
     pub(super) fn log_lost(&mut self, now: Time, trigger: LossTrigger) {
-        if self.log.is_none() {
+        if self.attached_log().is_none() {
             return;
         }
         for (number, bytes) in self.sending.ledger.take_lost_numbers() {
@@ -90,7 +94,7 @@ impl Connection {
 
     /// The connection is about to be dropped.
     pub(crate) fn log_removed(&self) {
-        if let Some(attached) = &self.log {
+        if let Some(attached) = self.attached_log() {
             attached.log.on_removed(attached.shard, self.identity.peer);
         }
     }

@@ -12,6 +12,7 @@ use crate::wire::frame::{Frame, Frames};
 use crate::wire::message::{Message, Sequence};
 use core::fmt::Debug;
 use core::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Takes the packet events of all connections of an endpoint, in the order in which they happen. The endpoint waits for each
 /// call to return.
@@ -21,6 +22,13 @@ pub trait PacketLog: Debug + Send + Sync {
 
     /// A connection is gone: no event follows. There may have been none at all.
     fn on_removed(&self, shard: u32, peer: PeerId);
+}
+
+/// A log, and the shard that it is told.
+#[derive(Debug)]
+pub(super) struct AttachedLog {
+    pub(super) shard: u32,
+    pub(super) log: Arc<dyn PacketLog>,
 }
 
 /// The connection to which something happened.

@@ -4,7 +4,7 @@ use super::client_handshake::ClientHandshake;
 use super::ending::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
-use super::logging::AttachedLog;
+use super::packet_log::AttachedLog;
 use super::path_state::PathState;
 use super::receiving::Receiving;
 use super::redundancy::Redundant;

@@ -50,7 +50,7 @@ pub(crate) struct Ledger {
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
     measured_from: u64,
     /// Numbers and bytes of the packets that were lost, if somebody takes them.
-    lost_numbers: Option<Box<Vec<(u64, u16)>>>,
+    lost_numbers: Option<Vec<(u64, u16)>>,
 }
 
 /// Packets and records for which there is room beyond those that there are twice.
@@ -203,7 +203,7 @@ impl Ledger {
 
     /// Numbers and bytes of the packets that were lost since the last call.
     pub(crate) fn take_lost_numbers(&mut self) -> Vec<(u64, u16)> {
-        self.lost_numbers.as_deref_mut().map_or(Vec::new(), core::mem::take)
+        self.lost_numbers.as_mut().map_or(Vec::new(), core::mem::take)
     }
 
     /// The latest packet was sent once more as it is.

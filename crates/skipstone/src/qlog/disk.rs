@@ -1,6 +1,6 @@
 //! The thread that writes the files, the queue before it, and the limits.
 
-use super::{QlogLimits, QlogStatus};
+use super::limits::{QlogLimits, QlogStatus};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -104,7 +104,12 @@ impl Disk {
         if self.end.is_some() {
             return None;
         }
-        match self.orders.as_ref()?.try_send(order) {
+        let orders = self.orders.as_ref()?;
+        let handed = match self.limits.waits_for_disk {
+            true => orders.send(order).map_err(|refused| TrySendError::Disconnected(refused.0)),
+            false => orders.try_send(order),
+        };
+        match handed {
             Ok(()) => Some(()),
             Err(TrySendError::Full(_)) => {
                 self.finish(format!("the disk is too slow: {} MiB wait for it", (ORDERS_MAX * CHUNK_BYTES) >> 20));

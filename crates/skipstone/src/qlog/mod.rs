@@ -4,12 +4,14 @@
 //! `schema` has the records, `log` takes the protocol's events and makes records of them, `disk` has the thread that writes.
 
 mod disk;
+mod limits;
 mod log;
 mod schema;
 #[cfg(test)]
 mod tests;
 
 use disk::Disk;
+pub use limits::{QlogLimits, QlogStatus};
 use log::EndpointLog;
 use skipstone_proto::PacketLog;
 use std::io;
@@ -41,35 +43,6 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug)]
 pub struct Qlog {
     disk: Arc<Mutex<Disk>>,
-}
-
-/// How much a [`Qlog`] may write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QlogLimits {
-    /// Bytes of all files together, at which the log stops. A packet takes 150 to 400 bytes.
-    pub bytes_max: u64,
-    /// Files, one per connection; later connections have none.
-    pub files_max: u32,
-}
-
-impl Default for QlogLimits {
-    fn default() -> Self {
-        QlogLimits { bytes_max: 256 << 20, files_max: 1_000 }
-    }
-}
-
-/// How a [`Qlog`] gets on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct QlogStatus {
-    /// Files that were begun.
-    pub files: u32,
-    /// Connections without a file, because there are as many as there may be.
-    pub left_out: u64,
-    /// Bytes of all files, those that are still to be written included.
-    pub bytes: u64,
-    /// Why nothing more is written; `None` while it goes on.
-    pub stopped: Option<String>,
 }
 
 impl Qlog {

@@ -68,7 +68,8 @@ fn play(qlog: &Qlog, seconds: u64) -> (Stats, Stats) {
 #[test]
 fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
     let folder = folder("whole");
-    let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
+    let limits = QlogLimits { waits_for_disk: true, ..QlogLimits::default() };
+    let qlog = Qlog::create(&folder, limits).expect("a folder");
     let (client, server) = play(&qlog, 5);
     assert_eq!(qlog.status().stopped, None);
     assert_eq!(qlog.status().files, 2);
@@ -100,7 +101,7 @@ fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
 #[test]
 fn what_has_its_limit_ends_with_a_whole_record_and_says_so() {
     let folder = folder("limits");
-    let limits = QlogLimits { bytes_max: 100_000, files_max: 1 };
+    let limits = QlogLimits { bytes_max: 100_000, files_max: 1, ..QlogLimits::default() };
     let qlog = Qlog::create(&folder, limits).expect("a folder");
     play(&qlog, 20);
     let status = qlog.status();

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use skipstone_proto::Time;
 
 use crate::compare::condition::Condition;
+use crate::compare::packet_logs::PacketLogs;
 use crate::compare::peer::Peer;
 
 /// A client that has begun to connect, and its server.
@@ -22,4 +23,6 @@ pub(crate) struct EndsSetup<'a> {
     /// Makes the random choices of both ends.
     pub(crate) seed: u64,
     pub(crate) condition: &'a Condition,
+    /// Take Skipstone's packet events.
+    pub(crate) logs: &'a PacketLogs,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
-use skipstone_proto::{Config, Endpoint, Event, PeerId, Transmit};
+use skipstone_proto::{Config, Endpoint, Event, PacketLog, PeerId, Transmit};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{MessageId, Stats, Submission};
 
@@ -45,12 +45,14 @@ pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -
         Suite::Sealed => config.encrypted(Arc::new(suites)),
         Suite::Plain => config,
     };
-    let mut end = |config| {
+    let mut end = |config, log: &Option<Arc<dyn PacketLog>>| {
         let words: Vec<u8> = (0..4).flat_map(|_| splitmix(&mut seed).to_be_bytes()).collect();
-        let endpoint = Endpoint::new(sealed(config), words.try_into().expect("32 bytes")).expect("good settings");
+        let config = Config { packet_log: log.clone(), ..sealed(config) };
+        let endpoint = Endpoint::new(config, words.try_into().expect("32 bytes")).expect("good settings");
         SkipstoneEnd::new(endpoint, ages, update_bytes)
     };
-    let (mut client, server) = (end(Config::client()), end(Config::server(settings)));
+    let (mut client, server) =
+        (end(Config::client(), &setup.logs.client), end(Config::server(settings), &setup.logs.server));
     client.endpoint.connect(setup.now, path(setup.server), b"").expect("it may connect");
     Ends { client: Box::new(client), server: Box::new(server) }
 }

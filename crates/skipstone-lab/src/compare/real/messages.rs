@@ -8,6 +8,7 @@ use skipstone::netsim::LinkConfig;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, Mode, SimulatedTransport};
 use crate::compare::delivery::Delivery;
+use crate::compare::packet_logs::QlogPlace;
 use crate::compare::peer::Telemetry;
 use crate::compare::plan::Bulk;
 use crate::compare::proof::UpdateCounts;
@@ -23,6 +24,8 @@ pub(super) struct EndTask {
     pub(super) seed: u64,
     /// The namespace to enter; the one that it is in, without one.
     pub(super) namespace: Option<String>,
+    /// Where it writes its packet events, if it does.
+    pub(super) qlog: Option<QlogPlace>,
     pub(super) workload: RealWorkload,
 }
 

@@ -12,7 +12,7 @@ mod enet_end;
 mod external;
 mod messages;
 pub(crate) mod process;
-mod run;
+pub(super) mod run;
 mod skipstone_end;
 mod socket_end;
 mod talk;
@@ -21,7 +21,7 @@ mod tcp_end;
 
 use std::sync::atomic::AtomicBool;
 
-use self::run::Medium;
+use self::run::{Medium, Traces};
 use self::talk::RunError;
 use super::condition::Condition;
 use super::delivery::Delivery;
@@ -31,7 +31,7 @@ use super::jobs::{Job, Played};
 pub(super) fn run_all(
     jobs: &[Job],
     condition: &Condition,
-    pcap: Option<&str>,
+    traces: Traces<'_>,
     stop: &AtomicBool,
     mut on_begin: impl FnMut(&Job),
 ) -> Result<Played, String> {
@@ -43,7 +43,7 @@ pub(super) fn run_all(
     let mut all = Played { is_whole: true, over: Some(over), ..Played::default() };
     for job in jobs {
         on_begin(job);
-        match run::play(job.contender, condition, job.seed, medium, pcap, stop) {
+        match run::play(*job, condition, medium, traces, stop) {
             Ok(row) => all.rows.push(row),
             Err(RunError::Failed(reason)) => all.failures.push(format!("{reason}.")),
             Err(RunError::Interrupted) => {

@@ -12,11 +12,12 @@ use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
 use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
 use crate::compare::contender::SimulatedTransport;
+use crate::compare::packet_logs::{PacketLogs, failure};
 use crate::compare::peer::Update;
 use crate::compare::peers::ends;
 use crate::compare::peers::ends::EndsSetup;
 use crate::compare::proof::Proof;
-use crate::measure::monotonic::monotonic;
+use crate::measure::monotonic::{monotonic, next_multiple};
 use crate::measure::process::Probe;
 use crate::measure::stalls::{Stall, StallLog, StallWatch};
 use crate::netem::{Before, make_punctual};
@@ -46,10 +47,16 @@ fn play(task: &EndTask) -> Result<(), String> {
     // Where that is allowed, other programs do not disturb the measurement. The control's thread inherits it.
     let _ = make_punctual(Before::Others);
     let condition = task.workload.condition()?;
-    match &task.role {
-        Role::Server { listen } => serve(task, &condition, listen),
-        Role::Client { connect } => measure(task, &condition, connect),
+    let qlog = task.qlog.as_ref().map(|place| Ok::<_, String>((place, place.begin()?))).transpose()?;
+    let logs = qlog.as_ref().map_or_else(PacketLogs::default, |(place, qlog)| place.logs(qlog));
+    let played = match &task.role {
+        Role::Server { listen } => serve(task, &condition, &logs, listen),
+        Role::Client { connect } => measure(task, &condition, &logs, connect),
+    };
+    if let Some(sentence) = qlog.and_then(|(_, qlog)| failure(&qlog)) {
+        output::complain(format_args!("skipstone compare: {sentence}"));
     }
+    played
 }
 
 #[cfg(target_os = "linux")]
@@ -74,12 +81,15 @@ fn orphaned() -> Arc<AtomicBool> {
     orphaned
 }
 
+/// The clocks of both ends begin at multiples of this on the machine's, as they begin at one moment in virtual time. A transport
+/// with a clock of its own, such as KCP's of 10 ms, has the seed's phases then, and with them that seed's latencies.
+const CLOCKS_BEGIN: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 
-fn serve(task: &EndTask, condition: &Condition, listen: &str) -> Result<(), String> {
+fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str) -> Result<(), String> {
     let listen: SocketAddr = listen.parse().map_err(|error| format!("{listen}: {error}"))?;
-    let mut end = server(task, condition, listen)?;
+    let mut end = server(task, condition, logs, listen)?;
     say(&EndMessage::Listening { address: end.address() });
     let orphaned = orphaned();
     while !orphaned.load(Ordering::Relaxed) {
@@ -97,10 +107,15 @@ fn serve(task: &EndTask, condition: &Condition, listen: &str) -> Result<(), Stri
     Ok(())
 }
 
-fn server(task: &EndTask, condition: &Condition, listen: SocketAddr) -> Result<Box<dyn RealEnd>, String> {
+fn server(
+    task: &EndTask,
+    condition: &Condition,
+    logs: &PacketLogs,
+    listen: SocketAddr,
+) -> Result<Box<dyn RealEnd>, String> {
     Ok(match task.transport {
         SimulatedTransport::Skipstone | SimulatedTransport::SkipstoneAgeless | SimulatedTransport::SkipstonePlain => {
-            Box::new(SkipstoneServerEnd::start(task.contender(), condition, listen)?)
+            Box::new(SkipstoneServerEnd::start(task.contender(), condition, logs, listen)?)
         }
         #[cfg(feature = "peers")]
         SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::listen(listen, waiting_bytes(condition))?),
@@ -109,15 +124,16 @@ fn server(task: &EndTask, condition: &Condition, listen: SocketAddr) -> Result<B
         _ => {
             // The client's end that is made with it is not used, but wants to know where the server is.
             let server = SocketAddr::new(listen.ip(), listen.port().max(1));
-            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition };
-            Box::new(SocketEnd::new(ends(task.contender(), setup).server, listen, Instant::now())?)
+            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition, logs };
+            let epoch = next_multiple(CLOCKS_BEGIN);
+            Box::new(SocketEnd::new(ends(task.contender(), setup).server, listen, epoch)?)
         }
     })
 }
 
-fn client(task: &EndTask, condition: &Condition, connect: &str) -> Result<Box<dyn RealEnd>, String> {
+fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &str) -> Result<Box<dyn RealEnd>, String> {
     if task.transport.has_modes() {
-        return Ok(Box::new(SkipstoneClientEnd::connect(connect)?));
+        return Ok(Box::new(SkipstoneClientEnd::connect(connect, logs)?));
     }
     let server: SocketAddr = connect.parse().map_err(|error| format!("{connect}: {error}"))?;
     let any = SocketAddr::new(std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
@@ -127,8 +143,8 @@ fn client(task: &EndTask, condition: &Condition, connect: &str) -> Result<Box<dy
         #[cfg(feature = "peers")]
         SimulatedTransport::Enet => Box::new(super::enet_end::EnetEnd::open(any, Some(server), condition.entities)?),
         _ => {
-            let epoch = Instant::now();
-            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition };
+            let epoch = next_multiple(CLOCKS_BEGIN);
+            let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition, logs };
             Box::new(SocketEnd::new(ends(task.contender(), setup).client, any, epoch)?)
         }
     })
@@ -141,12 +157,12 @@ fn waiting_bytes(condition: &Condition) -> Option<usize> {
     condition.waiting_max.map(|updates| updates as usize * usize::from(condition.entities) * each)
 }
 
-fn measure(task: &EndTask, condition: &Condition, connect: &str) -> Result<(), String> {
+fn measure(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &str) -> Result<(), String> {
     let epoch = Instant::now();
     let begun = monotonic();
     let watch = StallWatch::start(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
     let orphaned = orphaned();
-    let mut end = client(task, condition, connect)?;
+    let mut end = client(task, condition, logs, connect)?;
     while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orphaned.load(Ordering::Relaxed) {
         end.drive(LOOK_EVERY)?;
     }

@@ -13,6 +13,8 @@ use super::talk::{LINE_BYTES_MAX, LINES_MAX, RunError, Talk};
 use crate::child::Child;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, SimulatedTransport};
+use crate::compare::jobs::Job;
+use crate::compare::packet_logs::QlogPlace;
 use crate::compare::peer::Telemetry;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::series::LostPacket;
@@ -32,6 +34,15 @@ pub(super) enum Medium {
     Relay,
 }
 
+/// Where a run is recorded packet by packet, beside its result.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Traces<'a> {
+    /// The beginning of the names of captures.
+    pub(crate) pcap: Option<&'a str>,
+    /// The folder of Skipstone's own logs.
+    pub(crate) qlog: Option<&'a str>,
+}
+
 const START_MAX: Duration = Duration::from_secs(15);
 /// Beyond the connection, the updates and the patience: whoever takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
@@ -39,17 +50,19 @@ const END_MAX: Duration = Duration::from_secs(30);
 const OVER_MAX: Duration = Duration::from_secs(2);
 
 pub(super) fn play(
-    contender: Contender,
+    job: Job,
     condition: &Condition,
-    seed: u64,
     medium: Medium,
-    pcap: Option<&str>,
+    traces: Traces<'_>,
     stop: &AtomicBool,
 ) -> Result<CompareRow, RunError> {
+    let Job { contender, seed } = job;
     let failed = |reason: String| RunError::Failed(format!("{contender}: {reason}"));
-    let pcap = pcap.map(|prefix| pcap_prefix(prefix, contender, condition, seed));
+    let name = job.file_name(condition);
+    let pcap = traces.pcap.map(|prefix| format!("{prefix}-{name}"));
+    let qlog = traces.qlog.filter(|_| contender.transport.has_modes()).map(|folder| QlogPlace::new(folder, &name));
     let spec = LinkSpec { there: &condition.link, back: &condition.back, seed, pcap: pcap.as_deref() };
-    let run = Run { contender, condition, seed, stop };
+    let run = Run { contender, condition, seed, qlog, stop };
     let (snapshot, found) = match medium {
         Medium::Link => run.over_link(&spec),
         Medium::Relay => run.over_relay(&spec),
@@ -61,18 +74,11 @@ pub(super) fn play(
     Ok(run.row(&snapshot, &found, if medium == Medium::Relay { HEADER_BYTES } else { 0 }))
 }
 
-/// The beginning of the names of a run's captures.
-fn pcap_prefix(prefix: &str, contender: Contender, condition: &Condition, seed: u64) -> String {
-    let under = condition.name.as_ref().map_or(String::new(), |name| format!("-{name}"));
-    let name = format!("{contender}-{seed}{under}");
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
-    format!("{prefix}-{}", name.chars().map(plain).collect::<String>())
-}
-
 struct Run<'a> {
     contender: Contender,
     condition: &'a Condition,
     seed: u64,
+    qlog: Option<QlogPlace>,
     stop: &'a AtomicBool,
 }
 
@@ -196,6 +202,7 @@ impl Run<'_> {
             mode: self.contender.mode,
             seed: self.seed,
             namespace,
+            qlog: self.qlog.clone(),
             workload: RealWorkload::of(self.condition),
         };
         let task = serde_json::to_string(&task).expect("a task has only text keys");

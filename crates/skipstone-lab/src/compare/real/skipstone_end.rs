@@ -9,6 +9,7 @@ use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server,
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
 use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::packet_logs::PacketLogs;
 use crate::compare::peer::{Telemetry, Update};
 use crate::compare::peers::skipstone::settings;
 
@@ -30,7 +31,12 @@ pub(super) struct SkipstoneClientEnd {
 }
 
 impl SkipstoneServerEnd {
-    pub(super) fn start(contender: Contender, condition: &Condition, listen: SocketAddr) -> Result<Self, String> {
+    pub(super) fn start(
+        contender: Contender,
+        condition: &Condition,
+        logs: &PacketLogs,
+        listen: SocketAddr,
+    ) -> Result<Self, String> {
         let identity = Identity::self_signed().map_err(|error| error.to_string())?;
         let mode = contender.mode.unwrap_or(Mode(skipstone::RedundancyMode::Adaptive));
         let config = ServerConfig {
@@ -38,6 +44,7 @@ impl SkipstoneServerEnd {
             threading: Threading::Stepped,
             security: Some(Security::with(identity).allowing_plain()),
             websocket: false,
+            packet_log: logs.server.clone(),
             ..ServerConfig::new(listen)
         };
         let server = Server::start(config).map_err(|error| error.to_string())?;
@@ -102,8 +109,9 @@ impl RealEnd for SkipstoneServerEnd {
 }
 
 impl SkipstoneClientEnd {
-    pub(super) fn connect(url: &str) -> Result<Self, String> {
-        let config = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+    pub(super) fn connect(url: &str, logs: &PacketLogs) -> Result<Self, String> {
+        let config =
+            ClientConfig { threading: Threading::Stepped, packet_log: logs.client.clone(), ..ClientConfig::default() };
         let client = Client::connect(url, b"", config).map_err(|error| error.to_string())?;
         Ok(SkipstoneClientEnd { client, is_connected: false, ended: None, arrived: VecDeque::new() })
     }

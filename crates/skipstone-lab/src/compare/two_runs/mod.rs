@@ -10,7 +10,7 @@ use serde_json::Value;
 use self::differences::{Difference, differences, missing};
 use self::read::RunFile;
 use crate::report::paint::style;
-use crate::report::{Exit, Page, ReportFile, Sink, Style, Tone};
+use crate::report::{Exit, Page, PageKind, ReportFile, Sink, Style, Tone};
 
 /// Flags of `report`.
 #[derive(Debug, Clone, clap::Args)]
@@ -40,7 +40,12 @@ fn report(arguments: &ReportArguments) -> Result<Exit, String> {
     let before = RunFile::read(&arguments.before)?;
     if let Some(path) = &arguments.html {
         let name = before.run.plan["name"].as_str().unwrap_or("a comparison").to_owned();
-        ReportFile::open(path)?.write(&name, &before.whole, "This report needs a browser with scripts.")?;
+        ReportFile::open(path)?.write(
+            PageKind::Comparison,
+            &name,
+            &before.whole,
+            "This report needs a browser with scripts.",
+        )?;
     }
     let Some(after) = &arguments.after else {
         let nothing = "with one result there is nothing to compare: name a second one, or --html FILE";

@@ -19,14 +19,37 @@ impl ReportFile {
     }
 
     /// Writes it: a title, the result, and the same as text for those without scripts.
-    pub fn write(&self, title: &str, result: &impl Serialize, text: &str) -> Result<(), String> {
-        let written = replace::replace(&self.0, page(title, result, text).as_bytes());
+    pub fn write(&self, kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> Result<(), String> {
+        let written = replace::replace(&self.0, page(kind, title, result, text).as_bytes());
         written.map_err(|error| format!("cannot write --report {}: {error}", self.0.display()))
     }
 }
 
+/// What a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageKind {
+    /// A result of `compare`.
+    Comparison,
+    /// A report of `stress`.
+    Stress,
+    /// A report of `bench`.
+    Bench,
+}
+
+impl PageKind {
+    /// One after the other, each with the names of those before it.
+    fn scripts(self) -> impl Iterator<Item = &'static str> {
+        let own: &[&str] = match self {
+            PageKind::Comparison => &COMPARISON,
+            PageKind::Stress => &STRESS,
+            PageKind::Bench => &BENCH,
+        };
+        COMMON.iter().chain(own).copied()
+    }
+}
+
 /// The page.
-fn page(title: &str, result: &impl Serialize, text: &str) -> String {
+fn page(kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> String {
     let json = serde_json::to_string(result).expect("a result has only text keys");
     // A script ends at its first end tag, wherever that stands; JSON may write `<` as it likes.
     let json = json.replace('<', "\\u003c");
@@ -38,7 +61,7 @@ fn page(title: &str, result: &impl Serialize, text: &str) -> String {
             (_, "TEXT") => page.push_str(&escaped(text)),
             (_, "JSON") => page.push_str(&json),
             (_, "CSS") => page.push_str(include_str!("page.css")),
-            (_, "JS") => SCRIPTS.iter().for_each(|script| page.push_str(script)),
+            (_, "JS") => kind.scripts().for_each(|script| page.push_str(script)),
             (_, "UPLOT_CSS") => page.push_str(include_str!("uPlot.min.css")),
             (_, "UPLOT_JS") => page.push_str(include_str!("uPlot.iife.min.js")),
             (_, other) => unreachable!("the template has no place {other}"),
@@ -52,20 +75,28 @@ fn escaped(text: &str) -> String {
 }
 
 const TEMPLATE: &str = include_str!("page.html");
-/// One after the other, each with the names of those before it.
-const SCRIPTS: [&str; 11] = [
+const COMMON: [&str; 7] = [
     include_str!("page/elements.js"),
     include_str!("page/theme.js"),
-    include_str!("page/transports.js"),
     include_str!("page/latencies.js"),
     include_str!("page/axes.js"),
+    include_str!("page/verdict.js"),
+    include_str!("page/table.js"),
+    include_str!("page/percentile_curve.js"),
+];
+const COMPARISON: [&str; 8] = [
+    include_str!("page/transports.js"),
     include_str!("page/summary.js"),
     include_str!("page/curves.js"),
     include_str!("page/one_run.js"),
     include_str!("page/costs.js"),
     include_str!("page/matrix.js"),
     include_str!("page/page.js"),
+    include_str!("page/show.js"),
 ];
+const STRESS: [&str; 3] =
+    [include_str!("page/stress.js"), include_str!("page/stress_over_time.js"), include_str!("page/show.js")];
+const BENCH: [&str; 2] = [include_str!("page/bench.js"), include_str!("page/show.js")];
 
 #[cfg(test)]
 mod tests {
@@ -75,7 +106,12 @@ mod tests {
     #[test]
     fn a_page_needs_nothing_but_itself_and_bears_any_text() {
         let hostile = "</script><script>alert(1)</script>";
-        let page = page(hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile);
+        for kind in [PageKind::Comparison, PageKind::Stress, PageKind::Bench] {
+            check(&page(kind, hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile));
+        }
+    }
+
+    fn check(page: &str) {
         assert_eq!(page.matches("<script").count(), 3, "the data, uPlot, and the page's own");
         assert!(page.contains("\\u003c/script>") && page.contains("&lt;script&gt;alert(1)"));
         for outside in ["src=", "@import", "url(", "fetch(", "XMLHttpRequest", "import("] {

@@ -1,5 +1,6 @@
 //! The output of a stress run: its JSON result, how that is judged, the table at the end and the view while it runs.
 
+pub mod chronicle;
 #[cfg(test)]
 mod example;
 pub mod judge;

@@ -24,7 +24,7 @@ const DONE: &str = r#"echo '{"done":{"refused":2,"corrupted":1,"resent":12}}'"#;
 fn what_a_program_tells_of_itself_is_in_its_row() {
     let client = format!("{BEGAN}; {ECHOES}; {DONE}; cat");
     let (condition, stop) = (condition(), AtomicBool::new(false));
-    let run = Run { contender: program("cat", &client), condition: &condition, seed: 1, stop: &stop };
+    let run = Run { contender: program("cat", &client), condition: &condition, seed: 1, qlog: None, stop: &stop };
     let server = run.start(Role::Server { listen: "a".into() }, None).unwrap();
     let found = run.connect("a", None, server).unwrap();
     let figures = run.row(&Snapshot::default(), &found, 0).figures;
@@ -38,7 +38,7 @@ fn a_server_that_dies_is_noticed_whether_its_client_talks_or_not() {
     let quick = format!("sleep 0.5; {BEGAN}; {DONE}; cat");
     for (server, client) in [("sleep 0.3; exit 3", &chatty), ("exit 3", &quick)] {
         let (condition, stop) = (condition(), AtomicBool::new(false));
-        let run = Run { contender: program(server, client), condition: &condition, seed: 1, stop: &stop };
+        let run = Run { contender: program(server, client), condition: &condition, seed: 1, qlog: None, stop: &stop };
         let server = run.start(Role::Server { listen: "a".into() }, None).unwrap();
         let began = Instant::now();
         let Err(RunError::Failed(reason)) = run.connect("a", None, server) else { panic!("{client}") };
@@ -51,7 +51,7 @@ fn a_server_that_dies_is_noticed_whether_its_client_talks_or_not() {
 fn a_program_that_always_has_something_to_say_reaches_the_deadline() {
     let (condition, stop) = (condition(), AtomicBool::new(false));
     let contender = program("cat", "while true; do echo hello; done");
-    let run = Run { contender, condition: &condition, seed: 1, stop: &stop };
+    let run = Run { contender, condition: &condition, seed: 1, qlog: None, stop: &stop };
     let mut client = run.start(Role::Client { connect: "a".into() }, None).unwrap();
     let end = Instant::now() + Duration::from_millis(300);
     let error = loop {
@@ -70,7 +70,7 @@ fn a_program_that_always_has_something_to_say_reaches_the_deadline() {
 fn a_line_without_an_end_is_an_error_that_names_it() {
     let (condition, stop) = (condition(), AtomicBool::new(false));
     let contender = program("cat", "echo short; tr '\\0' x < /dev/zero");
-    let run = Run { contender, condition: &condition, seed: 1, stop: &stop };
+    let run = Run { contender, condition: &condition, seed: 1, qlog: None, stop: &stop };
     let mut client = run.start(Role::Client { connect: "a".into() }, None).unwrap();
     let end = Instant::now() + Duration::from_secs(20);
     assert_eq!(client.line(None, end, "is late", &stop), Ok("short".into()));

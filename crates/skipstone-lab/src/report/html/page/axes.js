@@ -29,12 +29,13 @@ const milliAxis = () =>
     filter: (_plot, ticks) => ticks,
     values: (_plot, ticks) => ticks.map((tick) => (tick >= 1000 ? `${tick / 1000} s` : String(tick))),
   });
+/** Logarithmic; `floor` is the least that can be, if that is known. */
 const milliScale = (floor) => ({
   distr: 3,
-  range: (_plot, least, most) => [
-    Math.min(least ?? floor, floor) * 0.9,
-    Math.max(most ?? floor * 2, floor * 1.5) * 1.12,
-  ],
+  range: (_plot, least, most) => {
+    const from = Math.max(Math.min(least ?? floor ?? 1, floor ?? Infinity), 0.01);
+    return [from * 0.9, Math.max(most ?? from * 2, from * 1.5) * 1.12];
+  },
 });
 const draw = (host, height, options, data, hooks) => {
   const plot = new uPlot(
@@ -77,12 +78,3 @@ const floorLine = (floor) => (plot) => {
   ctx.fillText(`the path's floor: ${ms(floor)} ms`, bbox.left + bbox.width - 4, y - 3 * devicePixelRatio);
   ctx.restore();
 };
-const lines = () =>
-  names.map((name) => ({
-    label: name,
-    stroke: () => colourOf(name),
-    dash: styles.get(name).dash,
-    width: name.endsWith("adaptive") ? 2.4 : 1.6,
-    points: { show: false },
-    value: (_plot, value) => (value == null ? "" : ms(value)),
-  }));

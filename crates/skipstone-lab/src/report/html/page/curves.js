@@ -4,56 +4,12 @@ const percentiles = () => {
   let end = () => {};
   const show = () => {
     end();
-    const floor = floorOf(condition);
-    const all = names.map((name) => rowsOf(name, condition));
-    const most = Math.max(...all.map((rows) => rows.reduce((sum, row) => sum + row.delivered, 0)), 10);
-    const last = Math.min(Math.max(Math.log10(most), 1), 6);
-    const steps = Array.from({ length: 181 }, (_, at) => (at / 180) * last);
-    const shares = steps.map((step) => 1 - 10 ** -step);
-    const curves = all.map((rows) => {
-      const counts = pooled(rows.flatMap(blocksOf));
-      const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    const all = names.map((name) => {
+      const rows = rowsOf(name, condition);
       const longest = Math.max(...rows.flatMap((row) => row.series.blocks.map((block) => block.max ?? 0)));
-      const values = quantiles(counts, shares, longest);
-      // Beyond one sample in all there is nothing to say.
-      return values.map((value, at) => (10 ** steps[at] > total * 1.02 ? null : value));
+      return { counts: pooled(rows.flatMap(blocksOf)), longest };
     });
-    const TICKS = [
-      [0, "0%"],
-      [0.30103, "50%"],
-      [1, "90%"],
-      [2, "99%"],
-      [2.69897, "99.8%"],
-      [3, "99.9%"],
-      [4, "99.99%"],
-      [5, "99.999%"],
-      [6, "99.9999%"],
-    ];
-    end = draw(
-      host,
-      Math.min(420, Math.max(300, host.clientWidth * 0.42)),
-      {
-        scales: { x: { time: false, range: () => [0, last] }, y: milliScale(floor) },
-        axes: [
-          axis({
-            size: 30,
-            splits: () =>
-              TICKS.map(([at]) => at).filter((at) => at <= last && (host.clientWidth > 620 || Number.isInteger(at))),
-            values: (_plot, ticks) => ticks.map((tick) => TICKS.find(([at]) => at === tick)?.[1] ?? ""),
-          }),
-          milliAxis(),
-        ],
-        series: [
-          {
-            label: "share",
-            value: (_plot, value) => (value == null ? "" : `${((1 - 10 ** -value) * 100).toPrecision(6)}%`),
-          },
-          ...lines(),
-        ],
-      },
-      [steps, ...curves],
-      { draw: [floorLine(floor)] },
-    );
+    end = percentileCurve(host, all, lines(), floorOf(condition));
   };
   redraws.push(show);
   return card(

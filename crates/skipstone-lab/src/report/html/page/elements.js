@@ -1,6 +1,7 @@
 // Elements, and numbers as text.
 const result = JSON.parse(document.getElementById("result").textContent);
 const root = document.documentElement;
+const page = document.getElementById("page");
 
 const h = (tag, options, ...children) => {
   const element = document.createElement(tag);

@@ -24,6 +24,3 @@ const quantiles = (counts, shares, longest) => {
     return Math.min(middle(counts[at][0]), longest ?? Infinity);
   });
 };
-const rowsOf = (name, condition) =>
-  result.results.filter((row) => nameOf(row) === name && (row.condition ?? "") === condition);
-const floorOf = (condition) => result.conditions?.find((one) => one.name === condition)?.floor ?? result.plan.floor;

@@ -1,0 +1,164 @@
+// A bench: its verdict, a table of all rows, what a delivery costs each, and how late the latest lines are.
+const bench = result.result;
+const HUES = [214, 32, 165, 275, 350, 48, 95, 320];
+const transportOf = (row) => (row.server == null ? row.transport : `${row.transport} of ${row.server}`);
+const nameOf = (row) =>
+  `${transportOf(row)}${row.variant == null ? "" : ` (${row.variant})`}, ${whole(row.clients)} clients`;
+const transports = [...new Set(bench.results.map(transportOf))];
+const alike = new Map();
+const looks = new Map(
+  bench.results.map((row) => {
+    const family = transportOf(row);
+    const step = alike.get(family) ?? 0;
+    alike.set(family, step + 1);
+    return [nameOf(row), { hue: HUES[transports.indexOf(family) % HUES.length], step }];
+  }),
+);
+const colourOf = (name) => {
+  const { hue, step } = looks.get(name);
+  const isDark = root.dataset.theme === "dark";
+  return `hsl(${hue} ${isDark ? 78 : 72}% ${(isDark ? 62 : 38) + (step % 4) * 8}%)`;
+};
+const percentText = (value) => `${fixed(value, 1)}%`;
+
+const benchHead = () => {
+  const { plan } = bench;
+  return verdictCard({
+    title: `bench ${bench.preset}`,
+    verdict: bench.verdict,
+    facts: [
+      ["load", `${fixed(plan.rate, 2)} lines a second of each client, ${plan.line_bytes} bytes each`],
+      ["measured for", `${fixed(plan.duration_s, 1)} s after ${fixed(plan.warmup_s, 1)} s`],
+      ["ticks", `${plan.ticks_per_second} a second`],
+      ["rounds", String(plan.rounds)],
+      ["network", plan.network],
+      ["server's core", plan.server_cpu == null ? null : String(plan.server_cpu)],
+      ["load", `${plan.load_processes} processes`],
+      ["flags", plan.resilience.join(" ")],
+      ["machine", machineText(bench.machine)],
+    ],
+    reasons: bench.reasons,
+    thresholds: bench.thresholds,
+    command: result.command,
+  });
+};
+
+const BENCH_COLUMNS = [
+  ["µs a delivery", (row) => row.cpu_us_per_delivery, (value) => fixed(value, 2), 0],
+  ["ratio", (row) => row.ratio, (value) => fixed(value, 2), 0],
+  ["server CPU", (row) => row.server_cpu_percent, percentText, 0],
+  ["p50", (row) => row.p50, (value) => fixed(value, 2), 0],
+  ["p99", (row) => row.p99, (value) => fixed(value, 2), 0],
+  ["p99.9", (row) => row.p999, (value) => fixed(value, 2), 0],
+  ["max", (row) => row.max, (value) => fixed(value, 2), 0],
+  ["overhead", (row) => row.overhead_percent, percentText, 0],
+  ["KiB a client", (row) => row.rss_bytes_per_client, (value) => fixed(value / 1024, 1), 0],
+  ["lost", (row) => row.lost, whole, 0],
+  ["dropped", (row) => row.dropped, whole, 0],
+  ["load's CPU", (row) => row.load_cpu_percent, percentText, 0],
+  ["latest send", (row) => row.latest_send, (value) => fixed(value, 1), 0],
+];
+
+const benchFigures = () => {
+  const place = scroller("Figures");
+  const rows = bench.results.map((row) => [nameOf(row), row]);
+  const isBad = (title, value) => (title === "lost" || title === "dropped") && value > 0;
+  const show = () => place.replaceChildren(figuresTable("ms", BENCH_COLUMNS, rows, { colourOf, isBad }));
+  redraws.push(show);
+  const failed = bench.results.filter((row) => !row.passed);
+  const why = failed.map((row) => h("li", {}, `${nameOf(row)}: ${row.reasons.join("; ")}`));
+  return card(
+    "Figures",
+    `Of the round in the middle by CPU time. The ratio is to ${bench.plan.ratio_of}.`,
+    place,
+    why.length ? h("ul", { class: "reasons" }, ...why) : null,
+  );
+};
+
+/** A bar for each row that has the figure; `span` has the least and the most over the rounds. */
+const bars = (title, note, of, text, span) => {
+  const kept = bench.results.filter((row) => of(row) != null);
+  if (kept.length === 0) return null;
+  const most = Math.max(...kept.map(of), 1e-9);
+  const place = h("div", { class: "bars" });
+  const show = () =>
+    place.replaceChildren(
+      ...kept.map((row) => {
+        const name = nameOf(row);
+        const told = [text(of(row)), span?.(row)].filter(Boolean).join(", ");
+        const width = `width: ${(of(row) / most) * 100}%`;
+        return h(
+          "div",
+          { class: "item" },
+          h("span", {}, name),
+          h(
+            "div",
+            { class: "bar", role: "img", title: told, "aria-label": told },
+            h("span", { style: `${width}; background: ${colourOf(name)}` }),
+          ),
+          h("b", {}, text(of(row))),
+        );
+      }),
+    );
+  redraws.push(show);
+  return card(title, note, place);
+};
+
+const benchPercentiles = () => {
+  const kept = bench.results
+    .map((row, at) => ({ name: nameOf(row), ...result.curves[at] }))
+    .filter((curve) => curve.latencies);
+  if (kept.length === 0) return null;
+  const host = h("div", { class: "plot" });
+  let end = () => {};
+  const show = () => {
+    end();
+    const all = kept.map((curve) => ({ counts: (curve.parsed ??= parse(curve.latencies, "*")), longest: curve.max }));
+    const series = kept.map(({ name }) => ({
+      label: name,
+      stroke: () => colourOf(name),
+      dash: [[], [7, 4], [2, 3], [10, 3, 2, 3]][looks.get(name).step % 4],
+      width: 1.8,
+      points: { show: false },
+      value: (_plot, value) => (value == null ? "" : ms(value)),
+    }));
+    end = percentileCurve(host, all, series, null);
+  };
+  redraws.push(show);
+  return card("How late the latest are", "The share of lines that took no longer, by nines.", host);
+};
+
+const limits = () => {
+  if (bench.limits.length === 0) return null;
+  const place = scroller("Limits");
+  const text = ({ transport, clients, failed }) =>
+    `${transport}: ${whole(clients)} clients${failed == null ? ", the most that were tried" : `; ${whole(failed)} were too many`}`;
+  place.append(h("ul", { class: "late" }, ...bench.limits.map((limit) => h("li", {}, text(limit)))));
+  return card("Limits", "The most clients with which everything arrived in time.", place);
+};
+
+const rounds = (row) =>
+  row.rounds > 1 && row.cpu_us_per_delivery_least != null
+    ? `${fixed(row.cpu_us_per_delivery_least, 2)} to ${fixed(row.cpu_us_per_delivery_most, 2)} over ${row.rounds} rounds`
+    : null;
+page.append(
+  ...[
+    benchHead(),
+    benchFigures(),
+    bars(
+      "CPU of the server for each delivery",
+      "User and system time of the server's process, in µs.",
+      (row) => row.cpu_us_per_delivery,
+      (value) => fixed(value, 2),
+      rounds,
+    ),
+    benchPercentiles(),
+    bars(
+      "Bytes",
+      "IP bytes of both directions beyond the payload, in percent of it.",
+      (row) => row.overhead_percent,
+      percentText,
+    ),
+    limits(),
+  ].filter(Boolean),
+);

@@ -1,0 +1,50 @@
+// The share of all that took no longer, by nines: the axis of HDR histograms.
+const NINES = [
+  [0, "0%"],
+  [0.30103, "50%"],
+  [1, "90%"],
+  [2, "99%"],
+  [2.69897, "99.8%"],
+  [3, "99.9%"],
+  [4, "99.99%"],
+  [5, "99.999%"],
+  [6, "99.9999%"],
+];
+
+/** Draws `all` (counts, and the longest in ms) with the looks of `series`; `floor` is in ms, or null. Returns what ends it. */
+const percentileCurve = (host, all, series, floor) => {
+  const totals = all.map(({ counts }) => counts.reduce((sum, [, count]) => sum + count, 0));
+  const last = Math.min(Math.max(Math.log10(Math.max(...totals, 10)), 1), 6);
+  const steps = Array.from({ length: 181 }, (_, at) => (at / 180) * last);
+  const shares = steps.map((step) => 1 - 10 ** -step);
+  const curves = all.map(({ counts, longest }, which) => {
+    const values = quantiles(counts, shares, longest);
+    // Beyond one sample in all there is nothing to say.
+    return values.map((value, at) => (10 ** steps[at] > totals[which] * 1.02 ? null : value));
+  });
+  const isShown = (at) => at <= last && (host.clientWidth > 620 || Number.isInteger(at));
+  return draw(
+    host,
+    Math.min(420, Math.max(300, host.clientWidth * 0.42)),
+    {
+      scales: { x: { time: false, range: () => [0, last] }, y: milliScale(floor) },
+      axes: [
+        axis({
+          size: 30,
+          splits: () => NINES.map(([at]) => at).filter(isShown),
+          values: (_plot, ticks) => ticks.map((tick) => NINES.find(([at]) => at === tick)?.[1] ?? ""),
+        }),
+        milliAxis(),
+      ],
+      series: [
+        {
+          label: "share",
+          value: (_plot, value) => (value == null ? "" : `${((1 - 10 ** -value) * 100).toPrecision(6)}%`),
+        },
+        ...series,
+      ],
+    },
+    [steps, ...curves],
+    { draw: floor == null ? [] : [floorLine(floor)] },
+  );
+};

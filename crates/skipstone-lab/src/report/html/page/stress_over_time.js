@@ -1,0 +1,104 @@
+// A stress run over time: percentiles and deliveries of each block, CPU and bytes of each second. And the page.
+const timed = (title, note, series, data, scale) => {
+  const host = h("div", { class: "plot" });
+  let end = () => {};
+  const show = () => {
+    end();
+    end = draw(
+      host,
+      Math.min(300, Math.max(220, host.clientWidth * 0.26)),
+      {
+        scales: { x: { time: false }, y: scale.scale },
+        axes: [axis({ size: 30, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }), scale.axis],
+        series: [
+          { label: "at", value: (_plot, value) => (value == null ? "" : `${fixed(value, 0)} s`) },
+          ...series.map(([label, colour, text]) => ({
+            label,
+            stroke: () => css(colour),
+            width: 1.8,
+            points: { show: data[0].length < 3 },
+            value: (_plot, value) => (value == null ? "" : text(value)),
+          })),
+        ],
+      },
+      data,
+    );
+  };
+  redraws.push(show);
+  return card(title, note, host);
+};
+const fromZero = { range: (_plot, _least, most) => [0, Math.max(most ?? 1, 0.1) * 1.1] };
+const plainAxis = (text) => axis({ size: 64, values: (_plot, ticks) => ticks.map(text) });
+
+const latenciesOverTime = () => {
+  const { blocks, block_s } = result;
+  if (blocks.length === 0) return null;
+  const at = (share) => blocks.map((block) => quantiles(counts(block), [share], block.max)[0]);
+  return timed(
+    "Latency over time",
+    `Of the lines that were due within ${block_s === 1 ? "a second" : `${block_s} s`}.`,
+    [
+      ["p50", "b4", ms],
+      ["p99", "b1", ms],
+      ["max", "b5", ms],
+    ],
+    [blocks.map((_, number) => number * block_s), at(0.5), at(0.99), blocks.map((block) => block.max)],
+    { scale: milliScale(null), axis: milliAxis() },
+  );
+};
+
+const deliveriesOverTime = () => {
+  const { blocks, block_s } = result;
+  if (blocks.length === 0) return null;
+  return timed(
+    "Lines delivered",
+    "A second, by the time at which they were due.",
+    [["lines a second", "b1", whole]],
+    [blocks.map((_, number) => number * block_s), blocks.map((block) => block.delivered / block_s)],
+    { scale: fromZero, axis: plainAxis(whole) },
+  );
+};
+
+const cpuOverTime = () => {
+  const { costs } = result;
+  if (!costs.some((point) => point.server_cpu != null || point.generator_cpu != null)) return null;
+  return timed(
+    "CPU",
+    "In percent of a core: the server's process, if it is the run's own, and that of the clients.",
+    [
+      ["server", "b1", percentText],
+      ["clients", "b5", percentText],
+    ],
+    [costs.map((point) => point.at), costs.map((point) => point.server_cpu), costs.map((point) => point.generator_cpu)],
+    { scale: fromZero, axis: plainAxis((value) => `${value}%`) },
+  );
+};
+
+const bytesOverTime = () => {
+  const { costs } = result;
+  if (costs.length === 0) return null;
+  const { bytes_sent, bytes_received, bytes_payload, overhead_percent } = run.wire;
+  return timed(
+    "Bytes",
+    `A second, of all clients, IP headers included. In all ${kib(bytes_sent + bytes_received)}, of which ${kib(bytes_payload)} are payload: ${percentText(overhead_percent)} on top.`,
+    [
+      ["received", "b1", kib],
+      ["sent", "b5", kib],
+    ],
+    [costs.map((point) => point.at), costs.map((point) => point.received_bytes), costs.map((point) => point.sent_bytes)],
+    { scale: fromZero, axis: plainAxis(kib) },
+  );
+};
+
+page.append(
+  ...[
+    stressHead(),
+    stressFigures(),
+    stressPercentiles(),
+    latenciesOverTime(),
+    deliveriesOverTime(),
+    cpuOverTime(),
+    bytesOverTime(),
+    worstClients(),
+  ].filter(Boolean),
+);

@@ -1,0 +1,43 @@
+// How a run ended, what was run, and the line that runs it again.
+const TONES = { pass: "good", fail: "bad", invalid: "bad", interrupted: "busy" };
+const VALID = { exact: "good", sound: "good", doubtful: "busy", unsound: "bad" };
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+
+/** `badges` are texts with tones, `facts` names with texts; those without a text are left out. */
+const verdictCard = ({ title, verdict, badges = [], notes = [], facts, reasons, thresholds, command }) => {
+  const conditions = thresholds.map((one) =>
+    h(
+      "li",
+      { style: `color: var(--${one.passed ? "good" : "bad"})` },
+      `${one.passed ? "kept" : "missed"}: ${one.expression} (${[one.of, fixed(one.actual, 3)].filter(Boolean).join(" ")})`,
+    ),
+  );
+  return h(
+    "section",
+    { class: "card" },
+    h(
+      "div",
+      { class: "head" },
+      h("h1", {}, title),
+      h("span", { class: "badge", "data-tone": TONES[verdict] }, verdict),
+      ...badges.map(([text, tone]) => h("span", { class: "badge", "data-tone": tone }, text)),
+    ),
+    ...notes.filter(Boolean).map((note) => h("p", { class: "note" }, note)),
+    h(
+      "ul",
+      { class: "facts" },
+      ...facts
+        .filter(([, text]) => text)
+        .map(([key, text]) => h("li", {}, h("span", { class: "muted" }, `${key} `), h("b", {}, text))),
+    ),
+    reasons.length ? h("ul", { class: "reasons" }, ...reasons.map((reason) => h("li", {}, reason))) : null,
+    conditions.length ? h("ul", { class: "late" }, ...conditions) : null,
+    h(
+      "code",
+      { class: "again", tabindex: "0", role: "region", "aria-label": "The line that runs it again" },
+      command.map(quoted).join(" "),
+    ),
+  );
+};
+const machineText = (machine) => machine && `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}`;
