@@ -4,8 +4,8 @@
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
 use skipstone::{
-    Client, ClientConfig, Event, Group, HttpAnswer, Identity, NewcomerLimits, Security, Server, ServerConfig,
-    StreamStats, Threading, WebSocketRules, code,
+    Client, ClientConfig, Event, Group, HttpAnswer, NewcomerLimits, Security, Server, ServerConfig, StreamStats,
+    Threading, WebSocketRules, code,
 };
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
