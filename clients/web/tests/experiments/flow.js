@@ -102,3 +102,57 @@ window.transmit = async (url, options, channel, bytes, warm, ms) => {
   const megabytesPerSecond = (to - from) / seconds / 1e6;
   return { megabytesPerSecond, messages: number, bad, refused, carrier: after.carrier, after, before };
 };
+
+// The floor: WebTransport's datagrams in a worker, as the library's worker has them, with no protocol in them.
+const floorWorker = `
+onmessage = async ({ data: { url, hash, direction, bytes, warm, ms } }) => {
+  const serverCertificateHashes = [{ algorithm: "sha-256", value: hash }];
+  const transport = new WebTransport(url, { serverCertificateHashes, congestionControl: "low-latency" });
+  await transport.ready;
+  const { datagrams } = transport;
+  datagrams.incomingHighWaterMark = 1000;
+  datagrams.outgoingHighWaterMark = 200;
+  let count = 0;
+  const read = async () => {
+    const reader = datagrams.readable.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      if (direction === "receive") count += value.byteLength;
+      else count = Number(new DataView(value.buffer, value.byteOffset).getBigUint64(0, true));
+    }
+  };
+  let isOver = false;
+  const write = async () => {
+    const writable = datagrams.writable ?? datagrams.createWritable();
+    const writer = writable.getWriter();
+    const content = new Uint8Array(bytes);
+    while (!isOver) {
+      await writer.ready;
+      writer.write(content).catch(() => undefined);
+    }
+  };
+  read().catch(() => undefined);
+  if (direction === "transmit") write().catch(() => undefined);
+  const sleep = (span) => new Promise((resolve) => setTimeout(resolve, span));
+  await sleep(warm);
+  const [began, from] = [performance.now(), count];
+  await sleep(ms);
+  const [seconds, to] = [(performance.now() - began) / 1000, count];
+  isOver = true;
+  transport.close();
+  postMessage((to - from) / seconds / 1e6);
+};`;
+
+/** Megabytes per second of datagrams without a protocol. */
+window.floor = (url, hash, direction, bytes, warm, ms) =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(URL.createObjectURL(new Blob([floorWorker], { type: "text/javascript" })));
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      resolve(data);
+    };
+    worker.onerror = (event) => reject(new Error(event.message));
+    const value = Uint8Array.from(hash.match(/../g), (pair) => Number.parseInt(pair, 16));
+    worker.postMessage({ url, hash: value, direction, bytes, warm, ms });
+  });

@@ -1,4 +1,4 @@
-// The server of the measurements, in a process of its own: crates/skipstone-cli/examples/pages.rs. SKIPSTONE_PAGES says where
+// The server of the measurements, in a process of its own: crates/skipstone-cli/examples/pages/main.rs. SKIPSTONE_PAGES says where
 // it lies.
 
 import { Program } from "../browser/programs";
@@ -12,6 +12,8 @@ export interface PagesServer {
   port: number;
   /** SHA-256 of its certificate. */
   hash: string;
+  /** Datagrams without a protocol, by the same process. */
+  floor: { port: number; hash: string };
   /** For native clients. */
   url: string;
 }

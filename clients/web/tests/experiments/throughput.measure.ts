@@ -12,6 +12,8 @@ const OPTIONS = process.env["SKIPSTONE_OPTIONS"] ?? "{}";
 const ONLY = process.env["SKIPSTONE_ONLY"] ?? "";
 const WARM_MS = 2_000;
 const [STREAM, DATAGRAMS] = [100, 101];
+/** Of the floor: what a message of 1,000 bytes takes with its packet. */
+const DATAGRAM_BYTES = 1_024;
 
 interface Flow {
   megabytesPerSecond: number;
@@ -37,6 +39,24 @@ describe.each(KINDS)("$name", (kind) => {
     await browser?.close();
     await server?.program.stop();
     await site?.close();
+  });
+
+  test.each(["receive", "transmit"])("%s datagrams without a protocol", async (direction) => {
+    if (!`${kind.name} floor ${direction}`.includes(ONLY)) {
+      return;
+    }
+    const page = await browser?.open(`${site?.url}/tests/experiments/page.html`);
+    if (page === undefined || server === undefined) {
+      throw new Error("the browser and the server run");
+    }
+    await until("the module", () => page.evaluate("window.isReady"));
+    const way = direction === "receive" ? `pour/${DATAGRAM_BYTES}` : "drain";
+    const url = JSON.stringify(`https://127.0.0.1:${server.floor.port}/${way}`);
+    const words = `${url}, "${server.floor.hash}", "${direction}", ${DATAGRAM_BYTES}, ${WARM_MS}, ${SECONDS * 1_000}`;
+    const megabytesPerSecond = (await page.evaluate(`floor(${words})`)) as number;
+    console.log(`${kind.name} floor ${direction} datagrams: ${megabytesPerSecond.toFixed(1)} MB/s`);
+    expect(megabytesPerSecond).toBeGreaterThan(0);
+    await page.close();
   });
 
   describe.each(["websocket", "webtransport"])("%s", (carrier) => {

@@ -1,5 +1,5 @@
 // In a page: the updates of 25 entities, 60 times a second, to an echoing server and back. The native client that it is compared
-// with is crates/skipstone-cli/examples/pages.rs.
+// with is crates/skipstone-cli/examples/pages/main.rs.
 
 const ENTITIES = 25;
 const TICKS_PER_SECOND = 60;

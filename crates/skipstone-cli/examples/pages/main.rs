@@ -1,8 +1,12 @@
 //! The other end of the measurements in clients/web/tests/experiments: a server that echoes, pours and drains, and the native
 //! client that a page is compared with.
 //!
+//! `floor` has the same datagrams without the protocol.
+//!
 //! `pages serve ADDRESS` prints its port, its fingerprint and then nothing; `pages echo URL SECONDS` prints its round trips in
 //! ns as JSON.
+
+mod floor;
 
 use bytes::Bytes;
 use skipstone::{
@@ -88,8 +92,13 @@ fn serve(address: &str) -> Result<(), Failure> {
         .flat_map(|hash| hash.iter())
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    println!("{}", serde_json::json!({ "port": server.local_addr().port(), "hash": hash, "url": server.url() }));
     let over = Arc::new(AtomicBool::new(false));
+    let floor = floor::start(server.local_addr(), Arc::clone(&over))?;
+    println!(
+        "{}",
+        serde_json::json!({ "port": server.local_addr().port(), "hash": hash, "url": server.url(),
+            "floor": { "port": floor.port, "hash": floor.hash } })
+    );
     let flag = Arc::clone(&over);
     std::thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());

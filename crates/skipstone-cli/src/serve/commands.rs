@@ -281,6 +281,7 @@ fn driver(driver: &DriverStats) -> [String; 4] {
         ("broken frames", streams.broken_frames),
         ("oversized messages", streams.oversized_messages),
         ("TLS failures", streams.tls_failures),
+        ("TLS over budget", streams.over_budget),
         ("bad PROXY headers", streams.bad_proxy_headers),
         ("not taken", streams.not_taken),
         ("foreign", streams.foreign),

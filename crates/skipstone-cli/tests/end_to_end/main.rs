@@ -1,11 +1,17 @@
 //! The tool as its users run it: processes, sockets, pipes and terminals. Each module is a claim about it.
 
 mod common;
+#[cfg(target_os = "linux")]
+mod hostile;
 
 #[cfg(unix)]
 mod a_capture_of_a_run_contains_none_of_its_sentences;
+#[cfg(target_os = "linux")]
+mod a_dashboards_viewer_costs_a_server_little;
 #[cfg(unix)]
 mod a_flood_disturbs_nobody;
+#[cfg(target_os = "linux")]
+mod a_hundred_hostile_clients_on_each_carrier;
 #[cfg(unix)]
 mod a_restart_refuses_nobody;
 #[cfg(unix)]

@@ -58,7 +58,7 @@ impl Connection {
         }
         let is_standing =
             matches!(self.state, ConnectionState::Established | ConnectionState::Lingering) && self.timers.is_confirmed;
-        let is_free = self.sending.ledger.has_room()
+        let is_free = self.sending.ledger.has_room(now)
             && u64::from(self.sending.ledger.bytes_in_flight()) < self.path.congestion.window();
         if !is_standing || !is_free {
             return None;

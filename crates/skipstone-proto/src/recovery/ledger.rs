@@ -132,8 +132,12 @@ impl Ledger {
         self.sent.len() > 3 * PACKETS_IN_FLIGHT_MAX
     }
 
-    /// Whether another packet may be numbered.
-    pub(crate) fn has_room(&self) -> bool {
+    /// Whether another packet may be numbered. Lost packets give way when the ledger is full: whoever waits for their late
+    /// acknowledgements with nothing in flight would wait until something else is heard.
+    pub(crate) fn has_room(&mut self, now: Time) -> bool {
+        if self.sent.len() >= PACKETS_IN_FLIGHT_MAX {
+            self.settle(now, Duration::ZERO);
+        }
         self.sent.len() < PACKETS_IN_FLIGHT_MAX
     }
 
@@ -390,6 +394,19 @@ mod tests {
         assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_suspected: false }]);
         assert_eq!(acked.rtt_sample, Some(Duration::from_millis(10)));
         assert_eq!(ledger.bytes_in_flight(), 0);
+    }
+
+    /// At the front a packet that was lost, behind it as many as there may be, which have all arrived.
+    #[test]
+    fn a_lost_packet_does_not_keep_a_full_ledger_waiting() {
+        let (mut ledger, rtt, last) = (Ledger::default(), Rtt::new(), PACKETS_IN_FLIGHT_MAX as u64 - 1);
+        (0..=last).for_each(|_| ledger.commit(ms(0), packet()));
+        assert!(!ledger.has_room(ms(0)), "all are in flight");
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
+        ledger.on_ack(ms(10), 1..=last, &mut acked, &mut resolved);
+        ledger.on_ack_done(ms(10), &acked, &rtt, false);
+        ledger.sent[0].state = PacketState::Lost;
+        assert!(ledger.has_room(ms(11)) && ledger.sent.is_empty());
     }
 
     #[test]

@@ -31,9 +31,13 @@ pub(crate) fn socket() -> UdpSocket {
 
 impl WebPlayer {
     pub(crate) fn new(server: SocketAddr) -> WebPlayer {
+        WebPlayer::with_token(server, b"a page")
+    }
+
+    pub(crate) fn with_token(server: SocketAddr, token: &[u8]) -> WebPlayer {
         let mut endpoint = Endpoint::new(Config::client(), [7; 32]).expect("it is good");
         let path = Path { socket: 0, remote: server, carrier: Carrier::WEBTRANSPORT };
-        let peer = endpoint.connect(Time::from_micros(1), path, b"a page").expect("it may");
+        let peer = endpoint.connect(Time::from_micros(1), path, token).expect("it may");
         endpoint.set_writable(0, false);
         let page = Page::new(Instant::now(), server, Some("https://game.example"));
         let (heard, is_connected, closed) = (Vec::new(), false, None);

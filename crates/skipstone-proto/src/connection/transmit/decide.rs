@@ -142,7 +142,7 @@ impl Connection {
         let is_open = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);
         let in_flight = u64::from(self.sending.ledger.bytes_in_flight());
         let has_new = is_open && self.channels.has_new() && self.is_merged(now);
-        let has_room = in_flight < self.path.congestion.window() && self.sending.ledger.has_room();
+        let has_room = in_flight < self.path.congestion.window() && self.sending.ledger.has_room(now);
         let own_pace = self.own_pace(now);
         let pace = own_pace.max(self.sending.held_until);
         let may_send = self.sending.pending.probes > 0 || has_room && pace <= now;
