@@ -4,6 +4,7 @@
 mod phases;
 
 use super::aggressiveness::Aggressiveness;
+use super::bottleneck::Bottleneck;
 use super::cubic::{self, Cubic};
 use super::losses::Losses;
 use super::pacer::{Pace, Pacer};
@@ -50,6 +51,7 @@ pub(super) struct DelayAware {
     yields_until: Time,
     yields_for: Duration,
     share: RedundancyShare,
+    bottleneck: Bottleneck,
 }
 
 /// ```text
@@ -106,6 +108,8 @@ const CROWDED_ROUND_TRIPS: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_millis(100);
 const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
+/// A delay that nobody notices, even as the cost of each tick.
+const UNNOTICED: Duration = Duration::from_millis(1);
 
 impl DelayAware {
     pub(super) fn new(aggressiveness: Aggressiveness, datagram_bytes: u16) -> Self {
@@ -132,6 +136,7 @@ impl DelayAware {
             yields_until: Time::ZERO,
             yields_for: YIELDS_MIN,
             share: RedundancyShare::default(),
+            bottleneck: Bottleneck::new(),
             recovery_from: Time::ZERO,
             standing_from: Time::ZERO,
             standing_window: window,
@@ -168,6 +173,15 @@ impl DelayAware {
         self.share.part()
     }
 
+    pub(super) fn repair_share(&self) -> f32 {
+        self.share.part_of_repairs()
+    }
+
+    /// Redundancy may delay data by as much as nobody notices.
+    pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize) -> bool {
+        self.bottleneck.delay_by(now, bytes as u32, more as u32) <= UNNOTICED
+    }
+
     fn is_crowded(&self, now: Time) -> bool {
         let is_competing = matches!(self.phase, Phase::Competing(_) | Phase::Probing { .. });
         self.queue.is_measured()
@@ -183,6 +197,7 @@ impl DelayAware {
 
     pub(super) fn on_sent(&mut self, now: Time, bytes: u32, in_flight_before: u32) -> DeliveryStamp {
         self.pacer.on_sent(now, bytes.into(), self.pace());
+        self.bottleneck.on_sent(now, bytes);
         let untracked = self.untracked_in_flight(now);
         self.note_limit(now, in_flight_before.saturating_add(bytes).saturating_add(untracked));
         self.rate.on_sent(now, in_flight_before == 0)
@@ -192,6 +207,7 @@ impl DelayAware {
     /// pacer holds back has more to send than the window allows.
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
+        self.bottleneck.on_sent_untracked(now, bytes);
         if now.since(self.untracked_from) >= micros(self.smoothed) {
             self.untracked = [self.untracked[1], 0];
             self.untracked_from = now;
@@ -236,6 +252,9 @@ impl DelayAware {
         self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
             self.queue.on_sample(now, in_range(rtt), self.smoothed);
+            self.bottleneck.on_ack(ack.bytes, ack.sent_at, in_range(rtt));
+            let has_queue = self.queue.delay() > self.full_delay();
+            self.share.on_sample(now, ack.smoothed, has_queue);
         }
         if !self.queue.is_measured() {
             return;

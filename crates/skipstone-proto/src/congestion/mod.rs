@@ -22,6 +22,9 @@
 //!   queue that overflows, or a policer, lets some packets of a paced sender through, and what takes all of them is a
 //!   fade.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
+//! - **Redundancy** gets the room that data leave it: none before the first round-trip time, twice as much after each
+//!   round trip without a queue, and at no time so much that it keeps the next data waiting at the bottleneck, whose rate
+//!   the dispersion of packets shows that left together.
 //! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
 //!   window has been full for two round trips.
 //!
@@ -30,6 +33,7 @@
 
 mod aggressiveness;
 mod bandwidth;
+mod bottleneck;
 mod cubic;
 mod delay;
 mod losses;
@@ -126,6 +130,17 @@ impl Controller {
     /// 1.
     pub fn redundancy_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |controller| controller.redundancy_share())
+    }
+
+    /// The same for repairs, of which a new path gets none at first.
+    pub fn repair_share(&self) -> f32 {
+        self.0.as_ref().map_or(1.0, |controller| controller.repair_share())
+    }
+
+    /// Whether `more` bytes have room beside the `bytes` of data that leave now, so that the next data need not wait for
+    /// them at the bottleneck.
+    pub fn has_room_beside(&self, now: Time, bytes: usize, more: usize) -> bool {
+        self.0.as_ref().is_none_or(|controller| controller.has_room_beside(now, bytes, more))
     }
 
     /// Bytes that may be in flight; `u64::MAX` without a limit.

@@ -2,7 +2,7 @@
 //! otherwise, as the window of a flow does (additive increase, multiplicative decrease), so that it settles at what the
 //! load leaves free.
 
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
 /// The part of the redundancy that the path's losses ask for.
 #[derive(Clone, Copy, Debug)]
@@ -14,16 +14,28 @@ pub(super) struct RedundancyShare {
     grown_at: Time,
     /// From nothing to all of it, in seconds.
     growth: f32,
+    /// The part that a new path is trusted with, and the end of the present round trip.
+    trusted: f32,
+    round_until: Time,
 }
 
 /// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
 /// last.
 const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
+/// The part that a path is trusted with once a round-trip time was measured, and at the least.
+const TRUSTED_MIN: f32 = 0.125;
 
 impl Default for RedundancyShare {
     fn default() -> Self {
-        RedundancyShare { part: 1.0, full_until: Time::ZERO, grown_at: Time::ZERO, growth: GROWTH_MIN }
+        RedundancyShare {
+            part: 1.0,
+            full_until: Time::ZERO,
+            grown_at: Time::ZERO,
+            growth: GROWTH_MIN,
+            trusted: 0.0,
+            round_until: Time::ZERO,
+        }
     }
 }
 
@@ -45,6 +57,22 @@ impl RedundancyShare {
         }
     }
 
+    /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
+    /// where a queue stands: on a slow path with a long round trip all of it at once would make a queue of seconds
+    /// before the first answer can say so.
+    pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
+        if now >= self.round_until && self.trusted < 1.0 {
+            self.round_until = now + rtt;
+            let changed = if has_queue { self.trusted / 2.0 } else { self.trusted * 2.0 };
+            self.trusted = changed.clamp(TRUSTED_MIN, 1.0);
+        }
+    }
+
+    /// The same as [`RedundancyShare::part`] for repairs: copies are few, and follow losses.
+    pub(super) fn part_of_repairs(&self) -> f32 {
+        self.part.min(self.trusted)
+    }
+
     /// Whether not all of it is back.
     pub(super) fn is_growing(&self) -> bool {
         self.part < 1.0
@@ -62,6 +90,20 @@ mod tests {
 
     fn at(millis: u64) -> Time {
         Time::from_micros(millis * 1_000)
+    }
+
+    #[test]
+    fn a_new_path_is_trusted_after_four_round_trips_without_a_queue() {
+        let mut share = RedundancyShare::default();
+        let mut parts = vec![share.part_of_repairs()];
+        for sample in 0..40 {
+            share.on_sample(at(1_000 + sample * 5), Duration::from_millis(50), sample == 20);
+            parts.push(share.part_of_repairs());
+        }
+        parts.dedup();
+        assert_eq!(parts, [0.0, 0.125, 0.25, 0.125, 0.25], "doubled and halved once a round trip");
+        (0..10).for_each(|round| share.on_sample(at(2_000 + round * 50), Duration::from_millis(50), false));
+        assert_eq!(share.part_of_repairs(), 1.0);
     }
 
     #[test]

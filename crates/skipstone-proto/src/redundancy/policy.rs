@@ -90,6 +90,16 @@ impl Policy {
 }
 
 impl Burst {
+    /// Bytes of its packets and repairs, headers included.
+    pub fn cost(&self, plan: BurstPlan) -> usize {
+        let message = self.bytes.div_ceil(self.messages.max(1));
+        let longest = match message <= self.packet_bytes_max {
+            true => self.messages.div_ceil(plan.packets) * message,
+            false => self.bytes.div_ceil(plan.packets),
+        };
+        self.bytes + plan.packets * self.packet_overhead + plan.repairs * (longest + self.packet_overhead)
+    }
+
     /// As few packets as hold it, and no repairs.
     pub fn unprotected(&self) -> BurstPlan {
         BurstPlan { packets: self.least(), repairs: 0 }
@@ -101,14 +111,7 @@ impl Burst {
 
     /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
     fn cheapest(&self, least: usize, repairs: usize) -> usize {
-        let message = self.bytes.div_ceil(self.messages.max(1));
-        let cost = |packets: &usize| {
-            let longest = match message <= self.packet_bytes_max {
-                true => self.messages.div_ceil(*packets) * message,
-                false => self.bytes.div_ceil(*packets),
-            };
-            packets * self.packet_overhead + repairs * (longest + self.packet_overhead)
-        };
+        let cost = |packets: &usize| self.cost(BurstPlan { packets: *packets, repairs });
         (least..=least.max(PACKETS_MAX.min(self.messages))).min_by_key(cost).unwrap_or(least)
     }
 }

@@ -63,6 +63,7 @@ mod path_challenges_cannot_be_predicted;
 mod priorities_and_weights_share_the_path;
 mod receipts_tell_what_became_of_each_message;
 mod redundancy_never_exceeds_its_budget;
+mod redundancy_yields_to_a_queue;
 mod reliable_messages_arrive_once_in_order_through_loss;
 mod reordering_is_no_loss;
 mod replayed_and_damaged_packets_are_dropped_and_counted;

@@ -43,6 +43,6 @@ fn on_a_path_that_reorders_and_loses_nothing_redundancy_costs_next_to_nothing() 
         let off = late_in_the_run(RedundancyMode::Off, round_trip_ms, reorder);
         let adaptive = late_in_the_run(RedundancyMode::Adaptive, round_trip_ms, reorder);
         let share = adaptive.sent.ip_bytes as f64 / off.sent.ip_bytes as f64;
-        assert!(share < 1.05, "{round_trip_ms} ms: {share}, {:?}", adaptive.redundancy);
+        assert!(share < 1.06, "{round_trip_ms} ms: {share}, {:?}", adaptive.redundancy);
     }
 }

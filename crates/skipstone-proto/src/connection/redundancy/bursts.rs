@@ -65,8 +65,13 @@ impl Connection {
                 let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
                 let is_settling = self.path.roaming.is_settling(now, &self.path.rtt);
                 let yields = is_short || is_settling || self.path.congestion.is_congested(now);
-                let share = if yields { 0.0 } else { self.path.congestion.redundancy_share() };
-                class.begin_burst(self.sending.ledger.losses(), &burst, share)
+                let share = if yields { 0.0 } else { self.path.congestion.repair_share() };
+                let bytes = burst.cost(burst.unprotected());
+                let has_room = |plan| {
+                    let more = burst.cost(plan).saturating_sub(bytes);
+                    self.path.congestion.has_room_beside(now, bytes, more)
+                };
+                class.begin_burst(self.sending.ledger.losses(), &burst, share, has_room)
             }
         };
         let packets = plan.packets.saturating_sub(1).max(1);

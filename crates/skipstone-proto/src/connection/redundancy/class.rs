@@ -63,11 +63,20 @@ impl Class {
         self.policy.is_active()
     }
 
-    /// On a path that is full, repairs would only take the place of what they repair: a share of the bursts gets them.
-    pub(super) fn begin_burst(&mut self, losses: &LossEstimate, burst: &Burst, share: f32) -> BurstPlan {
+    /// On a path that is full, repairs would only take the place of what they repair: a share of the bursts gets them, and
+    /// only those beside which they have room.
+    pub(super) fn begin_burst(
+        &mut self,
+        losses: &LossEstimate,
+        burst: &Burst,
+        share: f32,
+        has_room: impl FnOnce(BurstPlan) -> bool,
+    ) -> BurstPlan {
         self.share_owed += share;
-        let plan = if self.share_owed < 1.0 { burst.unprotected() } else { self.policy.plan(losses, burst) };
-        self.share_owed = if self.share_owed < 1.0 { self.share_owed } else { self.share_owed - 1.0 };
+        let is_next = self.share_owed >= 1.0;
+        self.share_owed -= f32::from(u8::from(is_next));
+        let wanted = if is_next { self.policy.plan(losses, burst) } else { burst.unprotected() };
+        let plan = if wanted.repairs == 0 || has_room(wanted) { wanted } else { burst.unprotected() };
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;

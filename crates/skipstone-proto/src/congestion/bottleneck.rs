@@ -1,0 +1,176 @@
+//! The rate of the bottleneck, and the part of its queue that this sender fills. Packets that left together come apart
+//! at the bottleneck (packet trains), so that round-trip times show its rate although the sender has less to send.
+
+use crate::time::{Duration, Time};
+
+/// A model of the bottleneck's queue, as far as this sender fills it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bottleneck {
+    /// Time that the later packets of trains took longer than the first, in microseconds, and their bytes.
+    span: f32,
+    bytes: f32,
+    train: Train,
+    /// When the bottleneck has sent all that left so far.
+    idle_at: Time,
+    /// When the last burst of packets with data began, and the shortest recent time from one to the next.
+    burst_at: Time,
+    interval: Duration,
+}
+
+/// A packet train: packets that left together.
+#[derive(Clone, Copy, Debug)]
+struct Train {
+    sent_at: Time,
+    /// Round-trip times of the packets that the first acknowledgement covers, and of the last packet so far.
+    first_rtt: u32,
+    last_rtt: u32,
+    /// Bytes of packets after the first acknowledgement.
+    bytes: u32,
+}
+
+/// Packets that left within this are a train.
+const TOGETHER: Duration = Duration::from_micros(50);
+/// Packets that left within this are a burst.
+const BURST: Duration = Duration::from_micros(500);
+/// Measured trains are forgotten after about this.
+const MEMORY: Duration = Duration::from_secs(5);
+/// Without trains the bottleneck counts as fast: as if a train of so many bytes had arrived at once.
+const FAST_BYTES: f32 = 100.0;
+/// A part of the rate that stays free, for what the estimate may be wrong by.
+const FREE: f32 = 0.25;
+/// An estimate that is far too low does not count for longer than this.
+const BUSY_MAX: Duration = Duration::from_secs(1);
+const INTERVAL_INITIAL: Duration = Duration::from_secs(1);
+
+impl Bottleneck {
+    pub(super) const fn new() -> Self {
+        Bottleneck {
+            span: 0.0,
+            bytes: 0.0,
+            train: Train { sent_at: Time::ZERO, first_rtt: 0, last_rtt: 0, bytes: 0 },
+            idle_at: Time::ZERO,
+            burst_at: Time::ZERO,
+            interval: INTERVAL_INITIAL,
+        }
+    }
+
+    /// A packet with data leaves.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
+        let since = now.since(self.burst_at);
+        if since > BURST {
+            self.interval = since.min(self.interval + self.interval / 16);
+            self.burst_at = now;
+        }
+        self.on_sent_untracked(now, bytes);
+    }
+
+    /// Any packet leaves.
+    pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
+        self.idle_at = (self.idle_at.max(now) + self.time_for(bytes)).min(now + BUSY_MAX);
+    }
+
+    /// So many bytes were acknowledged, after this round-trip time of the newest packet of them, which left at
+    /// `sent_at`.
+    pub(super) fn on_ack(&mut self, bytes: u32, sent_at: Time, rtt: u32) {
+        let train = &mut self.train;
+        if sent_at < train.sent_at {
+            return;
+        }
+        if sent_at.since(train.sent_at) <= TOGETHER {
+            (train.bytes, train.last_rtt) = (train.bytes.saturating_add(bytes), rtt);
+            return;
+        }
+        let age = sent_at.since(train.sent_at).as_secs_f32() / MEMORY.as_secs_f32();
+        let kept = 1.0 - age.min(1.0);
+        // Jitter makes some spans too long and some too short, or negative: the sum is right.
+        self.span = self.span * kept + train.last_rtt as f32 - train.first_rtt as f32;
+        self.bytes = self.bytes * kept + train.bytes as f32;
+        *train = Train { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
+    }
+
+    /// How much later the next burst leaves the bottleneck if `more` bytes leave beside the `bytes` of this one.
+    pub(super) fn delay_by(&self, now: Time, bytes: u32, more: u32) -> Duration {
+        let busy = self.idle_at.since(now);
+        let left = |bytes| (busy + self.time_for(bytes)).saturating_sub(self.interval);
+        left(bytes.saturating_add(more)).saturating_sub(left(bytes))
+    }
+
+    /// How long so many bytes take.
+    fn time_for(&self, bytes: u32) -> Duration {
+        let micros_per_byte = self.span.max(0.0) / (self.bytes + FAST_BYTES) / (1.0 - FREE);
+        Duration::from_micros((micros_per_byte * bytes as f32) as u64).min(BUSY_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Microseconds that a byte takes at 300 kbit/s.
+    const SLOW: u32 = 27;
+
+    fn at(millis: u64) -> Time {
+        Time::from_micros(millis * 1_000)
+    }
+
+    /// A burst of packets of 150 bytes each 20 ms, each acknowledged a round trip of 50 ms later, for a second.
+    fn after(packets: u32, micros_per_byte: u32, jitter: impl Fn(u32) -> i32) -> Bottleneck {
+        let mut bottleneck = Bottleneck::new();
+        for tick in 0..50 {
+            let sent_at = at(1_000 + 20 * u64::from(tick));
+            (0..packets).for_each(|_| bottleneck.on_sent(sent_at, 150));
+            for packet in 0..packets {
+                let rtt = (50_000 + jitter(tick * packets + packet)) as u32 + 150 * (packet + 1) * micros_per_byte;
+                bottleneck.on_ack(150, sent_at, rtt);
+            }
+        }
+        bottleneck
+    }
+
+    #[test]
+    fn what_a_slow_link_cannot_take_before_the_next_burst_delays_it() {
+        let bottleneck = after(2, SLOW, |_| 0);
+        let (now, free) = (at(5_000), Duration::ZERO);
+        assert_eq!(bottleneck.delay_by(now, 300, 150), free, "16 ms at three quarters of the rate, and 20 to the next");
+        let late = bottleneck.delay_by(now, 300, 600).as_millis();
+        assert!((11..=13).contains(&late), "900 bytes in 32 ms: {late}");
+        assert!(bottleneck.delay_by(now, 900, 150) > Duration::from_millis(4), "all of it, if the link is full anyway");
+    }
+
+    #[test]
+    fn packets_that_left_before_count_until_the_link_has_sent_them() {
+        let mut bottleneck = after(2, SLOW, |_| 0);
+        bottleneck.on_sent_untracked(at(5_000), 450);
+        assert!(bottleneck.delay_by(at(5_000), 300, 150) > Duration::ZERO);
+        assert_eq!(bottleneck.delay_by(at(5_020), 300, 150), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_fast_link_takes_anything() {
+        for bottleneck in [Bottleneck::new(), after(5, 0, |_| 0)] {
+            assert_eq!(bottleneck.delay_by(at(5_000), 10_000, 20_000), Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn single_packets_say_nothing() {
+        let single = after(1, SLOW, |_| 0);
+        assert_eq!(single.delay_by(at(5_000), 300, 600), Duration::ZERO);
+    }
+
+    #[test]
+    fn jitter_is_no_slow_link() {
+        let jittery = after(2, 1, |packet| [3_000, -2_000, -3_000, 2_000][packet as usize % 4]);
+        assert!(jittery.delay_by(at(5_000), 1_500, 3_000) < Duration::from_millis(1));
+    }
+
+    #[test]
+    fn a_link_that_was_slow_is_forgotten() {
+        let mut bottleneck = after(2, SLOW, |_| 0);
+        bottleneck.on_ack(150, at(8_950), 50_000);
+        bottleneck.on_ack(150, at(8_970), 50_000);
+        assert!(bottleneck.delay_by(at(9_100), 300, 600) < Duration::from_millis(11));
+        bottleneck.on_ack(150, at(18_950), 50_000);
+        assert_eq!(bottleneck.delay_by(at(19_100), 300, 600), Duration::ZERO);
+    }
+}
