@@ -12,7 +12,7 @@ pub(super) struct Bottleneck {
     train: Train,
     /// When the bottleneck has sent all that left so far.
     idle_at: Time,
-    /// When the last burst of packets with data began, and the shortest recent time from one to the next.
+    /// When the last burst of new data began, and the shortest recent time from one to the next.
     burst_at: Time,
     interval: Duration,
 }
@@ -30,7 +30,7 @@ struct Train {
 
 /// Packets that left within this are a train.
 const TOGETHER: Duration = Duration::from_micros(50);
-/// Packets that left within this are a burst.
+/// Bursts that began within this, of several channels, are one.
 const BURST: Duration = Duration::from_micros(500);
 /// Measured trains are forgotten after about this.
 const MEMORY: Duration = Duration::from_secs(5);
@@ -54,18 +54,17 @@ impl Bottleneck {
         }
     }
 
-    /// A packet with data leaves.
-    pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
+    /// A burst of new data begins. Its packets may leave one after the other, as the pacer lets them.
+    pub(super) fn begin_burst(&mut self, now: Time) {
         let since = now.since(self.burst_at);
         if since > BURST {
             self.interval = since.min(self.interval + self.interval / 16);
             self.burst_at = now;
         }
-        self.on_sent_untracked(now, bytes);
     }
 
-    /// Any packet leaves.
-    pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
+    /// A packet leaves.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
         self.idle_at = (self.idle_at.max(now) + self.time_for(bytes)).min(now + BUSY_MAX);
     }
 
@@ -88,11 +87,9 @@ impl Bottleneck {
         *train = Train { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
     }
 
-    /// How much later the next burst leaves the bottleneck if `more` bytes leave beside the `bytes` of this one.
-    pub(super) fn delay_by(&self, now: Time, bytes: u32, more: u32) -> Duration {
-        let busy = self.idle_at.since(now);
-        let left = |bytes| (busy + self.time_for(bytes)).saturating_sub(self.interval);
-        left(bytes.saturating_add(more)).saturating_sub(left(bytes))
+    /// How long the next burst waits at the bottleneck if so many bytes leave now.
+    pub(super) fn lateness(&self, now: Time, bytes: u32) -> Duration {
+        (self.idle_at.since(now) + self.time_for(bytes)).saturating_sub(self.interval)
     }
 
     /// How long so many bytes take.
@@ -113,11 +110,17 @@ mod tests {
         Time::from_micros(millis * 1_000)
     }
 
+    /// How much later the next burst leaves if `more` bytes leave beside these.
+    fn delay_by(bottleneck: &Bottleneck, now: Time, bytes: u32, more: u32) -> Duration {
+        bottleneck.lateness(now, bytes + more).saturating_sub(bottleneck.lateness(now, bytes))
+    }
+
     /// A burst of packets of 150 bytes each 20 ms, each acknowledged a round trip of 50 ms later, for a second.
     fn after(packets: u32, micros_per_byte: u32, jitter: impl Fn(u32) -> i32) -> Bottleneck {
         let mut bottleneck = Bottleneck::new();
         for tick in 0..50 {
             let sent_at = at(1_000 + 20 * u64::from(tick));
+            bottleneck.begin_burst(sent_at);
             (0..packets).for_each(|_| bottleneck.on_sent(sent_at, 150));
             for packet in 0..packets {
                 let rtt = (50_000 + jitter(tick * packets + packet)) as u32 + 150 * (packet + 1) * micros_per_byte;
@@ -131,37 +134,44 @@ mod tests {
     fn what_a_slow_link_cannot_take_before_the_next_burst_delays_it() {
         let bottleneck = after(2, SLOW, |_| 0);
         let (now, free) = (at(5_000), Duration::ZERO);
-        assert_eq!(bottleneck.delay_by(now, 300, 150), free, "16 ms at three quarters of the rate, and 20 to the next");
-        let late = bottleneck.delay_by(now, 300, 600).as_millis();
+        assert_eq!(
+            delay_by(&bottleneck, now, 300, 150),
+            free,
+            "16 ms at three quarters of the rate, and 20 to the next"
+        );
+        let late = delay_by(&bottleneck, now, 300, 600).as_millis();
         assert!((11..=13).contains(&late), "900 bytes in 32 ms: {late}");
-        assert!(bottleneck.delay_by(now, 900, 150) > Duration::from_millis(4), "all of it, if the link is full anyway");
+        assert!(
+            delay_by(&bottleneck, now, 900, 150) > Duration::from_millis(4),
+            "all of it, if the link is full anyway"
+        );
     }
 
     #[test]
     fn packets_that_left_before_count_until_the_link_has_sent_them() {
         let mut bottleneck = after(2, SLOW, |_| 0);
-        bottleneck.on_sent_untracked(at(5_000), 450);
-        assert!(bottleneck.delay_by(at(5_000), 300, 150) > Duration::ZERO);
-        assert_eq!(bottleneck.delay_by(at(5_020), 300, 150), Duration::ZERO);
+        bottleneck.on_sent(at(5_000), 450);
+        assert!(delay_by(&bottleneck, at(5_000), 300, 150) > Duration::ZERO);
+        assert_eq!(delay_by(&bottleneck, at(5_020), 300, 150), Duration::ZERO);
     }
 
     #[test]
     fn a_fast_link_takes_anything() {
         for bottleneck in [Bottleneck::new(), after(5, 0, |_| 0)] {
-            assert_eq!(bottleneck.delay_by(at(5_000), 10_000, 20_000), Duration::ZERO);
+            assert_eq!(delay_by(&bottleneck, at(5_000), 10_000, 20_000), Duration::ZERO);
         }
     }
 
     #[test]
     fn single_packets_say_nothing() {
         let single = after(1, SLOW, |_| 0);
-        assert_eq!(single.delay_by(at(5_000), 300, 600), Duration::ZERO);
+        assert_eq!(delay_by(&single, at(5_000), 300, 600), Duration::ZERO);
     }
 
     #[test]
     fn jitter_is_no_slow_link() {
         let jittery = after(2, 1, |packet| [3_000, -2_000, -3_000, 2_000][packet as usize % 4]);
-        assert!(jittery.delay_by(at(5_000), 1_500, 3_000) < Duration::from_millis(1));
+        assert!(delay_by(&jittery, at(5_000), 1_500, 3_000) < Duration::from_millis(1));
     }
 
     #[test]
@@ -169,8 +179,8 @@ mod tests {
         let mut bottleneck = after(2, SLOW, |_| 0);
         bottleneck.on_ack(150, at(8_950), 50_000);
         bottleneck.on_ack(150, at(8_970), 50_000);
-        assert!(bottleneck.delay_by(at(9_100), 300, 600) < Duration::from_millis(11));
+        assert!(delay_by(&bottleneck, at(9_100), 300, 600) < Duration::from_millis(11));
         bottleneck.on_ack(150, at(18_950), 50_000);
-        assert_eq!(bottleneck.delay_by(at(19_100), 300, 600), Duration::ZERO);
+        assert_eq!(delay_by(&bottleneck, at(19_100), 300, 600), Duration::ZERO);
     }
 }

@@ -177,9 +177,18 @@ impl DelayAware {
         self.share.part_of_repairs()
     }
 
-    /// Redundancy may delay data by as much as nobody notices.
-    pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize) -> bool {
-        self.bottleneck.delay_by(now, bytes as u32, more as u32) <= UNNOTICED
+    pub(super) fn begin_burst(&mut self, now: Time) {
+        self.bottleneck.begin_burst(now);
+    }
+
+    /// Redundancy may delay data by as much as nobody notices, and where no queue stands by as much as it saves on average:
+    /// losses of a queue that overflows are no reason for more bytes.
+    pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
+        let (bytes, more) = (bytes as u32, more as u32);
+        let has_queue = self.queue.delay() > self.full_delay() / 4;
+        let late = self.bottleneck.lateness(now, bytes.saturating_add(more));
+        let added = late.saturating_sub(self.bottleneck.lateness(now, bytes));
+        added <= UNNOTICED || !has_queue && late <= saved
     }
 
     fn is_crowded(&self, now: Time) -> bool {
@@ -207,7 +216,7 @@ impl DelayAware {
     /// pacer holds back has more to send than the window allows.
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
-        self.bottleneck.on_sent_untracked(now, bytes);
+        self.bottleneck.on_sent(now, bytes);
         if now.since(self.untracked_from) >= micros(self.smoothed) {
             self.untracked = [self.untracked[1], 0];
             self.untracked_from = now;

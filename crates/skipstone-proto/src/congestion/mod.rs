@@ -44,7 +44,7 @@ mod samples;
 mod share;
 
 pub use crate::delivery::DeliveryStamp;
-use crate::time::Time;
+use crate::time::{Duration, Time};
 use aggressiveness::Aggressiveness;
 pub use bandwidth::Bandwidth;
 use delay::DelayAware;
@@ -137,10 +137,17 @@ impl Controller {
         self.0.as_ref().map_or(1.0, |controller| controller.repair_share())
     }
 
+    /// A burst of new data begins.
+    pub fn begin_burst(&mut self, now: Time) {
+        if let Some(controller) = &mut self.0 {
+            controller.begin_burst(now);
+        }
+    }
+
     /// Whether `more` bytes have room beside the `bytes` of data that leave now, so that the next data need not wait for
-    /// them at the bottleneck.
-    pub fn has_room_beside(&self, now: Time, bytes: usize, more: usize) -> bool {
-        self.0.as_ref().is_none_or(|controller| controller.has_room_beside(now, bytes, more))
+    /// them at the bottleneck for longer than the time that they save.
+    pub fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
+        self.0.as_ref().is_none_or(|controller| controller.has_room_beside(now, bytes, more, saved))
     }
 
     /// Bytes that may be in flight; `u64::MAX` without a limit.

@@ -66,10 +66,14 @@ impl Connection {
                 let is_settling = self.path.roaming.is_settling(now, &self.path.rtt);
                 let yields = is_short || is_settling || self.path.congestion.is_congested(now);
                 let share = if yields { 0.0 } else { self.path.congestion.repair_share() };
+                self.path.congestion.begin_burst(now);
                 let bytes = burst.cost(burst.unprotected());
+                // What repairs save on average: for each packet that is lost, a round trip and the time until it is missed.
+                let losses = self.sending.ledger.losses().rate().min(1.0);
+                let saved = self.path.rtt.smoothed().mul_f32(2.0 * losses);
                 let has_room = |plan| {
                     let more = burst.cost(plan).saturating_sub(bytes);
-                    self.path.congestion.has_room_beside(now, bytes, more)
+                    self.path.congestion.has_room_beside(now, bytes, more, saved)
                 };
                 class.begin_burst(self.sending.ledger.losses(), &burst, share, has_room)
             }
