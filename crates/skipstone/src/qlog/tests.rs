@@ -3,7 +3,9 @@
 use super::*;
 use bytes::Bytes;
 use serde_json::Value;
-use skipstone_proto::{Carrier, Config, Duration, Endpoint, Event, MessageId, Path as PeerPath, Stats, Time};
+use skipstone_proto::{
+    Carrier, Config, Duration, Endpoint, Event, MessageId, Path as PeerPath, RedundancyMode, Settings, Stats, Time,
+};
 use std::fs;
 use std::path::PathBuf;
 
@@ -42,7 +44,10 @@ fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut 
 /// A client sends messages of 100 bytes for so many seconds. The counters of the client and the server.
 fn play(qlog: &Qlog, seconds: u64) -> (Stats, Stats) {
     let config = |config, name| Config { packet_log: Some(qlog.endpoint(name)), ..config };
-    let mut server = Endpoint::new(config(Config::server(Default::default()), "server"), [1; 32]).expect("it is good");
+    // A repair for each packet, however short the path is.
+    let mut settings = Settings::default();
+    settings.redundancy.mode = RedundancyMode::Fixed { sources: 1, repairs: 1 };
+    let mut server = Endpoint::new(config(Config::server(settings), "server"), [1; 32]).expect("it is good");
     let mut client = Endpoint::new(config(Config::client(), "client"), [2; 32]).expect("it is good");
     let (mut now, mut number) = (Time::from_micros(1_000_000), 0);
     let peer = client.connect(now, path(7_777), b"a secret token").expect("it may");
