@@ -87,3 +87,72 @@ window.updates = async (url, options, seconds) => {
     statistics,
   };
 };
+
+// The floor beneath them: the same updates as bare datagrams of WebTransport, without a protocol. Nothing that is lost comes again, so only
+// the round trips of what came are told: what the browser and the path take alone.
+const bareWorker = `
+onmessage = async ({ data: { url, hash, entities, spacing, ticks, updateBytes } }) => {
+  const transport = new WebTransport(url, { serverCertificateHashes: [{ algorithm: "sha-256", value: hash }] });
+  await transport.ready;
+  const { datagrams } = transport;
+  datagrams.incomingHighWaterMark = 1000;
+  datagrams.outgoingHighWaterMark = 100;
+  const now = () => performance.timeOrigin + performance.now();
+  const first = now() + 200;
+  const roundTrips = [];
+  const read = async () => {
+    const reader = datagrams.readable.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const view = new DataView(value.buffer, value.byteOffset);
+      const took = now() - (first + view.getUint32(0, true) * spacing);
+      for (let update = 0; update < view.getUint32(4, true); update += 1) roundTrips.push(took);
+    }
+  };
+  read().catch(() => undefined);
+  const writer = (datagrams.createWritable?.() ?? datagrams.writable).getWriter();
+  let tick = 0;
+  const half = Math.ceil(entities / 2);
+  const step = () => {
+    while (now() < first + tick * spacing);
+    for (const updates of [half, entities - half]) {
+      const datagram = new Uint8Array(updates * updateBytes);
+      const view = new DataView(datagram.buffer);
+      view.setUint32(0, tick, true);
+      view.setUint32(4, updates, true);
+      writer.write(datagram).catch(() => undefined);
+    }
+    tick += 1;
+    if (tick < ticks) setTimeout(step, Math.max(0, Math.floor(first + tick * spacing - now() - 1)));
+  };
+  step();
+  setTimeout(() => {
+    transport.close();
+    postMessage(roundTrips.map((ms) => Math.round(ms * 1e6)));
+  }, ticks * spacing + 1000);
+};`;
+
+/**
+ * The round trips of the updates whose bare datagrams came back, and how many did not. `share` is how many bytes stand for each byte
+ * of an update.
+ */
+window.bareUpdates = async (url, hash, seconds, share) => {
+  const value = Uint8Array.from(hash.match(/../g), (pair) => Number.parseInt(pair, 16));
+  const [ticks, updateBytes] = [seconds * TICKS_PER_SECOND, Math.round(UPDATE_BYTES * share)];
+  const worker = new Worker(URL.createObjectURL(new Blob([bareWorker], { type: "text/javascript" })));
+  const roundTrips = await new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage({
+      url,
+      hash: value,
+      entities: ENTITIES,
+      spacing: 1_000 / TICKS_PER_SECOND,
+      ticks,
+      updateBytes,
+    });
+  });
+  worker.terminate();
+  return { roundTrips, lost: ticks * ENTITIES - roundTrips.length, bad: 0 };
+};

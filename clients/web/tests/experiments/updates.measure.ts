@@ -20,6 +20,8 @@ const NAMESPACE = `skip${process.pid}`;
 /** Each client warms up: engines compile what runs often, connections learn their path. These updates are left out. */
 const WARM_SECONDS = 2;
 const UPDATES_PER_SECOND = 25 * 60;
+/** Bytes that `adaptive` sends for each byte at 2% loss. */
+const REDUNDANT_SHARE = 1.75;
 /** What the page may add under loss, beyond what it adds without. */
 const ADDED_MS = 2;
 
@@ -150,8 +152,12 @@ async function pageOf(browser: Browser, site: string): Promise<Page> {
 
 /** Begins in the page, and asks for the outcome at the end: drivers give up on a promise that takes minutes, and questions disturb. */
 async function inPage(page: Page, url: string): Promise<Outcome> {
+  return outcomeOf(page, `updates(${JSON.stringify(url)}, { fallback: false }, ${SECONDS + WARM_SECONDS})`);
+}
+
+async function outcomeOf(page: Page, call: string): Promise<Outcome> {
   await page.evaluate(
-    `window.outcome = undefined; void updates(${JSON.stringify(url)}, { fallback: false }, ${SECONDS + WARM_SECONDS}).then((it) => (window.outcome = it), (error) => (window.outcome = String(error)))`,
+    `window.outcome = undefined; void ${call}.then((it) => (window.outcome = it), (error) => (window.outcome = String(error)))`,
   );
   await new Promise((resolve) => setTimeout(resolve, (SECONDS + WARM_SECONDS) * 1_000));
   for (;;) {
@@ -203,6 +209,29 @@ async function measured(
   }
 }
 
+/**
+ * The floor: the updates as bare datagrams over the same link, with nothing beside them and with as many bytes more as redundancy
+ * takes. Only what came counts: how late the browser and the path are by themselves.
+ */
+async function floors(kind: Kind, loss: number, server: PagesServer, site: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const share of [1, REDUNDANT_SHARE]) {
+    const browser = await kind.launch();
+    try {
+      const page = await pageOf(browser, site);
+      const url = `https://10.77.0.2:${server.floor.port}/echo`;
+      const words = [url, server.floor.hash, SECONDS + WARM_SECONDS, share].map((word) =>
+        JSON.stringify(word),
+      );
+      const outcome = await outcomeOf(page, `bareUpdates(${words.join()})`);
+      rows.push(row(kind.name, share === 1 ? "bare" : `bare, ${share} x`, loss, outcome));
+    } finally {
+      await browser.close();
+    }
+  }
+  return rows;
+}
+
 describe("the worst update in time", () => {
   if (missing !== undefined) {
     test("from a page", () => {
@@ -211,7 +240,7 @@ describe("the worst update in time", () => {
     return;
   }
   test("from a page", async () => {
-    const rows: Row[] = [];
+    const [rows, beneath]: [Row[], Row[]] = [[], []];
     const stalls: object[] = [];
     const site = await serveSite();
     for (const kind of KINDS.filter(
@@ -226,6 +255,7 @@ describe("the worst update in time", () => {
         for (const carrier of CARRIERS) {
           rows.push(...(await measured(kind, carrier, loss, server, site.url)));
         }
+        beneath.push(...(await floors(kind, loss, server, site.url)));
         watch.stop();
         stalls.push({ browser: kind.name, loss, count: watch.stalls.length, longest: watch.longest });
         await server.program.stop();
@@ -234,13 +264,13 @@ describe("the worst update in time", () => {
       }
     }
     await site.close();
-    console.log(`${table(rows)}\nstalls of this process: ${JSON.stringify(stalls)}`);
+    console.log(`${table([...rows, ...beneath])}\nstalls of this process: ${JSON.stringify(stalls)}`);
     const verdicts = judge(rows);
     console.log(verdicts.map(({ text }) => text).join("\n"));
     if (process.env["SKIPSTONE_JSON"] !== undefined) {
       writeFileSync(
         process.env["SKIPSTONE_JSON"],
-        JSON.stringify({ seconds: SECONDS, rows, stalls, verdicts }, undefined, 1),
+        JSON.stringify({ seconds: SECONDS, rows, floors: beneath, stalls, verdicts }, undefined, 1),
       );
     }
     expect(rows.length).toBeGreaterThan(0);

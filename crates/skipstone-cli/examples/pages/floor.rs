@@ -2,7 +2,7 @@
 //! server in the same process that does the least that a session takes.
 //!
 //! `https://HOST:PORT/pour/BYTES` sends datagrams of so many bytes as fast as QUIC takes them; `…/drain` counts what comes, and says
-//! every 100 ms how many bytes that were.
+//! every 100 ms how many bytes that were; `…/echo` sends back what comes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use quinn_proto::congestion::CubicConfig;
@@ -96,6 +96,7 @@ struct Visitor {
 }
 
 enum Wish {
+    Echo,
     Pour { bytes: usize },
     Drain { bytes: u64, told: Instant },
 }
@@ -174,6 +175,9 @@ impl Visitor {
         let mut came = 0;
         while let Some(datagram) = self.quic.datagrams().recv() {
             came += datagram.len() as u64 - 1;
+            if matches!(self.wish, Some(Wish::Echo)) {
+                let _ = self.quic.datagrams().send(datagram, true);
+            }
         }
         match &mut self.wish {
             Some(Wish::Drain { bytes, told }) => {
@@ -192,7 +196,7 @@ impl Visitor {
                     }
                 }
             }
-            None => {}
+            Some(Wish::Echo) | None => {}
         }
     }
 
@@ -220,6 +224,7 @@ impl Visitor {
         }
         let words: Vec<&str> = request.url.path().split('/').skip(1).collect();
         self.wish = match words[..] {
+            ["echo"] => Some(Wish::Echo),
             ["pour", bytes] => bytes.parse().ok().map(|bytes| Wish::Pour { bytes }),
             _ => Some(Wish::Drain { bytes: 0, told: Instant::now() }),
         };
