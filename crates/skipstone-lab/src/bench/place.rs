@@ -10,6 +10,7 @@ use super::messages::{ChildMessage, Order, orders, send};
 use super::network::{self, CableEnd};
 use super::system;
 use super::workers::ChildError;
+use crate::measure::pinning::pin;
 use crate::signals::Signals;
 
 /// Where a child runs.
@@ -44,7 +45,7 @@ impl Place {
             system::leave_network()?;
         }
         self.beside.map_or(Ok(()), system::join_network)?;
-        self.cpu.map_or(Ok(()), system::pin)?;
+        self.cpu.map_or(Ok(()), pin)?;
         skipstone::net::wait::raise_open_files_limit();
         skipstone::net::wait::sharpen_timers();
         Signals::watch_as_child().map(drop)

@@ -1,4 +1,4 @@
-//! System calls of the bench: a CPU for each process, the CPU time it used, a clock that all processes share, a
+//! System calls of the bench: the CPU time of a process, a clock that all processes share, a
 //! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::measure::monotonic::monotonic;
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network, pin};
+pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network, pin};
+pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network};
 
 /// By the clock that all processes of a machine read alike. Where that is the wall clock, it should not be set during a run.
 pub(crate) fn now_ns() -> u64 {
@@ -21,18 +21,11 @@ mod linux {
     use std::fs::File;
     use std::time::Duration;
 
-    use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns, unshare};
+    use nix::sched::{CloneFlags, setns, unshare};
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeValLike;
     use nix::time::{clock_getcpuclockid, clock_gettime};
     use nix::unistd::Pid;
-
-    /// Keeps this process, and every thread that it starts, on one CPU.
-    pub(crate) fn pin(cpu: usize) -> Result<(), String> {
-        let mut set = CpuSet::new();
-        let pinned = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
-        pinned.map_err(|error| format!("this process may not run on CPU {cpu}: {error}"))
-    }
 
     /// User and system time of all threads of this process, those that ended included.
     pub(crate) fn cpu_time() -> Option<Duration> {
@@ -66,10 +59,6 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod other {
     use std::time::Duration;
-
-    pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
-        Err("processes are pinned on Linux only".into())
-    }
 
     pub(crate) fn cpu_time() -> Option<Duration> {
         None

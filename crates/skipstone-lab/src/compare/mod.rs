@@ -37,7 +37,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skipstone::{Qlog, RedundancyMode};
 
 use crate::measure::machine::{cores, this_machine};
-use crate::report::format::rfc3339;
+use crate::report::format::{percent, rfc3339};
 use crate::report::paint::style;
 use crate::report::{Exit, PageKind, ReportFile, Sink, Style, Verdict, command, output, replace};
 use crate::signals::Signals;
@@ -47,6 +47,7 @@ use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
 use jobs::{Job, Played, run_all};
 use plan::{ComparePlan, PlanFile};
+use real::Moment;
 use real::run::Traces;
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
 use row::Summary;
@@ -68,6 +69,10 @@ pub struct CompareArguments {
     #[arg(long, value_name = "S", conflicts_with_all = ["simulated", "minutes"],
         value_parser = clap::value_parser!(u32).range(1..=86400))]
     seconds: Option<u32>,
+    /// A real run during which the machine stalled too much to count, in more than 10% of its samples, is run again, at most
+    /// so often; the calmest counts, whatever its latencies are [default: 2, with --pcap or --qlog 0]
+    #[arg(long, value_name = "N", conflicts_with = "simulated", value_parser = clap::value_parser!(u32).range(..=100))]
+    repeats: Option<u32>,
     /// The first seed; the others follow
     #[arg(long, value_name = "FIRST", default_value_t = 1)]
     seed: u64,
@@ -145,6 +150,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     }
     let qlog = arguments.qlog.as_deref().map(packet_logs::begin).transpose()?;
     let traces = Traces { pcap: arguments.pcap.as_deref(), qlog: arguments.qlog.as_deref() };
+    let repeats = arguments.repeats.unwrap_or(if traces.are_none() { REPEATS } else { 0 });
     let started = SystemTime::now();
     let signals = Signals::watch()?;
     let jobs = all_jobs(&contenders, &seeds);
@@ -154,7 +160,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
         let under_one = if arguments.simulated {
             simulate(&jobs, condition, qlog.as_ref(), signals.flag(), &bar)
         } else {
-            play(&jobs, condition, traces, signals.flag(), &bar)?
+            play(&jobs, condition, (traces, repeats), signals.flag(), &bar)?
         };
         played.add(under_one);
         if !played.is_whole {
@@ -209,6 +215,8 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
 
 /// How long a real run lasts if nobody says.
 const SECONDS: u64 = 25;
+/// How often one is run again that a machine disturbed, if nobody says.
+const REPEATS: u32 = 2;
 
 /// Those of a real comparison that names none: ten minutes have room for so many.
 const REAL_TRANSPORTS: [SimulatedTransport; 12] = {
@@ -248,18 +256,17 @@ fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &Ato
 fn play(
     jobs: &[Job],
     condition: &Condition,
-    traces: Traces<'_>,
+    (traces, repeats): (Traces<'_>, u32),
     stop: &AtomicBool,
     bar: &ProgressBar,
 ) -> Result<Played, String> {
-    let begun = bar.position();
-    let mut at = 0;
-    let mut played = real::run_all(jobs, condition, traces, stop, |job| {
-        bar.set_message(told(job, condition));
-        bar.set_position(begun + at);
-        at += 1;
+    let mut played = real::run_all(jobs, condition, traces, repeats, stop, |job, moment| match moment {
+        Moment::Begins => bar.set_message(told(job, condition)),
+        Moment::Again { stalled } => {
+            bar.set_message(format!("{}, again: {} stalled", told(job, condition), percent(stalled * 100.0)));
+        }
+        Moment::Ended => bar.inc(1),
     })?;
-    bar.set_position(begun + at);
     if let Some(name) = &condition.name {
         for failure in &mut played.failures {
             failure.insert_str(0, &format!("Under {name}: "));

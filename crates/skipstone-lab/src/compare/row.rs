@@ -93,6 +93,8 @@ figures! {
         max_calm: f64,
         /// How many samples touch a stall.
         stalled: u64,
+        /// How many runs were thrown away for one that stalled less.
+        repeats: u64,
         /// How often a thread that only sleeps was woken 2 ms late or more: the machine, or others on it.
         stalls: u64,
         /// The longest of them, in ms.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::row::CompareRow;
+use super::row::{CompareFigures, CompareRow};
 use crate::report::format::percent;
 
 /// How far the figures can be trusted.
@@ -35,6 +35,12 @@ const STALLED_DOUBTFUL: f64 = 0.1;
 const LATENESS_SOUND: f64 = 0.5;
 const LATENESS_DOUBTFUL: f64 = 2.0;
 
+/// How much the machine disturbed a run: beyond 1 its figures are the machine's.
+pub(super) fn disturbance(of: &CompareFigures) -> f64 {
+    let stalled = of.stalled_share().unwrap_or_default() / STALLED_DOUBTFUL;
+    stalled.max(of.link_lateness_p99.unwrap_or_default() / LATENESS_DOUBTFUL)
+}
+
 impl Validity {
     pub(crate) fn of(rows: &[CompareRow], is_real: bool) -> Validity {
         if !is_real {
@@ -62,8 +68,13 @@ impl Validity {
             ValidityLevel::Unsound => ": the machine was measured; run it where nothing else runs",
             ValidityLevel::Exact | ValidityLevel::Sound => "",
         };
+        let repeated = match rows.iter().filter_map(|row| row.figures.repeats).sum::<u64>() {
+            0 => String::new(),
+            1 => "; one run stalled more, and was repeated".into(),
+            runs => format!("; {runs} runs stalled more, and were repeated"),
+        };
         let because = format!(
-            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms (p99){means}",
+            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms (p99){repeated}{means}",
             percent(stalled * 100.0)
         );
         Validity { level, because }

@@ -3,6 +3,8 @@
 //!
 //! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the
 //! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
+//!
+//! A host may stop one virtual CPU and leave the others alone: where several processes are measured, a thread sleeps on each.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -14,11 +16,13 @@ use std::time::{Duration, Instant};
 use procfs_core::FromRead;
 use procfs_core::process::Schedstat;
 
-/// The running control thread. Dropped without [`stop`](StallWatch::stop), it ends by itself within a step.
+use super::pinning;
+
+/// The running control threads. Dropped without [`stop`](StallWatch::stop), they end by themselves within a step.
 #[derive(Debug)]
 pub struct StallWatch {
     stopping: Arc<AtomicBool>,
-    thread: Option<JoinHandle<StallLog>>,
+    threads: Vec<JoinHandle<StallLog>>,
 }
 
 /// One late waking.
@@ -53,25 +57,51 @@ pub struct StallSummary {
 }
 
 impl StallWatch {
-    /// Starts the thread; times in its log count from `epoch`.
+    /// Starts one thread; times in its log count from `epoch`.
     pub fn start(epoch: Instant) -> io::Result<Self> {
-        let stopping = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stopping);
-        let thread = thread::Builder::new().name("stall-watch".into()).spawn(move || watch(epoch, &seen))?;
-        Ok(Self { stopping, thread: Some(thread) })
+        Self::start_on(epoch, &[None])
     }
 
-    /// Ends the thread and gives its log.
+    /// Starts one on each CPU, the first eight of many; one that stays nowhere, where threads cannot be kept on a CPU.
+    pub fn start_on_each_cpu(epoch: Instant) -> io::Result<Self> {
+        let cpus: Vec<Option<usize>> = pinning::allowed().into_iter().take(CPUS_MAX).map(Some).collect();
+        Self::start_on(epoch, if cpus.is_empty() { &[None] } else { &cpus })
+    }
+
+    fn start_on(epoch: Instant, cpus: &[Option<usize>]) -> io::Result<Self> {
+        let mut watch = Self { stopping: Arc::new(AtomicBool::new(false)), threads: Vec::with_capacity(cpus.len()) };
+        for &cpu in cpus {
+            let stopping = Arc::clone(&watch.stopping);
+            let sleep = move || {
+                // One that may not stay there is as good as the one that stays nowhere.
+                cpu.map_or(Ok(()), pinning::pin).ok();
+                self::watch(epoch, &stopping)
+            };
+            watch.threads.push(thread::Builder::new().name("stall-watch".into()).spawn(sleep)?);
+        }
+        Ok(watch)
+    }
+
+    /// Ends the threads and gives their log: what stalled several CPUs at once is one stall.
     pub fn stop(mut self) -> StallLog {
         self.stopping.store(true, Ordering::Relaxed);
-        let thread = self.thread.take().expect("the thread is taken only here");
-        thread.join().expect("the stall watch does not panic")
+        let logs = self.threads.drain(..).map(|thread| thread.join().expect("the stall watch does not panic"));
+        StallLog::merged(logs.collect())
     }
 }
 
 impl Drop for StallWatch {
     fn drop(&mut self) {
         self.stopping.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Stall {
+    /// Both, of which the other begins later. What the longer one queued is told.
+    fn joined(&self, other: &Self) -> Self {
+        let length = self.length.max(other.start + other.length - self.start);
+        let longer = if self.length >= other.length { self } else { other };
+        Self { start: self.start, length, queued: longer.queued }
     }
 }
 
@@ -91,6 +121,27 @@ impl StallLog {
     /// All that the log had room for, in order.
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls
+    }
+
+    /// The stalls of several threads, those that overlap as one.
+    fn merged(mut logs: Vec<Self>) -> Self {
+        if logs.len() == 1 {
+            return logs.remove(0);
+        }
+        let mut all: Vec<Stall> = logs.into_iter().flat_map(|log| log.stalls).collect();
+        all.sort_unstable_by_key(|stall| stall.start);
+        let (mut merged, mut open) = (Self::default(), None::<Stall>);
+        for stall in all {
+            open = Some(match open.take() {
+                Some(before) if stall.start <= before.start + before.length => before.joined(&stall),
+                before => {
+                    before.into_iter().for_each(|before| merged.push(before));
+                    stall
+                }
+            });
+        }
+        open.into_iter().for_each(|last| merged.push(last));
+        merged
     }
 
     fn push(&mut self, stall: Stall) {
@@ -131,6 +182,8 @@ fn waited(schedstat: &mut Option<File>) -> Duration {
     schedstat.as_mut().and_then(read).map_or(Duration::ZERO, |times| Duration::from_nanos(times.run_delay))
 }
 
+/// More threads would be a load of their own.
+const CPUS_MAX: usize = 8;
 const STEP: Duration = Duration::from_millis(1);
 const STALL_MIN: Duration = Duration::from_millis(2);
 /// 480 KB; a machine that stalls more often than this in one run has told enough.
@@ -167,6 +220,29 @@ mod tests {
         let touches = |from, to| log.touches(Duration::from_millis(from), Duration::from_millis(to));
         assert!(touches(110, 111) && touches(90, 101) && touches(119, 150) && touches(0, 1000));
         assert!(!touches(0, 99) && !touches(121, 199) && !touches(206, 900));
+    }
+
+    #[test]
+    fn what_stalls_two_cpus_at_once_is_one_stall() {
+        let log = |stalls: &[Stall]| {
+            let mut log = StallLog::default();
+            stalls.iter().for_each(|stall| log.push(*stall));
+            log
+        };
+        let one = log(&[stall(100, 20, 0), stall(300, 5, 5)]);
+        let other = log(&[stall(50, 3, 0), stall(110, 30, 30), stall(139, 2, 0)]);
+        let merged = StallLog::merged(vec![one.clone(), other]);
+        assert_eq!(merged.stalls, [stall(50, 3, 0), stall(100, 41, 30), stall(300, 5, 5)]);
+        assert_eq!(
+            merged.summary(),
+            StallSummary {
+                count: 3,
+                machine_count: 1,
+                longest: Duration::from_millis(41),
+                total: Duration::from_millis(49),
+            }
+        );
+        assert_eq!(StallLog::merged(vec![one.clone()]), one);
     }
 
     #[test]

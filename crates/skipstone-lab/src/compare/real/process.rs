@@ -160,7 +160,7 @@ fn waiting_bytes(condition: &Condition) -> Option<usize> {
 fn measure(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &str) -> Result<(), String> {
     let epoch = Instant::now();
     let begun = monotonic();
-    let watch = StallWatch::start(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
+    let watch = StallWatch::start_on_each_cpu(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
     let orphaned = orphaned();
     let mut end = client(task, condition, logs, connect)?;
     while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orphaned.load(Ordering::Relaxed) {

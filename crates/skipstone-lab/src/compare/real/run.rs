@@ -43,6 +43,12 @@ pub(crate) struct Traces<'a> {
     pub(crate) qlog: Option<&'a str>,
 }
 
+impl Traces<'_> {
+    pub(crate) fn are_none(&self) -> bool {
+        self.pcap.is_none() && self.qlog.is_none()
+    }
+}
+
 const START_MAX: Duration = Duration::from_secs(15);
 /// Beyond the connection, the updates and the patience: whoever takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
@@ -155,7 +161,7 @@ impl Run<'_> {
     ) -> Result<Findings, RunError> {
         let failed = |error: std::io::Error| RunError::Failed(format!("no thread for the control: {error}"));
         let epoch = monotonic().unwrap_or_default();
-        let watch = punctually(|| StallWatch::start(Instant::now())).map_err(failed)?;
+        let watch = punctually(|| StallWatch::start_on_each_cpu(Instant::now())).map_err(failed)?;
         let mut client = self.start(Role::Client { connect: address.into() }, namespace)?;
         let mut findings = ExternalClient::new(self.condition);
         let (end, mut before) = (Instant::now() + self.whole(), None);
