@@ -38,6 +38,12 @@ pub struct Carrier {
     pub overhead_bytes: u16,
     /// The part of them that lies in UDP's datagram, whose size the settings limit.
     pub record_bytes: u16,
+    /// A controller beneath us, which we cannot choose, limits our datagrams and takes each lost one for congestion, as a browser's QUIC
+    /// does: few full datagrams are worth more than few bytes.
+    pub is_loss_limited: bool,
+    /// Microseconds by which packets that left together come apart before and behind the path, or their acknowledgements do: a browser
+    /// paces what its page sends, and the page takes what came one by one.
+    pub spread_us: u16,
 }
 
 impl Carrier {
@@ -51,6 +57,8 @@ impl Carrier {
         packet_bytes_max: 65_507,
         overhead_bytes: 28,
         record_bytes: 0,
+        is_loss_limited: false,
+        spread_us: 0,
     };
     /// UDP over IPv6: 48 bytes of headers.
     pub const UDP6: Carrier = Carrier { overhead_bytes: 48, ..Carrier::UDP };
@@ -81,8 +89,11 @@ impl Carrier {
         packet_bytes_max: 1_024,
         overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
         record_bytes: Carrier::WEBTRANSPORT_RECORD_BYTES,
+        spread_us: 5_000,
         ..Carrier::UDP
     };
+    /// The same from within a page: its browser's QUIC has a congestion controller, which a server's does not (a page cannot choose it).
+    pub const WEBTRANSPORT_PAGE: Carrier = Carrier { is_loss_limited: true, ..Carrier::WEBTRANSPORT };
     /// Datagrams of a WebTransport session over IPv6.
     pub const WEBTRANSPORT6: Carrier = Carrier {
         overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
@@ -102,6 +113,8 @@ impl Carrier {
         packet_bytes_max: 4_080,
         overhead_bytes: 56,
         record_bytes: 0,
+        is_loss_limited: false,
+        spread_us: 0,
     };
     /// WebSocket over TLS: a record adds up to 29 bytes (TLS 1.2 with AES-GCM).
     pub const WEBSOCKET_TLS: Carrier = Carrier { name: "wss", overhead_bytes: 85, ..Carrier::WEBSOCKET };
@@ -119,5 +132,7 @@ impl Carrier {
         packet_bytes_max: 16_384,
         overhead_bytes: 0,
         record_bytes: 0,
+        is_loss_limited: false,
+        spread_us: 0,
     };
 }

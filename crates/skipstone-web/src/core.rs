@@ -52,7 +52,7 @@ pub enum Refusal {
 fn carrier(number: u32) -> Option<Carrier> {
     match number {
         0 => Some(Carrier::WEBSOCKET),
-        1 => Some(Carrier::WEBTRANSPORT),
+        1 => Some(Carrier::WEBTRANSPORT_PAGE),
         _ => None,
     }
 }

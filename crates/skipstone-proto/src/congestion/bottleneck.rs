@@ -10,6 +10,8 @@ pub(super) struct Bottleneck {
     span: f32,
     bytes: f32,
     train: Train,
+    /// What comes apart within this, in microseconds, does so at the ends of the path.
+    spread: u32,
     /// When the bottleneck has sent all that left so far.
     idle_at: Time,
     /// When the last burst of new data began, and the shortest recent time from one to the next.
@@ -40,6 +42,8 @@ const FAST_BYTES: f32 = 100.0;
 const FREE: f32 = 0.25;
 /// An estimate that is far too low does not count for longer than this.
 const BUSY_MAX: Duration = Duration::from_secs(1);
+/// Where the ends set packets apart, a train counts with so many bytes behind its first packet.
+const SPREAD_BYTES_MIN: u32 = 1_000;
 const INTERVAL_INITIAL: Duration = Duration::from_secs(1);
 
 impl Bottleneck {
@@ -48,10 +52,16 @@ impl Bottleneck {
             span: 0.0,
             bytes: 0.0,
             train: Train { sent_at: Time::ZERO, first_rtt: 0, last_rtt: 0, bytes: 0 },
+            spread: 0,
             idle_at: Time::ZERO,
             burst_at: Time::ZERO,
             interval: INTERVAL_INITIAL,
         }
+    }
+
+    /// The ends of the path may set packets apart by so much that left together.
+    pub(super) fn set_spread(&mut self, spread: Duration) {
+        self.spread = spread.as_micros() as u32;
     }
 
     /// A burst of new data begins. Its packets may leave one after the other, as the pacer lets them.
@@ -82,8 +92,9 @@ impl Bottleneck {
         let age = sent_at.since(train.sent_at).as_secs_f32() / MEMORY.as_secs_f32();
         let kept = 1.0 - age.min(1.0);
         // Jitter makes some spans too long and some too short, or negative: the sum is right.
-        self.span = self.span * kept + train.last_rtt as f32 - train.first_rtt as f32;
-        self.bytes = self.bytes * kept + train.bytes as f32;
+        let (span, bytes) = train.measured(self.spread);
+        self.span = self.span * kept + span;
+        self.bytes = self.bytes * kept + bytes;
         *train = Train { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
     }
 
@@ -96,6 +107,19 @@ impl Bottleneck {
     fn time_for(&self, bytes: u32) -> Duration {
         let micros_per_byte = self.span.max(0.0) / (self.bytes + FAST_BYTES) / (1.0 - FREE);
         Duration::from_micros((micros_per_byte * bytes as f32) as u64).min(BUSY_MAX)
+    }
+}
+
+impl Train {
+    /// How much longer its last packet took than its first, in microseconds, and its bytes, as far as they show the bottleneck and not
+    /// the ends of the path, which set packets apart by up to `spread`. Beside that, a short packet behind the first says nothing.
+    fn measured(&self, spread: u32) -> (f32, f32) {
+        let span = self.last_rtt as f32 - self.first_rtt as f32;
+        match spread {
+            0 => (span, self.bytes as f32),
+            _ if self.bytes < SPREAD_BYTES_MIN => (0.0, 0.0),
+            _ => ((span - spread as f32).max(0.0), self.bytes as f32),
+        }
     }
 }
 
@@ -117,7 +141,15 @@ mod tests {
 
     /// A burst of packets of 150 bytes each 20 ms, each acknowledged a round trip of 50 ms later, for a second.
     fn after(packets: u32, micros_per_byte: u32, jitter: impl Fn(u32) -> i32) -> Bottleneck {
-        let mut bottleneck = Bottleneck::new();
+        played(Bottleneck::new(), packets, micros_per_byte, jitter)
+    }
+
+    fn played(
+        mut bottleneck: Bottleneck,
+        packets: u32,
+        micros_per_byte: u32,
+        jitter: impl Fn(u32) -> i32,
+    ) -> Bottleneck {
         for tick in 0..50 {
             let sent_at = at(1_000 + 20 * u64::from(tick));
             bottleneck.begin_burst(sent_at);
@@ -172,6 +204,20 @@ mod tests {
     fn jitter_is_no_slow_link() {
         let jittery = after(2, 1, |packet| [3_000, -2_000, -3_000, 2_000][packet as usize % 4]);
         assert!(delay_by(&jittery, at(5_000), 1_500, 3_000) < Duration::from_millis(1));
+    }
+
+    #[test]
+    fn what_the_ends_of_a_path_set_apart_is_no_slow_link() {
+        // All packets but the first wait for a pacer.
+        let late = |spread: u64, packets: u32, micros_per_byte: u32| {
+            let mut bottleneck = Bottleneck::new();
+            bottleneck.set_spread(Duration::from_millis(spread));
+            let paced = played(bottleneck, packets, micros_per_byte, |packet| 4_000 * i32::from(packet % packets > 0));
+            delay_by(&paced, at(5_000), 1_500, 1_500)
+        };
+        assert!(late(0, 2, 0) > Duration::from_millis(5), "taken for a slow link: {:?}", late(0, 2, 0));
+        assert_eq!((late(5, 2, 0), late(5, 9, 0)), (Duration::ZERO, Duration::ZERO));
+        assert!(late(5, 9, SLOW) > Duration::from_millis(5), "a slow link is still seen: {:?}", late(5, 9, SLOW));
     }
 
     #[test]

@@ -143,6 +143,10 @@ impl DelayAware {
         }
     }
 
+    pub(super) fn set_spread(&mut self, spread: Duration) {
+        self.bottleneck.set_spread(spread);
+    }
+
     pub(super) fn aggressiveness(&self) -> Aggressiveness {
         self.aggressiveness
     }

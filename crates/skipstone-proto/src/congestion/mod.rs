@@ -84,6 +84,14 @@ impl Controller {
         }
     }
 
+    /// The ends of the path may set packets apart by so much that left together, as a browser does by its pacing and its event loop:
+    /// that is no sign of a slow bottleneck.
+    pub fn set_spread(&mut self, spread: Duration) {
+        if let Some(controller) = &mut self.0 {
+            controller.set_spread(spread);
+        }
+    }
+
     /// A packet that asks for an acknowledgement leaves; so many bytes were in flight before it.
     pub fn on_sent(&mut self, now: Time, bytes: u32, bytes_in_flight_before: u32) -> DeliveryStamp {
         self.0

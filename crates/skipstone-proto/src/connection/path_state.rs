@@ -4,8 +4,9 @@
 use super::candidates::Roaming;
 use crate::congestion::{Congestion, Controller};
 use crate::mtu::Mtu;
-use crate::path::Path;
+use crate::path::{Carrier, Path};
 use crate::rtt::Rtt;
+use crate::time::Duration;
 
 /// State of a path. On another path, all fields except `roaming` start again.
 #[derive(Debug)]
@@ -26,9 +27,16 @@ impl PathState {
         PathState {
             current,
             rtt: Rtt::new(),
-            congestion: Controller::new(congestion, datagram_bytes_max),
+            congestion: controller(congestion, &current.carrier, datagram_bytes_max),
             mtu: Mtu::new(current.carrier.overhead_bytes),
             roaming: Roaming::default(),
         }
     }
+}
+
+/// The controller of a path by this carrier.
+pub(super) fn controller(congestion: Congestion, carrier: &Carrier, datagram_bytes_max: u16) -> Controller {
+    let mut controller = Controller::new(congestion, datagram_bytes_max);
+    controller.set_spread(Duration::from_micros(carrier.spread_us.into()));
+    controller
 }

@@ -5,7 +5,7 @@ use super::ending::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
 use super::packet_log::AttachedLog;
-use super::path_state::PathState;
+use super::path_state::{PathState, controller};
 use super::receiving::Receiving;
 use super::redundancy::Redundant;
 use super::sending::Sending;
@@ -15,7 +15,7 @@ use super::terms::Terms;
 use super::timers::Timers;
 use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
-use crate::congestion::{Bandwidth, Congestion, Controller};
+use crate::congestion::{Bandwidth, Congestion};
 use crate::path::Path;
 use crate::security::Security;
 use crate::time::Time;
@@ -132,7 +132,8 @@ impl Connection {
     /// Chooses the controller of a connection that has sent nothing yet. A reliable carrier has its own.
     pub(crate) fn set_congestion(&mut self, congestion: Congestion) {
         if !self.path.current.carrier.is_reliable {
-            self.path.congestion = Controller::new(congestion, self.terms.settings.datagram_bytes_max);
+            let datagram_bytes_max = self.terms.settings.datagram_bytes_max;
+            self.path.congestion = controller(congestion, &self.path.current.carrier, datagram_bytes_max);
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Burst {
     pub packet_overhead: usize,
     /// Bytes of messages that a packet holds.
     pub packet_bytes_max: usize,
+    /// Each packet counts, not its bytes alone: the burst is not cut for the sake of its repairs.
+    pub is_kept_whole: bool,
 }
 
 /// Decides by the path's losses, with hysteresis, so that one loss more or less does not matter.
@@ -111,6 +113,9 @@ impl Burst {
 
     /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
     fn cheapest(&self, least: usize, repairs: usize) -> usize {
+        if self.is_kept_whole {
+            return least;
+        }
         let cost = |packets: &usize| self.cost(BurstPlan { packets: *packets, repairs });
         (least..=least.max(PACKETS_MAX.min(self.messages))).min_by_key(cost).unwrap_or(least)
     }
@@ -150,7 +155,13 @@ mod tests {
     }
 
     fn plan(per_thousand: u32, bytes: usize) -> (usize, usize) {
-        let burst = Burst { messages: bytes.div_ceil(55), bytes, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let burst = Burst {
+            messages: bytes.div_ceil(55),
+            bytes,
+            packet_overhead: 70,
+            packet_bytes_max: 1_400,
+            is_kept_whole: false,
+        };
         let mut policy = Policy::default();
         let losses = losses(per_thousand);
         policy.update(&losses);
@@ -176,7 +187,8 @@ mod tests {
 
     #[test]
     fn some_bursts_get_a_repair_more_where_one_is_too_few_and_two_are_too_many() {
-        let burst = Burst { messages: 25, bytes: 1_375, packet_overhead: 70, packet_bytes_max: 1_400 };
+        let burst =
+            Burst { messages: 25, bytes: 1_375, packet_overhead: 70, packet_bytes_max: 1_400, is_kept_whole: false };
         let (mut policy, losses) = (Policy::default(), losses(5));
         let repairs: usize = (0..100).map(|_| policy.plan(&losses, &burst).repairs).sum();
         assert!((110..150).contains(&repairs), "{repairs}");
@@ -185,6 +197,26 @@ mod tests {
     #[test]
     fn a_small_burst_is_not_cut() {
         assert_eq!(plan(20, 60), (1, 1));
+    }
+
+    #[test]
+    fn a_burst_that_is_kept_whole_has_as_few_packets_as_hold_it() {
+        let burst = |bytes, is_kept_whole| Burst {
+            messages: 25,
+            bytes,
+            packet_overhead: 70,
+            packet_bytes_max: 1_150,
+            is_kept_whole,
+        };
+        let plan = |bytes, is_kept_whole| {
+            let losses = losses(20);
+            let mut policy = Policy::default();
+            policy.update(&losses);
+            policy.plan(&losses, &burst(bytes, is_kept_whole))
+        };
+        assert_eq!(plan(1_375, false), BurstPlan { packets: 5, repairs: 2 });
+        assert_eq!(plan(1_375, true), BurstPlan { packets: 2, repairs: 1 });
+        assert_eq!(plan(1_000, true), BurstPlan { packets: 1, repairs: 1 });
     }
 
     #[test]

@@ -59,8 +59,14 @@ impl Connection {
         let plan = match class.burst {
             Some(plan) => plan,
             None => {
-                let packet_overhead = overhead + usize::from(self.path.current.carrier.overhead_bytes);
-                let burst = Burst { messages, bytes, packet_overhead, packet_bytes_max: capacity };
+                let carrier = &self.path.current.carrier;
+                let burst = Burst {
+                    messages,
+                    bytes,
+                    packet_overhead: overhead + usize::from(carrier.overhead_bytes),
+                    packet_bytes_max: capacity,
+                    is_kept_whole: carrier.is_loss_limited,
+                };
                 // On a short path, a retransmission arrives before the next tick.
                 let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
                 let is_settling = self.path.roaming.is_settling(now, &self.path.rtt);

@@ -150,7 +150,7 @@ struct Player {
 }
 
 fn server_path() -> Path {
-    Path { socket: 0, remote: SERVER, carrier: Carrier::WEBTRANSPORT }
+    Path { socket: 0, remote: SERVER, carrier: Carrier::WEBTRANSPORT_PAGE }
 }
 
 impl Player {
@@ -196,12 +196,16 @@ impl Player {
                 _ => {}
             }
         }
+        let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                 self.page.send(datagram);
+                // A packet for each, as Chromium has it, if its congestion window and its pacer let it leave.
+                left.extend(self.page.datagrams(instant(now)));
             }
         }
-        self.page.datagrams(instant(now))
+        left.extend(self.page.datagrams(instant(now)));
+        left
     }
 }
 

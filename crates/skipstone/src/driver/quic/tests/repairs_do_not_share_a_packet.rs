@@ -54,3 +54,54 @@ fn the_worst_update_of_a_page_comes_without_a_round_trip() {
         assert!(at(0.99) < 20 && at(0.998) < 30, "{loss}: {} and {} ms", at(0.99), at(0.998));
     }
 }
+
+/// The same from a page, whose QUIC has CUBIC and a pacer. Returns how long each took in ms, sorted, and the repairs that left.
+fn played_up(seed: u64, loss: f64, ticks: u32) -> (Vec<u64>, u64) {
+    let mut world = World::new(seed, server(), LinkConfig { loss: Loss::Random(loss), ..link() });
+    world.connect();
+    let peer = world.player.peer;
+    let (began, mut late) = (world.now, Vec::new());
+    let mut take = |world: &mut World| {
+        for (_, update) in world.host.got.split_off(0) {
+            let tick = u32::from_be_bytes(update[..4].try_into().expect("a number"));
+            late.push(world.now.since(began + TICK * tick).as_millis() as u64);
+        }
+    };
+    for tick in 0..ticks {
+        while world.now < began + TICK * tick {
+            world.run_for(MILLISECOND);
+            take(&mut world);
+        }
+        for entity in 0..ENTITIES {
+            let update = Bytes::from([&tick.to_be_bytes()[..], &[7; 46]].concat());
+            world.player.endpoint.send(world.now, peer, entity, update, MessageId(0)).expect("room");
+        }
+    }
+    for _ in 0..1_000 {
+        world.run_for(MILLISECOND);
+        take(&mut world);
+    }
+    late.sort_unstable();
+    let repairs = world.player.endpoint.overview(peer).map_or(0, |overview| overview.stats.redundancy.repairs_sent);
+    (late, repairs)
+}
+
+#[test]
+fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
+    for loss in [0.005, 0.02] {
+        let (mut late, mut repairs) = (Vec::new(), 0);
+        for seed in 0..4 {
+            let played = played_up(seed, loss, 1_200);
+            assert_eq!(played.0.len(), 1_200 * usize::from(ENTITIES));
+            late.extend(played.0);
+            repairs += played.1;
+        }
+        late.sort_unstable();
+        let at = |share: f64| late[(share * late.len() as f64) as usize];
+        let (p99, p998, bursts) = (at(0.99), at(0.998), 4 * 1_200);
+        println!("{loss}: p50 {} p99 {p99} p99.8 {p998} ms; {repairs} repairs behind {bursts} bursts", at(0.5));
+        // Where the pacer was taken for a slow link, two bursts of five had repairs at most.
+        assert!(repairs > bursts * 3 / 4, "{loss}: {repairs} repairs behind {bursts} bursts");
+        assert!(p99 < 34, "{loss}: {p99} ms, as without repairs");
+    }
+}
