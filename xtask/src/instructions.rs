@@ -42,6 +42,11 @@ const SCENARIOS: &[Scenario] = &[
         words: "fanout 20 60 17",
         unit: "delivery, 17 lines a tick to everybody: the server",
     },
+    Scenario {
+        name: "streams-17",
+        words: "streams 20 60 17",
+        unit: "delivery, 17 lines a tick to everybody by streams: the server",
+    },
     Scenario { name: "acks", words: "acks 20 60 4", unit: "delivery, 4 lines: what takes the clients' datagrams" },
     Scenario { name: "receive", words: "receive 20 60 4", unit: "delivery, 4 lines a tick: the client" },
     Scenario { name: "receive-17", words: "receive 20 60 17", unit: "delivery, 17 lines a tick: the client" },

@@ -11,6 +11,7 @@
 //! instructions timers CONNECTIONS S    the same for so many seconds: what their timers cost
 //! instructions fanout CLIENTS TICKS N  N lines of 100 bytes per tick to all clients, as of 60 N that say one a second: the
 //!                                      server
+//! instructions streams CLIENTS TICKS N the same over WebSocket's carrier: the server, and what the clients' datagrams cost it
 //! instructions acks CLIENTS TICKS N    the same: what the clients' datagrams cost the server
 //! instructions receive CLIENTS TICKS N the same: the clients
 //! instructions resets CONNECTIONS N    N RESETs from strangers to a server that has stopped listening
@@ -52,9 +53,10 @@ fn main() {
         Some("channels") => channels(size, count),
         Some("idle") => idle(size, count),
         Some("timers") => timers(size, count),
-        Some("fanout") => fanout(Measured::Server, size, count, lines),
-        Some("acks") => fanout(Measured::Acks, size, count, lines),
-        Some("receive") => fanout(Measured::Clients, size, count, lines),
+        Some("fanout") => fanout(Carrier::UDP, Measured::Server, size, count, lines),
+        Some("streams") => fanout(Carrier::WEBSOCKET, Measured::Server, size, count, lines),
+        Some("acks") => fanout(Carrier::UDP, Measured::Acks, size, count, lines),
+        Some("receive") => fanout(Carrier::UDP, Measured::Clients, size, count, lines),
         Some("resets") => resets(size, count),
         Some("opens") => opens(size, count),
         Some("rates") => rates(size),
@@ -64,8 +66,10 @@ fn main() {
         Some("decode") => decode(size, count),
         // `cargo bench` runs it without a scenario: a taste of each.
         _ => {
-            let server = channels(64, 2) + idle(100, 60) + timers(10, 30) + fanout(Measured::Server, 100, 2, 4);
-            let sides = fanout(Measured::Acks, 100, 2, 4) + fanout(Measured::Clients, 100, 2, 4);
+            let server = channels(64, 2) + idle(100, 60) + timers(10, 30);
+            let sides = [Measured::Server, Measured::Acks, Measured::Clients];
+            let sides: u64 = sides.into_iter().map(|side| fanout(Carrier::UDP, side, 100, 2, 4)).sum();
+            let server = server + fanout(Carrier::WEBSOCKET, Measured::Server, 100, 2, 4);
             let hostile = resets(10, 2) + opens(1, 2) + rates(100);
             server + sides + hostile + seal(100, 2) + mul_add("portable", 2) + encode(100, 2) + decode(100, 2)
         }
@@ -88,6 +92,7 @@ enum Measured {
 /// A server, its clients, and the datagrams between them, without loss or delay.
 struct World {
     now: Time,
+    carrier: Carrier,
     server: Endpoint,
     measured: Measured,
     clients: Vec<Endpoint>,
@@ -109,12 +114,13 @@ fn act<S, T>(is_measured: bool, side: S, act: impl FnOnce(S) -> T) -> T {
 }
 
 impl World {
-    fn new(clients: usize, merging: Merging) -> Self {
+    fn new(carrier: Carrier, clients: usize, merging: Merging) -> Self {
         let config = Config { merging: Some(merging), ..Config::server(Settings::default()) };
         let seed = |number: usize| std::array::from_fn(|at| (number >> (8 * (at % 4))) as u8 ^ at as u8);
         let endpoint = |number: usize, config| Endpoint::new(config, seed(number)).expect("a good configuration");
         let mut world = World {
             now: Time::from_micros(1_000_000),
+            carrier,
             server: endpoint(0, config),
             measured: Measured::Nobody,
             clients: (1..=clients).map(|number| endpoint(number, Config::client())).collect(),
@@ -122,7 +128,7 @@ impl World {
             buffer: vec![0; 1 << 16],
             received: 0,
         };
-        let path = Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: Carrier::UDP };
+        let path = world.path_to_server();
         // In groups, since a server answers only so many strangers at once.
         for first in (0..clients).step_by(500) {
             for at in first..clients.min(first + 500) {
@@ -139,8 +145,14 @@ impl World {
         world
     }
 
-    fn address(at: usize) -> SocketAddr {
-        SocketAddr::from(([10, 0, (at >> 8) as u8, at as u8], 5_000))
+    /// The server's path to a client. A stream has a socket of its own.
+    fn path_to(&self, client: usize) -> Path {
+        let remote = SocketAddr::from(([10, 0, (client >> 8) as u8, client as u8], 5_000));
+        Path { socket: if self.carrier.is_bound { client as u32 } else { 0 }, remote, carrier: self.carrier }
+    }
+
+    fn path_to_server(&self) -> Path {
+        Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: self.carrier }
     }
 
     /// Time passes, and everything that follows from it.
@@ -149,12 +161,12 @@ impl World {
         let (now, measured) = (self.now, self.measured);
         self.deliver_to_clients();
         for at in 0..self.clients.len() {
+            let path = self.path_to(at);
             let (client, is_measured) = (&mut self.clients[at], measured == Measured::Clients);
             act(is_measured, &mut *client, |client| client.handle_timeout(now));
             while let Some(transmit) =
                 act(is_measured, &mut *client, |client| client.poll_transmit(now, &mut self.buffer))
             {
-                let path = Path { socket: 0, remote: Self::address(at), carrier: Carrier::UDP };
                 for datagram in self.buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
                     let is_measured = matches!(measured, Measured::Server | Measured::Acks);
                     act(is_measured, &mut self.server, |server| server.handle_datagram(now, path, datagram));
@@ -177,14 +189,13 @@ impl World {
     fn deliver_to_clients(&mut self) {
         let (now, measured) = (self.now, self.measured);
         let is_measured = matches!(measured, Measured::Server | Measured::Timers);
-        let clients_are = measured == Measured::Clients;
+        let (clients_are, path) = (measured == Measured::Clients, self.path_to_server());
         while let Some(transmit) =
             act(is_measured, &mut self.server, |server| server.poll_transmit(now, &mut self.buffer))
         {
             let SocketAddr::V4(remote) = transmit.path.remote else { continue };
             let [_, _, high, low] = remote.ip().octets();
             let client = &mut self.clients[usize::from(high) << 8 | usize::from(low)];
-            let path = Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: Carrier::UDP };
             for datagram in self.buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
                 act(clients_are, &mut *client, |client| client.handle_datagram(now, path, datagram));
             }
@@ -198,7 +209,7 @@ impl World {
 /// Messages of the measured part.
 fn channels(count: usize, ticks: usize) -> u64 {
     const CONNECTIONS: usize = 20;
-    let mut world = World::new(CONNECTIONS, Merging::Flush);
+    let mut world = World::new(Carrier::UDP, CONNECTIONS, Merging::Flush);
     let payload = Bytes::from_static(&[7; 50]);
     for peer in world.peers.clone() {
         for channel in (0..count).cycle().take(SETTLED) {
@@ -235,7 +246,7 @@ fn channels(count: usize, ticks: usize) -> u64 {
 
 /// Ticks.
 fn idle(connections: usize, ticks: usize) -> u64 {
-    let mut world = World::new(connections, Merging::Flush);
+    let mut world = World::new(Carrier::UDP, connections, Merging::Flush);
     // Until the last timer of the handshakes has come up.
     for _ in 0..30 {
         world.step(Duration::from_millis(100));
@@ -255,7 +266,7 @@ fn idle(connections: usize, ticks: usize) -> u64 {
 
 /// Connections times seconds.
 fn timers(connections: usize, seconds: usize) -> u64 {
-    let mut world = World::new(connections, Merging::Flush);
+    let mut world = World::new(Carrier::UDP, connections, Merging::Flush);
     for _ in 0..30 {
         world.step(Duration::from_millis(100));
     }
@@ -267,8 +278,8 @@ fn timers(connections: usize, seconds: usize) -> u64 {
 }
 
 /// Messages at the clients.
-fn fanout(measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64 {
-    let mut world = World::new(clients, Merging::Flush);
+fn fanout(carrier: Carrier, measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64 {
+    let mut world = World::new(carrier, clients, Merging::Flush);
     let line = Bytes::from_static(&[7; 100]);
     let lines: Vec<_> = (0..lines as u64).map(|at| (0, line.clone(), MessageId(at))).collect();
     let mut before = 0;
@@ -290,7 +301,7 @@ fn fanout(measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64
 
 /// RESETs.
 fn resets(connections: usize, count: usize) -> u64 {
-    let mut world = World::new(connections, Merging::Flush);
+    let mut world = World::new(Carrier::UDP, connections, Merging::Flush);
     world.server.stop_listening();
     let path = Path { socket: 0, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier: Carrier::UDP };
     let mut datagram = vec![0; datagram::RESET_BYTES];

@@ -158,14 +158,20 @@ impl Board {
         self.pages.load().get(page)?.0[place].load_full()
     }
 
-    pub(crate) fn publish(&self, published: Published) {
+    /// Publishes a snapshot, in the memory of `spare` if nobody reads that any more; the snapshot before is the next spare.
+    pub(crate) fn publish(&self, published: Published, spare: &mut Option<Arc<Published>>) {
         let (page, place) = place_of(published.peer);
         if self.pages.load().len() <= page {
             let mut pages = Vec::clone(&self.pages.load());
             pages.resize_with(page + 1, || Arc::new(Page([const { ArcSwapOption::const_empty() }; PAGE])));
             self.pages.store(Arc::new(pages));
         }
-        self.pages.load()[page].0[place].store(Some(Arc::new(published)));
+        let mut snapshot = spare.take();
+        match snapshot.as_mut().and_then(Arc::get_mut) {
+            Some(unread) => *unread = published,
+            None => snapshot = Some(Arc::new(published)),
+        }
+        *spare = self.pages.load()[page].0[place].swap(snapshot);
     }
 
     /// The connection is gone.

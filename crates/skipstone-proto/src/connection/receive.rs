@@ -104,7 +104,7 @@ impl Connection {
         self.timers.gone_due = Time::NEVER;
         // This side takes no messages any more, so it must not acknowledge any.
         if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
-            let is_quiet = self.is_quiet(cx.now);
+            let is_quiet = !self.path.current.carrier.is_reliable && self.is_quiet(cx.now);
             let delay = self.ack_delay(is_quiet);
             if is_quiet {
                 // The sender does not rely on earlier packets either when it begins with repairs again.
@@ -444,12 +444,15 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             self.detect_losses(cx);
         }
-        // Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine
-        // paused.
-        let is_ack_lost = self.receiving.received.had_gap(cx.now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
-        let is_paused = self.is_calm(cx.now) && !is_ack_lost;
+        let is_paused = acked.suspected && self.has_peer_paused(cx.now);
         self.sending.ledger.on_ack_done(cx.now, &acked, &self.path.rtt, is_paused);
         self.log_metrics(cx.now);
+    }
+
+    /// Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine paused.
+    fn has_peer_paused(&self, now: Time) -> bool {
+        let is_ack_lost = self.receiving.received.had_gap(now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
+        self.is_calm(now) && !is_ack_lost
     }
 
     /// The content of lost packets that the peer recovered has arrived, but the packets still count as losses of the

@@ -18,9 +18,7 @@ use crate::wire::datagram::{SUITE_PLAIN, SUITE_TLS_1_3};
 impl Endpoint {
     /// A stream broke, or was closed by the peer. Its connection, if there is one, ends.
     pub fn handle_carrier_lost(&mut self, now: Time, socket: u32, reason: &str) {
-        let Some(peer) = self.directory.by_socket.get(&socket).and_then(|index| self.slots.peer_at(*index)) else {
-            return;
-        };
+        let Some(peer) = self.peer_of_stream(socket) else { return };
         let code = code::CARRIER_LOST;
         self.with(now, peer, |connection, cx| connection.handle_carrier_lost(cx, code, reason));
     }

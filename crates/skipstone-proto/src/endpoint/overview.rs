@@ -49,9 +49,9 @@ impl Endpoint {
         self.slots.connection(peer)?.server_time(now)
     }
 
-    /// Whether a stream, or another session of a carrier, has a connection, by its socket.
-    pub fn has_stream(&self, socket: u32) -> bool {
-        self.directory.by_socket.contains_key(&socket)
+    /// The connection of a stream, or of another session of a carrier, by its socket.
+    pub fn peer_of_stream(&self, socket: u32) -> Option<PeerId> {
+        self.slots.peer_at(*self.directory.by_socket.get(&socket)?)
     }
 
     /// Number of established connections.

@@ -120,6 +120,26 @@ fn nor_does_a_stream_that_takes_nothing() {
 }
 
 #[test]
+fn a_stream_that_has_carried_full_packets_is_polled_once_for_each_as_before() {
+    let carrier = skipstone_proto::Carrier::WEBSOCKET;
+    let mut world = World::on(carrier, 1, Config::server(Settings::default()), &[link(10)]);
+    world.connect();
+    for _ in 0..100 {
+        world.server.send(world.now, 0, vec![0; 130]);
+    }
+    world.run_for(ms(1_000));
+    let before = world.server.endpoint.work();
+    for _ in 0..10 {
+        world.server.send(world.now, 0, vec![0; 12]);
+        world.run_for(ms(500));
+    }
+    let after = world.server.endpoint.work();
+    assert_eq!(world.clients[0].messages(0).len(), 110);
+    // Once for the packet, and once when its acknowledgement came.
+    assert!(after.transmits - before.transmits <= 20, "{before:?} {after:?}");
+}
+
+#[test]
 fn a_message_that_fits_a_datagram_is_not_cut() {
     let mut world = world(Merging::Immediate);
     for _ in 0..5 {

@@ -110,6 +110,8 @@ pub(crate) struct Driver {
     message: Vec<u8>,
     /// Buffer into which the endpoint writes datagrams.
     buffer: Vec<u8>,
+    /// Packet for a stream that waits for the next one, in another such buffer.
+    held: transmit::Held,
     /// Consecutive broadcasts to one group that are not queued yet.
     broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
     broadcast: Broadcast,
@@ -224,6 +226,7 @@ impl Driver {
             outgoing: SendBatch::with_capacity(64, 256 << 10),
             message: Vec::new(),
             buffer: Vec::new(),
+            held: transmit::Held::default(),
             broadcasts: (Group::EVERYONE, Vec::new()),
             broadcast: Broadcast::default(),
             stats: DriverStats::default(),

@@ -31,7 +31,7 @@ impl Driver {
     /// Publishes all changed statistics.
     fn publish_all(&mut self) {
         let (driver, handshakes) = (self.stats(), self.handshake_count());
-        let Publisher { board, live, touched, transfer_bytes_min, .. } = &mut self.publisher;
+        let Publisher { board, live, touched, spare, transfer_bytes_min, .. } = &mut self.publisher;
         self.endpoint.take_touched(touched);
         let at = Instant::now();
         let time = self.clock.at(at);
@@ -51,7 +51,7 @@ impl Driver {
             let published = Published::new(peer, at, now, last.as_deref());
             let server_time = self.endpoint.server_time(time, peer);
             let transfers = transfer_bytes_min.and_then(|bytes_min| self.endpoint.transfers(peer, bytes_min));
-            board.publish(Published { server_time, transfers: transfers.unwrap_or_default(), ..published });
+            board.publish(Published { server_time, transfers: transfers.unwrap_or_default(), ..published }, spare);
         }
         let mut stats = *live;
         stats.add(self.endpoint.past());

@@ -1,6 +1,6 @@
 //! Statistics that a driver publishes, and the time of the next publication.
 
-use crate::statistics::Board;
+use crate::statistics::{Board, Published};
 use skipstone_proto::Time;
 use skipstone_proto::{PeerId, Stats};
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub(super) struct Publisher {
     pub(super) live: Stats,
     /// Connections on which something happened; the vector is kept to reuse its memory.
     pub(super) touched: Vec<PeerId>,
+    /// The snapshot that was replaced last, whose memory the next one takes.
+    pub(super) spare: Option<Arc<Published>>,
     /// Minimum length of messages whose progress is published.
     pub(super) transfer_bytes_min: Option<usize>,
 }
@@ -29,6 +31,7 @@ impl Default for Publisher {
             is_stale: true,
             live: Stats::default(),
             touched: Vec::new(),
+            spare: None,
             transfer_bytes_min: None,
         }
     }

@@ -62,11 +62,9 @@ impl Driver {
         self.release_sockets();
     }
 
-    /// Prefetches a socket that is read soon, and its connection if one client owns the socket.
+    /// Prefetches a socket that is read soon, and its connection if one peer owns the socket.
     fn prefetch(&self, socket: usize, step: Step) {
-        if step == Step::Itself {
-            self.sockets.prefetch(socket);
-        }
+        self.sockets.prefetch(socket, step);
         if let Some(owner) = self.sockets.owner(socket) {
             self.endpoint.prefetch(owner, step);
         }
@@ -163,9 +161,10 @@ impl Driver {
     fn welcome(&mut self, number: u32) {
         if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
             && stream.newcomer.is_some()
-            && self.endpoint.has_stream(number)
+            && let Some(peer) = self.endpoint.peer_of_stream(number)
         {
             stream.newcomer.take().into_iter().for_each(|newcomer| self.sockets.newcomers.remove(newcomer));
+            self.sockets.give(number, peer);
         }
     }
 

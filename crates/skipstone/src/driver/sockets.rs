@@ -14,7 +14,7 @@ use crate::net::websocket::{StreamKind, WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
 use crate::websocket_rules::Streams;
 use mio::{Registry, Token};
-use skipstone_prefetch::prefetch;
+use skipstone_prefetch::{Step, prefetch};
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
 use skipstone_proto::{Network, PeerId};
@@ -32,7 +32,7 @@ pub(super) struct Sockets {
     pub(super) listener: Option<WsListener>,
     /// Streams that were written to in this round and not flushed yet.
     pub(super) unflushed: Vec<u32>,
-    /// The client that owns each socket, by socket number.
+    /// The peer that owns each socket, by socket number: a client, or a server's peer on a stream.
     owners: Vec<Option<PeerId>>,
     /// Sockets that have more to read without a new event.
     pub(super) unread: Vec<u32>,
@@ -289,25 +289,26 @@ impl Sockets {
         }
     }
 
-    /// Makes this client the owner of a socket.
+    /// Makes this peer the owner of a socket.
     pub(super) fn give(&mut self, socket: u32, peer: PeerId) {
         let place = socket as usize;
         self.owners.resize(self.owners.len().max(place + 1), None);
         self.owners[place] = Some(peer);
     }
 
-    /// The client that owns this socket, if one does.
+    /// The peer that owns this socket, if one does.
     pub(super) fn owner(&self, socket: usize) -> Option<PeerId> {
         self.owners.get(socket).copied().flatten()
     }
 
     /// Prefetches a socket that is read soon.
-    pub(super) fn prefetch(&self, socket: usize) {
-        match self.all.get(socket) {
-            Some(Socket::Own(own)) => prefetch(&**own),
-            Some(Socket::Stream(stream)) => prefetch(&**stream),
-            Some(Socket::Local(local)) => prefetch(&**local),
-            Some(Socket::Shared(_) | Socket::Dialing) | None => {}
+    pub(super) fn prefetch(&self, socket: usize, step: Step) {
+        match (self.all.get(socket), step) {
+            (Some(Socket::Own(own)), Step::Itself) => prefetch(&**own),
+            (Some(Socket::Stream(stream)), Step::Itself) => prefetch(&**stream),
+            (Some(Socket::Stream(stream)), Step::Pointees) => stream.ws.prefetch(),
+            (Some(Socket::Local(local)), Step::Itself) => prefetch(&**local),
+            _ => {}
         }
     }
 

@@ -5,31 +5,100 @@ use super::Driver;
 use super::sockets::{Local, Socket, Stream};
 use crate::driver_stats::DriverStats;
 use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
+use crate::net::websocket::WsConnection;
+use skipstone_prefetch::prefetch;
 use skipstone_proto::Time;
 use skipstone_proto::Transmit;
 use std::net::SocketAddr;
+
+/// A packet for a stream that is not written yet.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Where the endpoint wrote it, behind the room for its frame's head.
+    buffer: Vec<u8>,
+    /// Number of the socket, and bytes of the packet.
+    packet: Option<(u32, usize)>,
+}
+
+/// Bytes in front of each packet that the endpoint writes, for what a stream puts there.
+const ROOM_BYTES: usize = WsConnection::ROOM_BYTES;
+
+/// Packets for streams that are written at one time of the clock, whose reading costs as much as one of their checksums:
+/// nothing is paced there, and the time of packets is known to some 30 us.
+const POLLS_PER_READING: usize = 4;
 
 impl Driver {
     /// Sends everything that is due.
     pub(super) fn transmit(&mut self) {
         let mut buffer = core::mem::take(&mut self.buffer);
-        buffer.resize(TRANSMIT_BYTES_MAX, 0);
+        let (mut now, mut polls) = (Time::ZERO, 0);
         loop {
-            let now = self.clock.now();
-            let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer) else { break };
-            // A stream's bytes leave when another connection has its turn, while the processor's caches still hold them.
-            if self.sockets.unflushed.last().is_some_and(|newest| *newest != transmit.path.socket) {
-                self.flush_newest();
+            buffer.resize(ROOM_BYTES + TRANSMIT_BYTES_MAX, 0);
+            if polls % POLLS_PER_READING == 0 {
+                now = self.clock.now();
             }
-            self.route(now, &transmit, &buffer[..transmit.bytes]);
+            let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer[ROOM_BYTES..]) else { break };
+            polls = if transmit.path.carrier.is_reliable { polls + 1 } else { 0 };
+            self.flush_all_but(transmit.path.socket);
+            if !self.hold(&transmit, &mut buffer) {
+                self.route(now, &transmit, &buffer[ROOM_BYTES..][..transmit.bytes]);
+            }
         }
         self.buffer = buffer;
+        self.send_held();
         self.repeat_hello(self.clock.recent());
         self.transmit_of_guests(self.clock.recent());
         for socket in 0..self.sockets.shared.len() {
             self.flush_shared(self.sockets.shared[socket]);
         }
         while self.flush_newest() {}
+    }
+
+    /// Writes what waits for the stream that got bytes last, unless it is this one: a stream's bytes leave when another
+    /// connection has its turn, while the processor's caches still hold them.
+    #[inline]
+    fn flush_all_but(&mut self, number: u32) {
+        if self.held.packet.is_some_and(|(socket, _)| socket != number) {
+            self.send_held();
+        }
+        if self.sockets.unflushed.last().is_some_and(|newest| *newest != number) {
+            self.flush_newest();
+        }
+    }
+
+    /// Holds the first packet for a stream where the endpoint wrote it, until another follows or another connection has its
+    /// turn. False if it is to be sent now: the packets of a stream that has several are put together.
+    #[inline]
+    fn hold(&mut self, transmit: &Transmit, buffer: &mut Vec<u8>) -> bool {
+        let number = transmit.path.socket;
+        let is_of_stream = transmit.path.carrier.is_reliable && transmit.bytes <= transmit.segment_bytes;
+        let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize).filter(|_| is_of_stream) else {
+            return false;
+        };
+        if let Some((_, bytes)) = self.held.packet.take() {
+            let first = &self.held.buffer[ROOM_BYTES..][..bytes];
+            send_stream(stream, first, bytes, &mut self.stats);
+            return false;
+        }
+        if self.sockets.unflushed.last() == Some(&number) {
+            return false;
+        }
+        // It is written when the next connection has written its own packet.
+        prefetch(&**stream);
+        core::mem::swap(buffer, &mut self.held.buffer);
+        self.held.packet = Some((number, transmit.bytes));
+        true
+    }
+
+    /// Writes the packet that is held, from where the endpoint wrote it.
+    fn send_held(&mut self) {
+        let Some((number, bytes)) = self.held.packet.take() else { return };
+        if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
+            && stream.ws.send_now(&mut self.held.buffer[..ROOM_BYTES + bytes]).is_err()
+        {
+            self.stats.send_errors += 1;
+        }
+        self.after_stream(number);
     }
 
     /// Writes what waits for the stream that got bytes last. False if there is none.

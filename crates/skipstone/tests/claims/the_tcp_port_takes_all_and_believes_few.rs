@@ -137,9 +137,9 @@ fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
         let _ = stream.read_to_end(&mut Vec::new());
     };
     (0..200).for_each(|_| fail(1));
-    counts(&server, |streams| streams.tls_failures >= 16 && streams.over_budget >= 50);
+    counts(&server, |streams| streams.tls_failures + streams.over_budget == 200);
     let before = server.driver_stats().streams;
-    assert_eq!(before.tls_failures + before.over_budget, 200);
+    assert!(before.tls_failures >= 16 && before.over_budget >= 50, "{before:?}");
     // Its neighbours and whoever comes from elsewhere are let in.
     fail(2);
     counts(&server, |streams| streams.tls_failures == before.tls_failures + 1);

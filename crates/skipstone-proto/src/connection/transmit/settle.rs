@@ -24,7 +24,8 @@ impl Connection {
         if let Some(class) = class {
             self.note_burst_packet(class, composed.acked_up_to.is_some());
         }
-        if composed.is_full && decision.target == usize::MAX {
+        // A stream carries packets of any length.
+        if composed.is_full && decision.target == usize::MAX && !self.path.current.carrier.is_reliable {
             self.path.mtu.on_full();
         }
         if let Some(record) = self.size_record(sealed).filter(|_| composed.is_ack_eliciting) {

@@ -245,7 +245,7 @@ impl DtlsGuests {
             self.on_established(now, number, endpoint);
         }
         let Some(guest) = self.guests.get_mut(&number) else { return };
-        if guest.stage == Stage::Established && endpoint.has_stream(number) {
+        if guest.stage == Stage::Established && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
             self.places.leave(number);
         }

@@ -346,7 +346,7 @@ impl QuicGuests {
             (guest.stage, guest.until) = (Stage::Open, now + SILENT_LIFE);
             self.stats.sessions += 1;
         }
-        if guest.stage == Stage::Open && endpoint.has_stream(number) {
+        if guest.stage == Stage::Open && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
             self.places.leave(number);
         }

@@ -69,6 +69,37 @@ fn messages_of_all_sizes_over_both_families() {
     }
 }
 
+/// A message in a buffer, behind the room for its frame's head.
+fn behind_room(message: &[u8]) -> Vec<u8> {
+    [&[0; WsConnection::ROOM_BYTES], message].concat()
+}
+
+#[test]
+fn messages_that_leave_from_their_senders_buffer_are_the_same_to_the_other_side() {
+    let mut random = Random(12);
+    let lengths = [0, 1, 125, 126, 1_700, 4_080, 65_506, MESSAGE_BYTES_MAX];
+    let messages: Vec<_> = lengths.iter().map(|len| random.bytes(*len)).collect();
+    let mut server = Server::new(loopback_v4());
+    let mut client = Client::connected(&mut server);
+    for (index, message) in messages.iter().enumerate() {
+        // A client masks what it sends.
+        client.connection.send_now(&mut behind_room(message)).unwrap();
+        // Behind a message that waits.
+        server.connection().send(b"first").unwrap();
+        server.connection().send_now(&mut behind_room(message)).unwrap();
+        run_until(&mut server, &mut client, "all arrive", |server, client| {
+            server.received.len() > index && client.received.len() > 2 * index + 1
+        });
+        assert!(client.received[2 * index] == b"first" && client.received[2 * index + 1] == *message);
+    }
+    assert!(server.received == messages);
+    let too_long = client.connection.send_now(&mut behind_room(&vec![0; MESSAGE_BYTES_MAX + 1]));
+    assert_eq!(too_long, Err(WsSendError::TooLarge));
+    let statistics = server.connection().statistics();
+    assert_eq!((statistics.messages_in, statistics.messages_out), (8, 16));
+    assert_eq!(statistics.bytes_out, client.connection.statistics().bytes_in);
+}
+
 #[test]
 fn messages_between_two_flushes_leave_in_one_write() {
     let mut server = Server::new(loopback_v4());

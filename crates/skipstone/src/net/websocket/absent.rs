@@ -53,6 +53,9 @@ impl fmt::Display for WsConnectError {
 impl std::error::Error for WsConnectError {}
 
 impl WsConnection {
+    /// Nothing is framed.
+    pub(crate) const ROOM_BYTES: usize = 0;
+
     /// Refuses.
     ///
     /// # Errors
@@ -72,6 +75,10 @@ impl WsConnection {
     /// Always: this build has no streams.
     pub fn connect_raw(_: SocketAddr, _: WsOptions) -> io::Result<WsConnection> {
         Err(io::Error::new(io::ErrorKind::Unsupported, WsConnectError))
+    }
+
+    pub(crate) fn prefetch(&self) {
+        match *self {}
     }
 
     pub(crate) fn kind(&self) -> Option<StreamKind> {
@@ -127,6 +134,10 @@ impl WsConnection {
     }
 
     pub(crate) fn send(&mut self, _: &[u8]) -> Result<(), WsSendError> {
+        match *self {}
+    }
+
+    pub(crate) fn send_now(&mut self, _: &mut [u8]) -> Result<(), WsSendError> {
         match *self {}
     }
 

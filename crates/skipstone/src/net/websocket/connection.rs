@@ -3,6 +3,7 @@
 mod closing;
 mod opening;
 mod outcomes;
+mod sending;
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
+use skipstone_prefetch::prefetch;
 use socket2::SockRef;
 use tungstenite::Message;
 use tungstenite::error::Error;
@@ -21,14 +23,13 @@ use tungstenite::protocol::WebSocketContext;
 
 pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
 use super::entrance::Entrance;
-use super::frames::{RAW_MESSAGE_BYTES_MAX, RawItem, RawReader};
+use super::frames::{RawItem, RawReader};
 use super::handshake::{FirstBytes, Head, encode_request};
 use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe};
 use super::transport::Transport;
 use super::turn::Turn;
 use super::{
-    MESSAGE_BYTES_MAX, StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose, WsState,
-    WsStatistics,
+    StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose, WsState, WsStatistics,
 };
 use tungstenite::protocol::frame::coding::Data;
 
@@ -177,6 +178,13 @@ impl WsConnection {
         registry.deregister(&mut self.transport.tcp)
     }
 
+    /// Prefetches what is read with the next message. The connection itself is in the caches.
+    pub(crate) fn prefetch(&self) {
+        if let Phase::Frames(frames) = &self.phase {
+            prefetch(&**frames);
+        }
+    }
+
     /// What carries the messages; `None` before the handshake is done.
     pub fn kind(&self) -> Option<StreamKind> {
         self.kind
@@ -289,47 +297,6 @@ impl WsConnection {
         self.transport.is_secure() && is_nothing
     }
 
-    /// Queues one binary message; [`flush`](Self::flush) sends it, together with all others queued by then.
-    ///
-    /// # Errors
-    /// The connection is not open, the message has more than [`MESSAGE_BYTES_MAX`] bytes, or the bytes that wait to be
-    /// written have reached their limit. The message is not queued then.
-    pub fn send(&mut self, message: &[u8]) -> Result<(), WsSendError> {
-        if !self.is_open() {
-            return Err(WsSendError::NotOpen);
-        }
-        let is_raw = matches!(self.phase, Phase::Raw(_));
-        if message.len() > if is_raw { RAW_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX } {
-            return Err(WsSendError::TooLarge);
-        }
-        if self.unsent_bytes() + FRAME_HEAD_BYTES_MAX + message.len() > self.options.high_water_bytes {
-            return Err(WsSendError::Full);
-        }
-        match is_raw {
-            true => self.outgoing.append_raw(message),
-            false => self.outgoing.append_message(Data::Binary, message, self.masks.as_mut().map(Masks::next)),
-        }
-        self.statistics.messages_out += 1;
-        Ok(())
-    }
-
-    /// Writes as much as the kernel takes. The rest goes at the next readiness event.
-    pub fn flush(&mut self) {
-        if matches!(self.phase, Phase::Connecting { .. } | Phase::Closed) {
-            return;
-        }
-        self.write_outgoing();
-        self.flush_frames();
-        if let Phase::Draining { peer_may_send, is_shut: false } = self.phase
-            && self.outgoing.len() == 0
-        {
-            self.phase = match self.transport.shut() {
-                Ok(is_shut) if peer_may_send || !is_shut => Phase::Draining { peer_may_send, is_shut },
-                _ => Phase::Closed,
-            };
-        }
-    }
-
     /// The next binary message, read from the kernel as needed. Pings are answered, text is counted and ignored.
     pub fn receive(&mut self) -> WsReceive {
         if let Some(message) = self.receive_raw() {
@@ -407,42 +374,6 @@ impl WsConnection {
             false => self.outgoing.append_message(kind, payload, self.masks.as_mut().map(Masks::next)),
         }
         self.owes_answer = true;
-    }
-
-    fn write_outgoing(&mut self) {
-        let written = self.outgoing.write_to(&mut self.transport);
-        match written.and_then(|written| self.transport.push().map(|()| written)) {
-            Ok(written) => {
-                self.statistics.bytes_out += written.bytes;
-                self.statistics.writes += written.calls;
-            }
-            Err(_) => self.end_broken(),
-        }
-    }
-
-    /// Lets tungstenite write the control frames that it holds.
-    fn flush_frames(&mut self) {
-        let Phase::Frames(frames) = &mut self.phase else {
-            return;
-        };
-        if !self.may_hold_frames {
-            return;
-        }
-        let before = self.outgoing.len();
-        let mut pipe = Pipe {
-            transport: &mut self.transport,
-            outgoing: &mut self.outgoing,
-            outgoing_bytes_max: self.options.high_water_bytes + CONTROL_BYTES_MAX,
-            turn: &mut self.turn,
-        };
-        match frames.flush(&mut pipe) {
-            Ok(()) => self.may_hold_frames = false,
-            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => self.on_frame_error(&error),
-        }
-        if self.outgoing.len() > before {
-            self.write_outgoing();
-        }
     }
 }
 

@@ -39,40 +39,80 @@ impl Outgoing {
 
     /// One unfragmented message.
     pub(super) fn append_message(&mut self, kind: Data, payload: &[u8], mask: Option<[u8; 4]>) {
-        let header = FrameHeader { opcode: OpCode::Data(kind), mask, ..FrameHeader::default() };
         let mut head = [0; FRAME_HEAD_BYTES_MAX];
-        let mut rest = &mut head[..];
-        header.format(payload.len() as u64, &mut rest).expect("a frame header has at most 14 bytes");
-        let head_bytes = FRAME_HEAD_BYTES_MAX - rest.len();
-        self.append(&head[..head_bytes]);
+        let from = write_head(&mut head, kind, payload.len(), mask);
+        self.append(&head[from..]);
         self.append(payload);
-        let Some(mask) = mask else { return };
         let start = self.bytes.len() - payload.len();
-        for (byte, key) in self.bytes[start..].iter_mut().zip(mask.iter().cycle()) {
-            *byte ^= key;
-        }
+        hide(&mut self.bytes[start..], mask);
     }
 
     /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is no error.
     pub(super) fn write_to(&mut self, tcp: &mut impl Write) -> io::Result<Written> {
-        let mut written = Written::default();
-        while self.len() > 0 {
-            match tcp.write(&self.bytes[self.sent..]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    self.sent += count;
-                    written.bytes += count as u64;
-                    written.calls += 1;
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(written),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        let written = write_all_it_takes(tcp, &self.bytes[self.sent..])?;
+        self.sent += written.bytes as usize;
+        if self.len() == 0 {
+            self.bytes.clear();
+            self.sent = 0;
+            self.bytes.shrink_to(KEPT_BYTES);
         }
-        self.bytes.clear();
-        self.sent = 0;
-        self.bytes.shrink_to(KEPT_BYTES);
         Ok(written)
+    }
+
+    /// Writes bytes that are behind what waits. Where nothing does, they go to `tcp` as they are, and only what it does
+    /// not accept is copied.
+    pub(super) fn write_behind(&mut self, tcp: &mut impl Write, bytes: &[u8]) -> io::Result<Written> {
+        if self.len() > 0 {
+            self.append(bytes);
+            return self.write_to(tcp);
+        }
+        let written = write_all_it_takes(tcp, bytes)?;
+        let rest = &bytes[written.bytes as usize..];
+        if !rest.is_empty() {
+            self.append(rest);
+        }
+        Ok(written)
+    }
+}
+
+/// Writes as many of these bytes as `tcp` accepts.
+fn write_all_it_takes(tcp: &mut impl Write, bytes: &[u8]) -> io::Result<Written> {
+    let mut written = Written::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match tcp.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                rest = &rest[count..];
+                written.bytes += count as u64;
+                written.calls += 1;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}
+
+/// Writes the head of an unfragmented message at the end of `room`, in front of the message, and returns where it begins.
+pub(super) fn write_head(
+    room: &mut [u8; FRAME_HEAD_BYTES_MAX],
+    kind: Data,
+    payload_bytes: usize,
+    mask: Option<[u8; 4]>,
+) -> usize {
+    let header = FrameHeader { opcode: OpCode::Data(kind), mask, ..FrameHeader::default() };
+    let from = FRAME_HEAD_BYTES_MAX - header.len(payload_bytes as u64);
+    header.format(payload_bytes as u64, &mut &mut room[from..]).expect("it has room for its length");
+    from
+}
+
+/// Applies a client's mask.
+pub(super) fn hide(payload: &mut [u8], mask: Option<[u8; 4]>) {
+    let Some(mask) = mask else { return };
+    for (byte, key) in payload.iter_mut().zip(mask.iter().cycle()) {
+        *byte ^= key;
     }
 }
 
@@ -179,6 +219,28 @@ mod tests {
             assert!(outgoing.sent <= outgoing.len() + 2 * 90, "the gap is closed again");
         }
         assert!(written > 10_000 && outgoing.len() > 0, "both lag and progress happened");
+    }
+
+    #[test]
+    fn bytes_that_go_past_the_queue_keep_their_order_and_only_what_is_not_taken_waits() {
+        let mut outgoing = Outgoing::default();
+        let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
+        let (mut expected, mut untouched) = (Vec::new(), 0);
+        for round in 0..2_000_usize {
+            let added: Vec<u8> = (0..1 + round * 7 % 50).map(|index| (round + index) as u8).collect();
+            expected.extend_from_slice(&added);
+            // Now and then the kernel takes everything, and often a part.
+            let limits = (0..round % 4).map(|index| if round % 5 == 0 { 1 << 20 } else { 1 + (round + index) % 30 });
+            kernel.calls.extend(limits);
+            let (waited, taken) = (outgoing.len(), kernel.taken.len());
+            let written = outgoing.write_behind(&mut kernel, &added).unwrap();
+            kernel.calls.clear();
+            assert_eq!(written.bytes as usize, kernel.taken.len() - taken);
+            assert_eq!(kernel.taken, expected[..kernel.taken.len()]);
+            assert_eq!(outgoing.len(), expected.len() - kernel.taken.len());
+            untouched += usize::from(waited == 0 && outgoing.bytes.is_empty());
+        }
+        assert!(untouched > 100 && outgoing.len() > 0, "{untouched} went past the queue");
     }
 
     #[test]
