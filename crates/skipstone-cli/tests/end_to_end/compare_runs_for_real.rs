@@ -5,11 +5,11 @@ use crate::common::comparison::{compare_by, figure, rows};
 
 #[test]
 fn every_transport_delivers_every_update() {
-    let transports = "skipstone,skipstone-plain,kcp,quinn-tuned,renet-tuned,enet";
+    let transports = "skipstone,skipstone-plain,skipstone-wt,kcp,quinn-tuned,renet-tuned,enet";
     let flags = ["--seconds", "2", "--transports", transports, "--modes", "adaptive", "--loss", "2%"];
     let (ended, result) = compare_by("spatialos-25", &flags);
     ended.expect(&[0]);
-    assert_eq!((rows(&result).len(), &result["clock"]), (6, &"real".into()));
+    assert_eq!((rows(&result).len(), &result["clock"]), (7, &"real".into()));
     let updates = 2.0 * 60.0 * 25.0;
     for row in rows(&result) {
         let counts =
@@ -24,16 +24,21 @@ fn every_transport_delivers_every_update() {
 
 #[test]
 fn a_transport_that_fails_is_named_and_the_others_stay() {
-    // A relay can do nothing to TCP; through a link everybody plays, and a rate of next to nothing lets nobody connect.
-    let flags = ["--seconds", "1", "--transports", "kcp,tcp"];
+    // A relay can do nothing to TCP; through a link everybody plays.
+    let flags = ["--seconds", "1", "--transports", "kcp,tcp,skipstone-ws,skipstone-wss"];
     let (ended, result) = compare_by("spatialos-25", &flags);
     let is_root = result["over"].as_str().is_some_and(|over| over.contains("namespaces"));
     if is_root {
         ended.expect(&[0]);
-        assert_eq!(rows(&result).len(), 2);
+        assert_eq!(rows(&result).len(), 4);
+        for row in rows(&result) {
+            assert_eq!((figure(row, "sent"), figure(row, "delivered")), (1_500.0, 1_500.0), "{row:#}");
+        }
     } else {
         ended.expect(&[99]);
         assert_eq!(rows(&result).len(), 1);
-        assert!(ended.err.contains("tcp: a relay cannot take packets"), "{}", ended.err);
+        for stream in ["tcp", "skipstone-ws", "skipstone-wss"] {
+            assert!(ended.err.contains(&format!("{stream}: a relay cannot take packets")), "{}", ended.err);
+        }
     }
 }

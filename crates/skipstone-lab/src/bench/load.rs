@@ -79,7 +79,10 @@ fn load(task: &LoadTask) -> Result<LoadReport, ChildError> {
     let clients = ClientSetup { first: task.first, trial, congestion: setup.resilience.congestion() };
     let clients = drivers::clients(&url, clients)?;
     let who = Clientele { first: task.first, count: task.clients, of: trial.clients };
-    let evidence = Evidence::new(who, setup.workload, Lines::new(setup.line_bytes));
+    let mut evidence = Evidence::new(who, setup.workload, Lines::new(setup.line_bytes));
+    if setup.tells_clients_apart {
+        evidence.tell_clients_apart();
+    }
     let mut load = Load { task, orders, clients, evidence, sent: vec![0; task.clients as usize], line: Vec::new() };
     load.run()
 }

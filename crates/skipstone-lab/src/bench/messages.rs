@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::latency::LatencyCounts;
 use crate::measure::ledger::Tally;
+use crate::measure::worst_clients::WorstClient;
 use crate::report::Exit;
 use crate::report::output;
 
@@ -111,6 +112,8 @@ pub(crate) struct LoadReport {
     pub(crate) sent_in_window: u64,
     pub(crate) deliveries_in_window: u64,
     pub(crate) latencies: LatencyCounts,
+    /// If the load keeps clients apart.
+    pub(crate) worst_clients: Vec<WorstClient>,
     /// The load itself.
     pub(crate) latest_send: f64,
     /// Of the busiest of its cores.
@@ -134,6 +137,8 @@ impl LoadReport {
         self.sent_in_window += other.sent_in_window;
         self.deliveries_in_window += other.deliveries_in_window;
         self.latencies.add(&other.latencies);
+        self.worst_clients.extend_from_slice(&other.worst_clients);
+        WorstClient::keep_worst(&mut self.worst_clients);
         self.latest_send = self.latest_send.max(other.latest_send);
         self.close_ms = self.close_ms.zip(other.close_ms).map(|(one, other)| one.max(other));
     }

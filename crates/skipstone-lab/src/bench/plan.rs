@@ -169,7 +169,7 @@ pub(crate) struct Common {
     /// Write the result here, `-` for standard output in place of the table; its schema is schema/bench.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
-    /// Write the report here: one HTML file with curves, which needs no network
+    /// Write the report here: one HTML file with curves and the worst clients, which needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<String>,
     /// No progress
@@ -288,6 +288,7 @@ impl BenchPlan {
             resilience: common.resilience.clone(),
             priority: if common.realtime { Priority::Realtime } else { Priority::Usual },
             p99_max: P99_MAX,
+            tells_clients_apart: common.report.is_some(),
         };
         let transports = common.transports.clone().unwrap_or_else(|| match common.servers.is_empty() {
             true => default_transports(name),

@@ -1,9 +1,11 @@
-//! The data of a bench's report: the result, the line that repeats it, and all latencies of each row.
+//! The data of a bench's report: the result, the line that repeats it, all latencies of each row, and its worst
+//! clients.
 
 use serde::Serialize;
 
 use super::result::Bench;
 use super::row::BenchRow;
+use crate::measure::worst_clients::WorstClient;
 use crate::report::command;
 
 /// A report's data.
@@ -14,6 +16,8 @@ pub(super) struct BenchReport<'a> {
     result: &'a Bench,
     /// One for each row.
     curves: Vec<BenchCurve>,
+    /// The same, the latest first.
+    worst_clients: Vec<&'a [WorstClient]>,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,6 +33,7 @@ impl BenchReport<'_> {
             kind: "bench",
             command: command(),
             curves: bench.results.iter().map(curve).collect(),
+            worst_clients: bench.results.iter().map(|row| row.worst_clients.as_slice()).collect(),
             result: bench,
         }
     }

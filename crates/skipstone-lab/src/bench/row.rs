@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::messages::LoadReport;
 use super::setup::row_name;
 use crate::measure::latency_steps::LatencySteps;
+use crate::measure::worst_clients::WorstClient;
 use crate::report::figures::figures;
 use crate::report::format::three_digits;
 
@@ -31,6 +32,9 @@ pub(crate) struct BenchRow {
     /// All of the round in the middle, for the report.
     #[serde(skip)]
     pub(crate) latencies: LatencySteps,
+    /// The same.
+    #[serde(skip)]
+    pub(crate) worst_clients: Vec<WorstClient>,
 }
 
 figures! {

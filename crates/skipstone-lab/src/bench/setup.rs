@@ -37,6 +37,8 @@ pub(crate) struct TrialSetup {
     pub(crate) resilience: ResilienceFlags,
     /// The most that a delivery may take at the 99th percentile.
     pub(crate) p99_max: Duration,
+    /// Whether the load keeps what each client received apart, for a report.
+    pub(crate) tells_clients_apart: bool,
 }
 
 /// One run: a transport, a number of clients, a variant.

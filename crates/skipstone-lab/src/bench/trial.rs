@@ -172,6 +172,7 @@ impl Trial {
         if reasons.is_empty() {
             reasons = evidence.shortcomings(self, setup, &figures);
         }
+        let found = evidence.found.as_ref();
         BenchRow {
             transport: self.transport.name(),
             server: self.server_name(setup).map(str::to_owned),
@@ -182,7 +183,8 @@ impl Trial {
             reasons,
             rounds: 1,
             figures,
-            latencies: evidence.found.as_ref().map_or_else(LatencySteps::default, |found| found.latencies.steps()),
+            latencies: found.map_or_else(LatencySteps::default, |found| found.latencies.steps()),
+            worst_clients: found.map_or_else(Vec::new, |found| found.worst_clients.clone()),
         }
     }
 }

@@ -21,6 +21,15 @@ pub(crate) enum SimulatedTransport {
     SkipstoneAgeless,
     /// In clear.
     SkipstonePlain,
+    /// As pages have it, in WebTransport's datagrams: over a real link alone.
+    #[strum(serialize = "skipstone-wt")]
+    SkipstoneWebTransport,
+    /// Over WebSocket, in clear: over a real link alone.
+    #[strum(serialize = "skipstone-ws")]
+    SkipstoneWebSocket,
+    /// Over WebSocket and TLS: over a real link alone.
+    #[strum(serialize = "skipstone-wss")]
+    SkipstoneSecureWebSocket,
     /// One conversation whose messages share segments.
     Kcp,
     /// `Kcp` that flushes on input, too.
@@ -57,24 +66,40 @@ pub(crate) enum SimulatedTransport {
 
 impl Named for SimulatedTransport {
     fn is_built_in(self) -> bool {
-        self.has_modes() || (cfg!(feature = "peers") && self != Self::External)
+        let is_own = self.is_ours() && self != Self::SkipstoneWebTransport;
+        is_own || (cfg!(feature = "peers") && self != Self::External)
     }
 }
 
 impl SimulatedTransport {
-    /// Whether it is run once for each mode.
+    /// Whether it is Skipstone, over whatever carrier.
+    pub(crate) fn is_ours(self) -> bool {
+        self.name().starts_with("skipstone")
+    }
+
+    /// Whether it is run once for each mode: a stream loses nothing that a mode could answer.
     pub(crate) fn has_modes(self) -> bool {
-        matches!(self, Self::Skipstone | Self::SkipstoneAgeless | Self::SkipstonePlain)
+        self.is_ours() && !self.is_stream()
+    }
+
+    /// Its modes where nobody names any. What WebTransport costs is seen in one of them.
+    fn usual_modes(self) -> &'static [Mode] {
+        if self == Self::SkipstoneWebTransport { &[Mode(RedundancyMode::Adaptive)] } else { &MODES }
     }
 
     /// Whether it has sockets and a clock of its own, and so cannot be simulated.
     pub(crate) fn needs_sockets(self) -> bool {
-        matches!(self, Self::Tcp | Self::Enet | Self::External)
+        self.is_stream() || matches!(self, Self::SkipstoneWebTransport | Self::Enet | Self::External)
+    }
+
+    /// Whether it goes over the kernel's TCP.
+    pub(crate) fn is_stream(self) -> bool {
+        matches!(self, Self::Tcp | Self::SkipstoneWebSocket | Self::SkipstoneSecureWebSocket)
     }
 
     /// Headers of IP and of what is beneath the transport, without options, by packet.
     pub(crate) fn header_bytes(self) -> u64 {
-        if self == Self::Tcp { 40 } else { 28 }
+        if self.is_stream() { 40 } else { 28 }
     }
 
     /// Whether this mode makes a row of its own: `Off` sends no copies, and so makes no use of ages.
@@ -105,12 +130,21 @@ pub(crate) struct Contender {
     pub(crate) external: Option<&'static ExternalTransport>,
 }
 
+/// The modes where nobody names any.
+const MODES: [Mode; 4] = [
+    Mode(RedundancyMode::Off),
+    Mode(RedundancyMode::Lean),
+    Mode(RedundancyMode::Adaptive),
+    Mode(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
+];
+
 impl Contender {
-    /// Every transport, in each mode if it has modes.
-    pub(crate) fn all(transports: &[SimulatedTransport], modes: &[Mode]) -> Vec<Self> {
+    /// Every transport, in each of these modes if it has modes; in its usual ones, if none are named.
+    pub(crate) fn all(transports: &[SimulatedTransport], modes: Option<&[Mode]>) -> Vec<Self> {
         let each = |transport: &SimulatedTransport| {
             let transport = *transport;
-            let own = modes.iter().copied().filter(|mode| transport.takes_part_in(*mode));
+            let own =
+                modes.unwrap_or(transport.usual_modes()).iter().copied().filter(|mode| transport.takes_part_in(*mode));
             let modes: Vec<_> = if transport.has_modes() { own.map(Some).collect() } else { vec![None] };
             modes.into_iter().map(move |mode| Self { transport, mode, external: None })
         };
@@ -158,6 +192,10 @@ impl fmt::Display for Contender {
 mod tests {
     use super::*;
 
+    fn names(transports: &[SimulatedTransport], modes: Option<&[Mode]>) -> Vec<String> {
+        Contender::all(transports, modes).iter().map(Contender::to_string).collect()
+    }
+
     #[test]
     fn names_are_read_as_they_are_shown() {
         for transport in SimulatedTransport::VARIANTS.iter().copied() {
@@ -170,9 +208,17 @@ mod tests {
     #[test]
     fn without_copies_an_age_changes_nothing_and_makes_no_row() {
         let modes = [Mode(RedundancyMode::Off), Mode(RedundancyMode::Lean)];
-        let all = Contender::all(&[SimulatedTransport::Skipstone, SimulatedTransport::SkipstoneAgeless], &modes);
-        let names: Vec<String> = all.iter().map(Contender::to_string).collect();
-        assert_eq!(names, ["skipstone off", "skipstone lean", "skipstone-ageless lean"]);
+        let ours = [SimulatedTransport::Skipstone, SimulatedTransport::SkipstoneAgeless];
+        assert_eq!(names(&ours, Some(&modes)), ["skipstone off", "skipstone lean", "skipstone-ageless lean"]);
+    }
+
+    #[test]
+    fn streams_have_no_modes_and_webtransport_has_one_unless_others_are_named() {
+        use SimulatedTransport::{SkipstoneSecureWebSocket, SkipstoneWebTransport};
+        let both = [SkipstoneWebTransport, SkipstoneSecureWebSocket];
+        assert_eq!(names(&both, None), ["skipstone-wt adaptive", "skipstone-wss"]);
+        let lean = [Mode(RedundancyMode::Lean)];
+        assert_eq!(names(&both, Some(&lean)), ["skipstone-wt lean", "skipstone-wss"]);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(crate) fn run_all(
     let rows = Mutex::new(vec![None; jobs.len()]);
     let work = || {
         while let Some((at, job)) = claim(&next, jobs) {
-            let has_log = qlog.filter(|_| job.contender.transport.has_modes());
+            let has_log = qlog.filter(|_| job.contender.transport.is_ours());
             let logs = has_log.map_or_else(PacketLogs::default, |qlog| logs_of(qlog, &job.file_name(condition)));
             let Ok(measured) = simulate_logged(job.contender, condition, job.seed, &logs, stop) else { return };
             let row = CompareRow::new(job.contender, condition, job.seed, &measured);

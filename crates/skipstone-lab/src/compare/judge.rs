@@ -129,7 +129,7 @@ mod tests {
     fn names_that_do_not_exist_are_refused_before_the_run() {
         let contenders = Contender::all(
             &[SimulatedTransport::Skipstone, SimulatedTransport::Kcp],
-            &[Mode(skipstone::RedundancyMode::Lean)],
+            Some(&[Mode(skipstone::RedundancyMode::Lean)]),
         );
         let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();
         assert!(error("p98<5").contains("did you mean p99?"));

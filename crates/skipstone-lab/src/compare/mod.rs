@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skipstone::{Qlog, RedundancyMode};
+use skipstone::Qlog;
 
 use crate::measure::machine::{cores, this_machine};
 use crate::report::format::{percent, rfc3339};
@@ -78,7 +78,7 @@ pub struct CompareArguments {
     seed: u64,
     /// The transports to run, in place of the plan's:
     /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,quinn,
-    /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also tcp,enet
+    /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<SimulatedTransport>>,
     /// A transport in a program of its own, which joins a real run; several times, if you like. Its interface:
@@ -114,14 +114,6 @@ pub struct CompareArguments {
     #[command(flatten)]
     values: condition::Flags,
 }
-
-/// The modes that a plan does not name.
-const MODES: [Mode; 4] = [
-    Mode(RedundancyMode::Off),
-    Mode(RedundancyMode::Lean),
-    Mode(RedundancyMode::Adaptive),
-    Mode(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
-];
 
 /// Runs as the flags say.
 pub fn run(arguments: &CompareArguments) -> Exit {
@@ -208,9 +200,9 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     };
     let usual = || SimulatedTransport::built_in().into_iter().filter(takes_part).collect();
     let transports = named.unwrap_or_else(usual);
-    let modes = arguments.modes.clone().or(plan.modes.clone()).unwrap_or(MODES.to_vec());
+    let modes = arguments.modes.as_deref().or(plan.modes.as_deref());
     let external = Contender::all_external(&arguments.external)?;
-    Ok(Contender::all(&transports, &modes).into_iter().chain(external).collect())
+    Ok(Contender::all(&transports, modes).into_iter().chain(external).collect())
 }
 
 /// How long a real run lasts if nobody says.
@@ -219,11 +211,13 @@ const SECONDS: u64 = 25;
 const REPEATS: u32 = 2;
 
 /// Those of a real comparison that names none: ten minutes have room for so many.
-const REAL_TRANSPORTS: [SimulatedTransport; 12] = {
+const REAL_TRANSPORTS: [SimulatedTransport; 14] = {
     use SimulatedTransport as Transport;
     [
         Transport::Skipstone,
         Transport::SkipstonePlain,
+        Transport::SkipstoneWebTransport,
+        Transport::SkipstoneSecureWebSocket,
         Transport::Kcp,
         Transport::KcpMsg,
         Transport::KcpMsgFec,

@@ -11,3 +11,4 @@ pub mod process;
 pub mod sentence;
 pub mod splitmix;
 pub mod stalls;
+pub mod worst_clients;

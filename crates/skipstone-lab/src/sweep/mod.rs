@@ -161,8 +161,8 @@ fn peers(text: &str) -> Result<Peers, String> {
     }
     let peers: Result<Vec<SimulatedTransport>, String> = text.split(',').map(str::parse).collect();
     let peers = peers?;
-    match peers.iter().find(|peer| peer.has_modes() || peer.needs_sockets()) {
-        Some(own) if own.has_modes() => Err(format!("{own} takes part in any case; name its peers")),
+    match peers.iter().find(|peer| peer.is_ours() || peer.needs_sockets()) {
+        Some(own) if own.is_ours() => Err(format!("{own} takes part in any case; name its peers")),
         Some(real) => Err(format!("{real} has a clock and sockets of its own and cannot be simulated: see `compare`")),
         None => Ok(Peers(peers)),
     }

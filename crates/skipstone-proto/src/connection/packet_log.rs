@@ -144,8 +144,8 @@ pub struct RecoveryMetrics {
     pub congestion_window: Option<u64>,
 }
 
-/// The frames of a packet.
-#[derive(Clone, Copy, Debug)]
+/// The frames of a packet; none by default.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LoggedFrames<'a> {
     number: u64,
     /// The number near which acknowledged ones are.

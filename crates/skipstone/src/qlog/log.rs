@@ -13,6 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 pub(super) struct EndpointLog {
     disk: Arc<Mutex<Disk>>,
     name: String,
+    /// In virtual time: how long after 1970 its clock shows zero.
+    zero: Option<Duration>,
     state: Mutex<State>,
 }
 
@@ -35,13 +37,18 @@ struct Trace {
     records: Vec<u8>,
 }
 
+/// By the machine's clock.
+pub(super) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
 /// Fewer bytes than a chunk are written after so long.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 
 impl EndpointLog {
-    pub(super) fn new(disk: Arc<Mutex<Disk>>, name: &str) -> Self {
+    pub(super) fn new(disk: Arc<Mutex<Disk>>, name: &str, zero: Option<Duration>) -> Self {
         let state = State { traces: BTreeMap::new(), handed: Instant::now() };
-        EndpointLog { disk, name: name.to_owned(), state: Mutex::new(state) }
+        EndpointLog { disk, name: name.to_owned(), zero, state: Mutex::new(state) }
     }
 
     /// Begins a file with its header and the connection's addresses.
@@ -51,8 +58,9 @@ impl EndpointLog {
         let mut trace = Trace { file, reference: now, last: now, remote, records: Vec::new() };
         if trace.file.is_some() {
             let title = format!("{} and {}, {}", self.name, remote, connection.path.carrier.name);
-            let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            trace.add(&Header::new(&title, connection.side, unix));
+            let since_zero = Duration::from_micros(now.as_micros());
+            let reference = self.zero.map_or_else(since_1970, |zero| zero + since_zero);
+            trace.add(&Header::new(&title, connection.side, reference));
             trace.tell_path(now, connection);
         }
         trace

@@ -17,6 +17,7 @@ use skipstone_proto::PacketLog;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Writes what happens to packets into a directory: each connection has a file, which qvis opens. For
 /// [`ServerConfig::packet_log`](crate::ServerConfig::packet_log) and its like. No payload and no token gets into the files.
@@ -43,6 +44,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug)]
 pub struct Qlog {
     disk: Arc<Mutex<Disk>>,
+    /// In virtual time: how long after 1970 all clocks show zero.
+    zero: Option<Duration>,
 }
 
 impl Qlog {
@@ -51,12 +54,18 @@ impl Qlog {
     /// # Errors
     /// The system refuses the directory, a file in it, or a thread.
     pub fn create(directory: impl AsRef<Path>, limits: QlogLimits) -> io::Result<Self> {
-        Ok(Qlog { disk: Arc::new(Mutex::new(Disk::start(directory.as_ref(), limits)?)) })
+        Ok(Qlog { disk: Arc::new(Mutex::new(Disk::start(directory.as_ref(), limits)?)), zero: None })
+    }
+
+    /// The same log of endpoints that are driven in virtual time, by one clock: its zero is now. Otherwise the files have the
+    /// machine's time, in which the ends of a connection would not agree.
+    pub fn in_virtual_time(self) -> Self {
+        Qlog { zero: Some(log::since_1970()), ..self }
     }
 
     /// The log of one endpoint, whose files begin with this name: of a server, with all its shards, of a client, or of a pool.
     pub fn endpoint(&self, name: &str) -> Arc<dyn PacketLog> {
-        Arc::new(EndpointLog::new(Arc::clone(&self.disk), name))
+        Arc::new(EndpointLog::new(Arc::clone(&self.disk), name, self.zero))
     }
 
     /// How it gets on.

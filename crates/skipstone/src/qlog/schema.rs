@@ -14,12 +14,16 @@ pub(super) struct Header<'a> {
     qlog_version: &'static str,
     qlog_format: &'static str,
     title: &'a str,
-    trace: TraceHeader,
+    trace: TraceHeader<'a>,
 }
 
 #[derive(Serialize)]
-struct TraceHeader {
+struct TraceHeader<'a> {
+    /// qvis names a connection by this.
+    title: &'a str,
     vantage_point: VantagePoint,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration: Option<Configuration>,
     common_fields: CommonFields,
 }
 
@@ -29,6 +33,16 @@ struct VantagePoint {
     #[serde(rename = "type")]
     side: &'static str,
 }
+
+/// ms to add to all times.
+#[derive(Serialize)]
+struct Configuration {
+    time_offset: f64,
+}
+
+/// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without them moves the
+/// server by half a round trip. Both ends have the time of their machines, which is better.
+const SERVER_OFFSET_MS: f64 = 0.001;
 
 #[derive(Serialize)]
 struct CommonFields {
@@ -41,9 +55,9 @@ struct CommonFields {
 impl<'a> Header<'a> {
     /// `reference` is the time since 1970 at which the file's times begin.
     pub(super) fn new(title: &'a str, side: Side, reference: Duration) -> Self {
-        let side = match side {
-            Side::Client => "client",
-            Side::Server => "server",
+        let (side, configuration) = match side {
+            Side::Client => ("client", None),
+            Side::Server => ("server", Some(Configuration { time_offset: SERVER_OFFSET_MS })),
         };
         let reference_time = millis(reference);
         Header {
@@ -51,7 +65,9 @@ impl<'a> Header<'a> {
             qlog_format: "JSON-SEQ",
             title,
             trace: TraceHeader {
+                title,
                 vantage_point: VantagePoint { name: "skipstone", side },
+                configuration,
                 common_fields: CommonFields { protocol_type: ["SKIPSTONE"], time_format: "relative", reference_time },
             },
         }
@@ -71,17 +87,45 @@ pub(super) struct Record<'a, 'b> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Data<'a> {
-    Started { ip_version: &'static str, dst_ip: IpAddr, dst_port: u16, protocol: &'static str },
-    HandshakeSent { kind: &'static str, raw: Raw },
+    Started {
+        ip_version: &'static str,
+        dst_ip: IpAddr,
+        dst_port: u16,
+        protocol: &'static str,
+    },
+    HandshakeSent {
+        kind: &'static str,
+        raw: Raw,
+    },
     Sent(Packet<'a>),
     Received(Packet<'a>),
-    Recovered { header: PacketHeader, frames: Vec<Frame<'a>> },
-    Dropped { raw: Raw, trigger: &'static str },
-    Lost { header: PacketHeader, raw: Raw, trigger: &'static str },
-    Spurious { packets: u32 },
-    ProbeTimeout { packets: u32, is_silent: bool },
+    Recovered {
+        header: PacketHeader,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        frames: Vec<Frame<'a>>,
+    },
+    Dropped {
+        raw: Raw,
+        trigger: &'static str,
+    },
+    Lost {
+        header: PacketHeader,
+        raw: Raw,
+        trigger: &'static str,
+    },
+    Spurious {
+        packets: u32,
+    },
+    ProbeTimeout {
+        packets: u32,
+        is_silent: bool,
+    },
     Metrics(Metrics),
-    Closed { owner: &'static str, application_code: u64, reason: &'a str },
+    Closed {
+        owner: &'static str,
+        application_code: u64,
+        reason: &'a str,
+    },
     Unknown {},
 }
 
@@ -89,6 +133,8 @@ pub(super) enum Data<'a> {
 pub(super) struct Packet<'a> {
     header: PacketHeader,
     raw: Raw,
+    /// qvis looks at the first, if there is a list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     frames: Vec<Frame<'a>>,
 }
 

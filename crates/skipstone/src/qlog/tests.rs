@@ -4,8 +4,10 @@ use super::*;
 use bytes::Bytes;
 use serde_json::Value;
 use skipstone_proto::{
-    Carrier, Config, Duration, Endpoint, Event, MessageId, Path as PeerPath, RedundancyMode, Settings, Stats, Time,
+    Carrier, Config, Duration, Endpoint, Event, LoggedFrames, MessageId, PacketEvent, Path as PeerPath, RedundancyMode,
+    Settings, Stats, Time,
 };
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -101,6 +103,77 @@ fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
         assert!(!whole.contains("secret") && !whole.contains("xxx"), "neither tokens nor payloads are written");
     }
     fs::remove_dir_all(folder).expect("it is ours");
+}
+
+/// The packets of a file: their numbers, and when each was sent or received, in ms since 1970.
+fn packets(records: &[Value], name: &str) -> BTreeMap<u64, f64> {
+    let reference = records[0]["trace"]["common_fields"]["reference_time"].as_f64().expect("a time");
+    let of = |record: &Value| {
+        let number = record["data"]["header"]["packet_number"].as_u64().expect("a number");
+        (number, reference + record["time"].as_f64().expect("a time"))
+    };
+    records.iter().filter(|record| record["name"] == name).map(of).collect()
+}
+
+#[test]
+fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
+    let folder = folder("qvis");
+    let limits = QlogLimits { waits_for_disk: true, ..QlogLimits::default() };
+    let qlog = Qlog::create(&folder, limits).expect("a folder").in_virtual_time();
+    play(&qlog, 5);
+    drop(qlog);
+    let [client, server] = ["client", "server"].map(|name| records(&folder, &format!("{name}-1.sqlog")));
+    for records in [&client, &server] {
+        let trace = &records[0]["trace"];
+        // The vantage point tells which side of the sequence diagram; without an offset, a server is moved by a guess.
+        let is_server = trace["vantage_point"]["type"] == "server";
+        assert_eq!(trace["configuration"]["time_offset"].as_f64().is_some_and(|offset| offset > 0.0), is_server);
+        assert_eq!(trace["common_fields"]["time_format"], "relative");
+        assert_eq!(trace["title"], records[0]["title"]);
+        for record in &records[1..] {
+            let name = record["name"].as_str().expect("a name");
+            assert!(name.split_once(':').is_some() && record["data"].is_object(), "{record}");
+            if !["transport:packet_sent", "transport:packet_received", "recovery:packet_lost"].contains(&name) {
+                continue;
+            }
+            let data = &record["data"];
+            assert_eq!(data["header"]["packet_type"], "1RTT", "acknowledgements are looked up by type and number");
+            assert!(data["raw"]["length"].as_u64().is_some_and(|bytes| bytes > 0), "{record}");
+            let frames = data["frames"].as_array();
+            assert!(frames.is_none_or(|frames| !frames.is_empty()), "the first frame of a list is looked at: {record}");
+            for frame in frames.into_iter().flatten() {
+                let kind = frame["frame_type"].as_str().expect("a type");
+                let ranges = frame["acked_ranges"].as_array();
+                assert_eq!(ranges.is_some(), kind == "ack", "{frame}");
+                let is_range = |range: &Value| {
+                    range.as_array().is_some_and(|both| both.len() == 2 && range[0].as_u64() <= range[1].as_u64())
+                };
+                assert!(ranges.into_iter().flatten().all(is_range), "{frame}");
+            }
+        }
+        let lost = packets(records, "recovery:packet_lost");
+        let sent = packets(records, "transport:packet_sent");
+        assert!(!lost.is_empty() && lost.keys().all(|number| sent.contains_key(number)));
+    }
+    for (from, to) in [(&client, &server), (&server, &client)] {
+        let (sent, received) = (packets(from, "transport:packet_sent"), packets(to, "transport:packet_received"));
+        assert!(received.len() > 100);
+        // The path takes no time. A double of ms since 1970 has steps of a quarter of a microsecond.
+        let apart = |(number, at): (&u64, &f64)| sent.get(number).map_or(f64::INFINITY, |sent| (at - sent).abs());
+        // An OPEN in clear holds packet 0.
+        let most = received.iter().filter(|(number, _)| **number > 0).map(apart).fold(0.0, f64::max);
+        assert!(most < 0.001, "{most} ms");
+    }
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn a_packet_without_frames_has_no_list_of_them() {
+    let empty = schema::Data::of(&PacketEvent::Sent { number: 7, bytes: 31, frames: LoggedFrames::default() });
+    assert_eq!(
+        serde_json::to_value(&empty).expect("JSON"),
+        serde_json::json!({ "header": { "packet_type": "1RTT", "packet_number": 7 }, "raw": { "length": 31 } })
+    );
 }
 
 #[test]

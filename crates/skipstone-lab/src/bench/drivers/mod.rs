@@ -4,7 +4,6 @@
 pub(crate) mod driver;
 #[cfg(feature = "peers")]
 mod enet;
-mod error;
 mod listeners;
 #[cfg(feature = "peers")]
 mod quinn;

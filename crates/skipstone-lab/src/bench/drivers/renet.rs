@@ -12,10 +12,10 @@ use renet_netcode::{
 };
 
 use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, OnEvent, ServerSetup};
-use super::error::text;
 use super::listeners;
 use super::watch::Watch;
 use crate::bench::variant::Delivery;
+use crate::peers::socket_error::text;
 
 const CHANNEL: u8 = 0;
 const PROTOCOL: u64 = 7;

@@ -8,8 +8,8 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Registry, Token};
 
 use super::driver::Inbox;
-use super::error::text;
 use super::listeners;
+use crate::peers::socket_error::text;
 
 /// The sockets of clients.
 pub(super) struct Watch {

@@ -9,7 +9,9 @@ use crate::bench::messages::LoadReport;
 use crate::bench::system::now_ns;
 use crate::clean;
 use crate::measure::latency::Latency;
+use crate::measure::latency_steps::LatencySteps;
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
+use crate::measure::worst_clients::WorstClient;
 use crate::workload::Workload;
 
 /// Which clients a process has, of those of all processes.
@@ -34,6 +36,8 @@ pub(super) struct Evidence {
     recent: Latency,
     /// Of the others, since the last progress.
     recent_beside: Latency,
+    /// By client: of the lines that are measured. Empty if nobody asks for it.
+    by_client: Vec<LatencySteps>,
     window_ns: std::ops::Range<u64>,
     /// Lines that came, each counted once.
     pub(super) delivered: u64,
@@ -78,6 +82,7 @@ impl Evidence {
             latency: Latency::default(),
             recent: Latency::default(),
             recent_beside: Latency::default(),
+            by_client: Vec::new(),
             window_ns: 0..0,
             delivered: 0,
             delivered_before: 0,
@@ -93,6 +98,11 @@ impl Evidence {
             reasons: BTreeMap::new(),
             last: (u32::MAX, 0),
         }
+    }
+
+    /// Keeps the latencies of each client, too.
+    pub(super) fn tell_clients_apart(&mut self) {
+        self.by_client = vec![LatencySteps::default(); self.who.count as usize];
     }
 
     /// Latencies count of lines that are due in between.
@@ -146,8 +156,13 @@ impl Evidence {
             self.returned.push(client);
         }
         let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
-        let recent = if self.is_measured(line.due_ns) { &mut self.recent } else { &mut self.recent_beside };
-        recent.record(took_us);
+        if !self.is_measured(line.due_ns) {
+            return self.recent_beside.record(took_us);
+        }
+        self.recent.record(took_us);
+        if let Some(own) = self.by_client.get_mut(client as usize) {
+            own.record(took_us);
+        }
     }
 
     fn on_gone(&mut self, client: u32, reason: String) {
@@ -209,5 +224,7 @@ impl Evidence {
         found.reasons = std::mem::take(&mut self.reasons);
         self.keep_recent();
         found.latencies = self.latency.counts();
+        let named = (self.who.first + 1..).zip(&self.by_client);
+        found.worst_clients = WorstClient::all(named.map(|(number, steps)| (format!("client {number}"), steps)));
     }
 }

@@ -18,6 +18,8 @@ mod socket_end;
 mod talk;
 #[cfg(feature = "peers")]
 mod tcp_end;
+#[cfg(feature = "peers")]
+mod webtransport_end;
 
 use std::sync::atomic::AtomicBool;
 

@@ -114,9 +114,7 @@ fn server(
     listen: SocketAddr,
 ) -> Result<Box<dyn RealEnd>, String> {
     Ok(match task.transport {
-        SimulatedTransport::Skipstone | SimulatedTransport::SkipstoneAgeless | SimulatedTransport::SkipstonePlain => {
-            Box::new(SkipstoneServerEnd::start(task.contender(), condition, logs, listen)?)
-        }
+        own if own.is_ours() => Box::new(SkipstoneServerEnd::start(task.contender(), condition, logs, listen)?),
         #[cfg(feature = "peers")]
         SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::listen(listen, waiting_bytes(condition))?),
         #[cfg(feature = "peers")]
@@ -132,7 +130,11 @@ fn server(
 }
 
 fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &str) -> Result<Box<dyn RealEnd>, String> {
-    if task.transport.has_modes() {
+    #[cfg(feature = "peers")]
+    if task.transport == SimulatedTransport::SkipstoneWebTransport {
+        return Ok(Box::new(super::webtransport_end::WebTransportEnd::connect(connect, task.seed, logs)?));
+    }
+    if task.transport.is_ours() {
         return Ok(Box::new(SkipstoneClientEnd::connect(connect, logs)?));
     }
     let server: SocketAddr = connect.parse().map_err(|error| format!("{connect}: {error}"))?;

@@ -12,7 +12,7 @@ use super::messages::{EndMessage, EndReport, EndTask, OVER, RealWorkload, Role};
 use super::talk::{LINE_BYTES_MAX, LINES_MAX, RunError, Talk};
 use crate::child::Child;
 use crate::compare::condition::Condition;
-use crate::compare::contender::{Contender, SimulatedTransport};
+use crate::compare::contender::Contender;
 use crate::compare::jobs::Job;
 use crate::compare::packet_logs::QlogPlace;
 use crate::compare::peer::Telemetry;
@@ -66,7 +66,7 @@ pub(super) fn play(
     let failed = |reason: String| RunError::Failed(format!("{contender}: {reason}"));
     let name = job.file_name(condition);
     let pcap = traces.pcap.map(|prefix| format!("{prefix}-{name}"));
-    let qlog = traces.qlog.filter(|_| contender.transport.has_modes()).map(|folder| QlogPlace::new(folder, &name));
+    let qlog = traces.qlog.filter(|_| contender.transport.is_ours()).map(|folder| QlogPlace::new(folder, &name));
     let spec = LinkSpec { there: &condition.link, back: &condition.back, seed, pcap: pcap.as_deref() };
     let run = Run { contender, condition, seed, qlog, stop };
     let (snapshot, found) = match medium {
@@ -106,7 +106,7 @@ impl Run<'_> {
     }
 
     fn over_relay(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
-        if self.contender.transport == SimulatedTransport::Tcp {
+        if self.contender.transport.is_stream() {
             let reason = "a relay cannot take packets from the kernel's TCP; run as root, through a link";
             return Err(RunError::Failed(reason.into()));
         }

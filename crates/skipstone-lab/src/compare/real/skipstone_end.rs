@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Stats, Threading};
+use skipstone::{
+    Client, ClientConfig, Close, Event, Identity, PeerId, Security, Server, ServerConfig, Stats, Threading,
+};
 
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
-use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::contender::{Contender, Mode, SimulatedTransport as Transport};
 use crate::compare::packet_logs::PacketLogs;
 use crate::compare::peer::{Telemetry, Update};
 use crate::compare::peers::skipstone::settings;
@@ -43,21 +45,32 @@ impl SkipstoneServerEnd {
             settings: settings(condition, mode),
             threading: Threading::Stepped,
             security: Some(Security::with(identity).allowing_plain()),
-            websocket: false,
+            websocket: matches!(
+                contender.transport,
+                Transport::SkipstoneWebSocket | Transport::SkipstoneSecureWebSocket
+            ),
+            webtransport: contender.transport == Transport::SkipstoneWebTransport,
             packet_log: logs.server.clone(),
             ..ServerConfig::new(listen)
         };
         let server = Server::start(config).map_err(|error| error.to_string())?;
         let url = match contender.transport {
-            SimulatedTransport::SkipstonePlain => format!("skip+plain://{}", server.local_addr()),
+            Transport::SkipstonePlain => format!("skip+plain://{}", server.local_addr()),
+            Transport::SkipstoneWebSocket => format!("ws://{}", server.local_addr()),
+            Transport::SkipstoneSecureWebSocket => server.url().replacen("skip://", "wss://", 1),
             _ => server.url(),
         };
-        let hands_on_ages = contender.transport != SimulatedTransport::SkipstoneAgeless;
+        let hands_on_ages = contender.transport != Transport::SkipstoneAgeless;
         Ok(SkipstoneServerEnd { server, url, peer: None, arrived: VecDeque::new(), hands_on_ages })
     }
 }
 
-fn telemetry(stats: &Stats) -> Telemetry {
+/// Why nothing more comes.
+pub(super) fn ended(close: &Close) -> String {
+    format!("the connection ended: {} (code {})", close.reason_text(), close.code)
+}
+
+pub(super) fn telemetry(stats: &Stats) -> Telemetry {
     Telemetry {
         resent: Some(stats.resent),
         redundancy_bytes: Some(stats.redundancy.bytes_sent),
@@ -129,9 +142,7 @@ impl RealEnd for SkipstoneClientEnd {
                 Event::Message { channel, payload, age, .. } => {
                     self.arrived.push_back(Update { entity: channel, payload, age });
                 }
-                Event::Closed { close, .. } => {
-                    self.ended = Some(format!("the connection ended: {} (code {})", close.reason_text(), close.code));
-                }
+                Event::Closed { close, .. } => self.ended = Some(ended(&close)),
                 _ => {}
             }
         }

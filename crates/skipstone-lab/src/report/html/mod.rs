@@ -94,9 +94,14 @@ const COMPARISON: [&str; 8] = [
     include_str!("page/page.js"),
     include_str!("page/show.js"),
 ];
-const STRESS: [&str; 3] =
-    [include_str!("page/stress.js"), include_str!("page/stress_over_time.js"), include_str!("page/show.js")];
-const BENCH: [&str; 2] = [include_str!("page/bench.js"), include_str!("page/show.js")];
+const STRESS: [&str; 4] = [
+    include_str!("page/worst_clients.js"),
+    include_str!("page/stress.js"),
+    include_str!("page/stress_over_time.js"),
+    include_str!("page/show.js"),
+];
+const BENCH: [&str; 3] =
+    [include_str!("page/worst_clients.js"), include_str!("page/bench.js"), include_str!("page/show.js")];
 
 #[cfg(test)]
 mod tests {

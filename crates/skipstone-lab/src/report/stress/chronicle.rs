@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::result::StressResult;
 use crate::measure::latency_steps::LatencySteps;
+use crate::measure::worst_clients::WorstClient;
 use crate::units::Carrier;
 
 /// What is kept of a run whose report is wanted.
@@ -61,20 +62,8 @@ struct StressCurve {
     latencies: String,
 }
 
-/// A client, by what it received.
-#[derive(Debug, PartialEq, Serialize)]
-struct WorstClient {
-    /// Its carrier, and its number among that carrier's.
-    name: String,
-    delivered: u64,
-    p50: Option<f64>,
-    p99: Option<f64>,
-    max: Option<f64>,
-}
-
 /// Enough for a curve.
 const BLOCKS_MAX: u64 = 64;
-const WORST_MAX: usize = 10;
 
 impl Chronicle {
     /// Of a run that is to last so long, with so many clients of each carrier.
@@ -127,18 +116,7 @@ impl Chronicle {
         let named = self.clients.iter().zip(carriers).flat_map(|(clients, carrier)| {
             (1..).zip(clients).map(move |(number, steps): (usize, _)| (format!("{carrier} {number}"), steps))
         });
-        let of = |(name, steps): (String, &LatencySteps)| WorstClient {
-            name,
-            delivered: steps.count(),
-            p50: steps.quantile_ms(0.5),
-            p99: steps.quantile_ms(0.99),
-            max: steps.longest_ms(),
-        };
-        let mut all: Vec<WorstClient> = named.filter(|(_, steps)| steps.count() > 0).map(of).collect();
-        let key = |client: &WorstClient| (client.p99.unwrap_or_default(), client.max.unwrap_or_default());
-        all.sort_by(|one, other| key(other).partial_cmp(&key(one)).unwrap_or(std::cmp::Ordering::Equal));
-        all.truncate(WORST_MAX);
-        all
+        WorstClient::all(named)
     }
 }
 

@@ -1,4 +1,4 @@
-// A bench: its verdict, a table of all rows, what a delivery costs each, and how late the latest lines are.
+// A bench: its verdict, a table of all rows, what a delivery costs each, how late the latest lines are, and for whom.
 const bench = result.result;
 const HUES = [214, 32, 165, 275, 350, 48, 95, 320];
 const transportOf = (row) => (row.server == null ? row.transport : `${row.transport} of ${row.server}`);
@@ -159,6 +159,7 @@ page.append(
       (row) => row.overhead_percent,
       percentText,
     ),
+    worstClients(bench.results.map((row, at) => [nameOf(row), result.worst_clients[at]])),
     limits(),
   ].filter(Boolean),
 );

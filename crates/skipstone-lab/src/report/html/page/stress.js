@@ -101,26 +101,3 @@ const stressPercentiles = () => {
   redraws.push(show);
   return card("How late the latest are", "The share of lines that took no longer, by nines, by carrier.", host);
 };
-
-const worstClients = () => {
-  if (result.worst_clients.length === 0) return null;
-  const place = scroller("The worst clients");
-  const COLUMNS = [
-    ["lines received", (row) => row.delivered, whole, 0],
-    ["p50", (row) => row.p50, (value) => fixed(value, 2), 0],
-    ["p99", (row) => row.p99, (value) => fixed(value, 2), 0],
-    ["max", (row) => row.max, (value) => fixed(value, 2), 0],
-  ];
-  place.append(
-    figuresTable(
-      "client",
-      COLUMNS,
-      result.worst_clients.map((client) => [client.name, client]),
-    ),
-  );
-  return card(
-    result.worst_clients.length === 10 ? "The ten worst clients" : "The clients, the worst first",
-    "By the 99th percentile of what they received, in ms.",
-    place,
-  );
-};

@@ -99,6 +99,6 @@ page.append(
     deliveriesOverTime(),
     cpuOverTime(),
     bytesOverTime(),
-    worstClients(),
+    worstClients([["all", result.worst_clients]]),
   ].filter(Boolean),
 );

@@ -63,7 +63,7 @@ impl Session {
         let mut all = Settings::default();
         all.enable_webtransport(1);
         all.encode(&mut settings);
-        let url = url::Url::parse("https://localhost/bench").expect("a URL");
+        let url = url::Url::parse("https://localhost/").expect("a URL");
         ConnectRequest::new(url).encode(&mut request).expect("it is short");
         open(quic, Dir::Uni, &settings);
         for kind in [StreamUni::QPACK_ENCODER, StreamUni::QPACK_DECODER] {

@@ -1,0 +1,32 @@
+// The clients that had the worst of a run.
+const WORST_COLUMNS = [
+  ["lines received", (row) => row.delivered, whole, 0],
+  ["p50", (row) => row.p50, (value) => fixed(value, 2), 0],
+  ["p99", (row) => row.p99, (value) => fixed(value, 2), 0],
+  ["max", (row) => row.max, (value) => fixed(value, 2), 0],
+];
+const worstTable = (clients) => {
+  const rows = clients.map((client) => [client.name, client]);
+  const place = scroller("The worst clients");
+  place.append(figuresTable("client", WORST_COLUMNS, rows));
+  return place;
+};
+
+/** A card for one run's list; `groups` are names with a list each, of which only the first is open where there are several. */
+const worstClients = (groups) => {
+  const kept = groups.filter(([, clients]) => clients.length > 0);
+  if (kept.length === 0) return null;
+  const several = kept.map(([name, clients], at) =>
+    h(
+      "details",
+      at === 0 ? { open: "" } : {},
+      h("summary", {}, `${name}: the worst has a p99 of ${ms(clients[0].p99)} ms`),
+      worstTable(clients),
+    ),
+  );
+  return card(
+    kept.some(([, clients]) => clients.length === 10) ? "The ten worst clients" : "The clients, the worst first",
+    "By the 99th percentile of what they received, in ms.",
+    ...(kept.length === 1 ? [worstTable(kept[0][1])] : several),
+  );
+};
