@@ -13,7 +13,7 @@ use super::delivery::Delivery;
 use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
 use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition, misfit};
-use crate::recording::schedule::{PlayedRecording, Schedule};
+use crate::recording::schedule::{PlayedPlayer, PlayedRecording, Schedule, Sender, players};
 use crate::units::Span;
 
 /// Values other than the plan's, so that one plan can be swept.
@@ -53,7 +53,8 @@ pub(crate) struct Condition {
     pub(crate) payload_bytes: usize,
     /// What is sent in place of equal updates, of which the three fields before are means then.
     pub(crate) schedule: Option<Arc<Schedule>>,
-    pub(crate) delivery: Delivery,
+    /// Of all updates. `None`: as a recording has it, else reliable and in order.
+    pub(crate) delivery: Option<Delivery>,
     pub(crate) bulk: Option<Bulk>,
     /// The way to the server. Outages count from the first update.
     pub(crate) link: LinkConfig,
@@ -102,8 +103,9 @@ impl Condition {
         }
         let company: Vec<String> = beside.iter().map(told).collect();
         let more = [
-            ("delivery", (plan.delivery != Delivery::default()).then(|| plan.delivery.to_string())),
+            ("delivery", plan.delivery.filter(|it| *it != Delivery::default()).map(|delivery| delivery.to_string())),
             ("recording", schedule.as_ref().map(|schedule| schedule.words())),
+            ("latency", schedule.as_ref().filter(|it| it.is_both_ways()).map(|_| "of one way each".to_owned())),
             ("bulk", plan.bulk.map(|bulk| format!("{} bytes every {}", bulk.bytes, bulk.every))),
             ("roam_every", roam_every.map(|every| Span(every).to_string())),
             ("waiting_max", plan.waiting_max.map(|updates| updates.to_string())),
@@ -133,6 +135,9 @@ impl Condition {
 
     /// All conditions of a plan with the flags' values, in its order.
     pub(crate) fn all(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Self>, Misfit> {
+        if let Some(PlayedRecording { player: Some(PlayedPlayer::Each(_)), .. }) = &plan.recording {
+            return Self::of_each_player(plan, flags);
+        }
         if plan.conditions.is_empty() {
             return Ok(vec![Self::from(plan, flags)?]);
         }
@@ -149,6 +154,52 @@ impl Condition {
             Ok(Self { name: Some(given.name.clone()), ..condition })
         };
         plan.conditions.iter().map(of).collect()
+    }
+
+    /// A condition for each player of the recording, the busiest first.
+    fn of_each_player(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Self>, Misfit> {
+        let recording = plan.recording.as_ref().expect("it is played");
+        if !plan.conditions.is_empty() {
+            return misfit(
+                "conditions",
+                "each player is a condition of its own: leave out the conditions, or name a player",
+            );
+        }
+        let players = players(recording).map_err(|sentence| Misfit { key: "recording", sentence })?;
+        if players.len() > PLAYERS_MAX {
+            let busiest = players[0];
+            return misfit(
+                "recording",
+                format!(
+                    "the recording has {} players with messages {}, and {PLAYERS_MAX} at most are played one after the other: \
+                     name one, such as player = {busiest}, the busiest",
+                    players.len(),
+                    recording.direction
+                ),
+            );
+        }
+        let of = |player: &u32| {
+            let recording = PlayedRecording { player: Some(PlayedPlayer::Index(*player)), ..recording.clone() };
+            let condition = Self::from(&ComparePlan { recording: Some(recording), ..plan.clone() }, flags)?;
+            Ok(Self { name: Some(format!("player {player}")), ..condition })
+        };
+        players.iter().map(of).collect()
+    }
+
+    /// How an entity's updates are delivered; bulk has the number behind the last.
+    pub(crate) fn delivery_of(&self, entity: u16) -> Delivery {
+        let recorded = || self.schedule.as_ref()?.mode_of(entity).map(Delivery::of);
+        self.delivery.or_else(recorded).unwrap_or_default()
+    }
+
+    /// Which end sends an entity's updates.
+    pub(crate) fn sender_of(&self, entity: u16) -> Sender {
+        self.schedule.as_ref().map_or(Sender::Client, |schedule| schedule.sender_of(entity))
+    }
+
+    /// Whether updates come back. Otherwise each end sends its own, and latency is that of one way.
+    pub(crate) fn is_echoed(&self) -> bool {
+        self.schedule.as_ref().is_none_or(|schedule| !schedule.is_both_ways())
     }
 
     /// Sends updates for so long, and no longer than a recording has any.
@@ -216,11 +267,19 @@ impl Condition {
         starts..self.beside.iter().map(|flow| flow.stops).min().unwrap_or(self.lasting)
     }
 
-    /// The least time that an update takes: there and back.
-    pub(crate) fn floor(&self) -> Duration {
+    /// The path's round trip without any queue.
+    pub(crate) fn round_trip(&self) -> Duration {
         self.link.delay + self.back.delay
     }
+
+    /// The least time that an update takes: there and back, or the shorter of both ways.
+    pub(crate) fn floor(&self) -> Duration {
+        if self.is_echoed() { self.round_trip() } else { self.link.delay.min(self.back.delay) }
+    }
 }
+
+/// Each is a run of each transport.
+const PLAYERS_MAX: usize = 64;
 
 /// What is sent.
 struct Updates {

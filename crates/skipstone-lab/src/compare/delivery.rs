@@ -34,6 +34,17 @@ impl Delivery {
         }
     }
 
+    /// The one that a channel of the protocol had.
+    pub(crate) fn of(mode: DeliveryMode) -> Self {
+        match mode {
+            DeliveryMode::Unreliable => Delivery::Unreliable,
+            DeliveryMode::UnreliableSequenced => Delivery::UnreliableSequenced,
+            DeliveryMode::ReliableOrdered => Delivery::ReliableOrdered,
+            DeliveryMode::ReliableUnordered => Delivery::ReliableUnordered,
+            DeliveryMode::ReliableSequenced => Delivery::ReliableSequenced,
+        }
+    }
+
     /// How much has to arrive.
     pub(crate) fn owes(self) -> Owed {
         match self {

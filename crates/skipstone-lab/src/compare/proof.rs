@@ -1,4 +1,4 @@
-//! The proof of a run: each entity's updates came back once and in order, and how long each took.
+//! The proof of a run: each entity's updates came back, or arrived, once and in order, and how long each took.
 
 use std::time::Duration;
 
@@ -10,11 +10,12 @@ use super::payload::Stamp;
 use super::series::{Echo, RunSeries};
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 
-/// The client's view of its echoes.
+/// What became of all updates.
 #[derive(Debug)]
 pub(crate) struct Proof {
-    delivery: Delivery,
-    /// By entity, bulk behind the last: its updates, which come back to the one client.
+    /// By entity, bulk behind the last.
+    deliveries: Vec<Delivery>,
+    /// By entity, bulk behind the last: its updates, which come back to the one client, or go to one end.
     entities: Vec<Ledger>,
     /// By entity: how many were sent.
     sent: Vec<u32>,
@@ -22,6 +23,10 @@ pub(crate) struct Proof {
     accepted: Vec<u32>,
     /// By entity: how many were sent when the newest that came back was.
     newest: Vec<u32>,
+    /// By entity: how many came back.
+    arrived: Vec<u32>,
+    /// By entity: how many a full queue took not.
+    turned_away: Vec<u32>,
     /// By tick: when its updates were due.
     due: Vec<Duration>,
     ticks: Option<OwnTicks>,
@@ -33,7 +38,6 @@ pub(crate) struct Proof {
     delivered: u64,
     /// Payload that came back, bulk included.
     pub(super) delivered_bytes: u64,
-    refused: u64,
     corrupted: u64,
 }
 
@@ -112,20 +116,24 @@ pub(crate) struct UpdateCounts {
 impl Proof {
     /// Of a run under this condition.
     pub(crate) fn of(condition: &Condition) -> Self {
-        let proof = Self::new(condition.entities, condition.delivery);
+        let proof = Self::new((0..condition.entities).map(|entity| condition.delivery_of(entity)));
         let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
         let ticks = condition.schedule.as_ref().map(|_| own());
         Self { ticks, ..proof }
     }
 
-    fn new(entities: u16, delivery: Delivery) -> Self {
-        let with_bulk = usize::from(entities) + 1;
+    fn new(deliveries: impl Iterator<Item = Delivery>) -> Self {
+        // Bulk is delivered whole.
+        let deliveries: Vec<Delivery> = deliveries.chain([Delivery::ReliableOrdered]).collect();
+        let with_bulk = deliveries.len();
         Self {
-            delivery,
+            deliveries,
             entities: (0..with_bulk).map(|_| Ledger::new(1, 1)).collect(),
             sent: vec![0; with_bulk],
             accepted: vec![0; with_bulk],
             newest: vec![0; with_bulk],
+            arrived: vec![0; with_bulk],
+            turned_away: vec![0; with_bulk],
             due: Vec::new(),
             ticks: None,
             latencies: Vec::new(),
@@ -133,7 +141,6 @@ impl Proof {
             moments: Moments::default(),
             delivered: 0,
             delivered_bytes: 0,
-            refused: 0,
             corrupted: 0,
         }
     }
@@ -162,30 +169,44 @@ impl Proof {
         self.accepted[usize::from(stamp.entity)] = stamp.sequence + 1;
     }
 
-    /// A full queue refused an update, or its echo.
-    pub(crate) fn on_refused(&mut self) {
-        self.refused += 1;
+    /// A full queue refused an update of an entity, or its echo.
+    pub(crate) fn on_refused(&mut self, entity: u16) {
+        if let Some(refused) = self.turned_away.get_mut(usize::from(entity)) {
+            *refused += 1;
+        }
     }
 
-    /// An echo was delivered on an entity's channel.
+    /// So many came damaged elsewhere.
+    pub(crate) fn on_corrupted(&mut self, updates: u64) {
+        self.corrupted += updates;
+    }
+
+    /// An echo was delivered on an entity's channel, or an update to the other end.
     pub(crate) fn on_echo(&mut self, now: Duration, entity: u16, payload: &[u8]) {
-        let number = usize::from(entity);
-        let is_sent = |stamp: &Stamp| self.sent.get(number).is_some_and(|sent| stamp.sequence < *sent);
-        let stamp = Stamp::decode(payload).filter(|stamp| stamp.entity == entity && is_sent(stamp));
-        let Some(stamp) = stamp else {
+        match Stamp::decode(payload).filter(|stamp| stamp.entity == entity) {
+            Some(stamp) => self.on_delivered(now, stamp, payload.len()),
+            None => self.corrupted += 1,
+        }
+    }
+
+    /// An update was delivered undamaged.
+    pub(crate) fn on_delivered(&mut self, now: Duration, stamp: Stamp, bytes: usize) {
+        let number = usize::from(stamp.entity);
+        if self.sent.get(number).is_none_or(|sent| stamp.sequence >= *sent) {
             self.corrupted += 1;
             return;
-        };
+        }
         match self.entities[number].on_line(0, 0, stamp.sequence) {
             LineOutcome::InOrder | LineOutcome::Reordered => {
                 self.delivered += 1;
-                self.delivered_bytes += payload.len() as u64;
+                self.arrived[number] += 1;
+                self.delivered_bytes += bytes as u64;
                 self.newest[number] = self.newest[number].max(stamp.sequence + 1);
                 if number != self.bulk() {
                     let tick =
                         self.ticks.as_ref().map_or(stamp.sequence, |ticks| ticks.of[number][stamp.sequence as usize]);
                     let due = self.due[tick as usize];
-                    let latency = (now - due).as_micros() as u32;
+                    let latency = now.saturating_sub(due).as_micros() as u32;
                     self.latencies.push(latency);
                     self.latencies_due.push(due.as_micros() as u64);
                     self.moments.on_echo(self.moment_of(due), latency);
@@ -197,11 +218,18 @@ impl Proof {
 
     /// Whether nothing more can come, or need come.
     pub(crate) fn is_complete(&self) -> bool {
-        match self.delivery.owes() {
-            Owed::All => self.delivered + self.refused == self.sent(),
-            Owed::Newest => self.lost() == 0,
-            Owed::Nothing => false,
-        }
+        self.is_complete_of(|_| true)
+    }
+
+    /// The same of some entities.
+    pub(crate) fn is_complete_of(&self, counts: impl Fn(u16) -> bool) -> bool {
+        let is_complete = |entity: usize| match self.deliveries[entity].owes() {
+            Owed::All => self.lost_of(entity) == 0,
+            Owed::Newest => self.newest[entity] >= self.accepted[entity],
+            // Any that was not delivered may still be under way.
+            Owed::Nothing => self.sent[entity] == 0,
+        };
+        (0..self.entities.len()).filter(|entity| counts(*entity as u16)).all(is_complete)
     }
 
     /// In which moment of the run updates were due.
@@ -216,11 +244,10 @@ impl Proof {
     }
 
     /// Owed, accepted and not delivered.
-    fn lost(&self) -> u64 {
-        let owed = self.accepted.iter().zip(&self.newest).filter(|(accepted, newest)| newest < accepted).count() as u64;
-        match self.delivery.owes() {
-            Owed::All => self.sent() - self.delivered - self.refused,
-            Owed::Newest => owed,
+    fn lost_of(&self, entity: usize) -> u32 {
+        match self.deliveries[entity].owes() {
+            Owed::All => self.sent[entity].saturating_sub(self.arrived[entity] + self.turned_away[entity]),
+            Owed::Newest => u32::from(self.newest[entity] < self.accepted[entity]),
             Owed::Nothing => 0,
         }
     }
@@ -263,7 +290,8 @@ impl Proof {
 
     /// The counts, all latencies in µs, sorted, and the same by moments.
     pub(crate) fn finish(mut self) -> (UpdateCounts, Vec<u32>, Moments) {
-        let (sent, lost) = (self.sent(), self.lost());
+        let lost = (0..self.entities.len()).map(|entity| u64::from(self.lost_of(entity))).sum();
+        let (sent, refused) = (self.sent(), self.turned_away.iter().map(|refused| u64::from(*refused)).sum());
         let ledgers = self.entities.iter().zip(&self.sent);
         let tally: Tally = ledgers.map(|(ledger, sent)| ledger.finish(&[*sent])).sum();
         self.latencies.sort_unstable();
@@ -271,7 +299,7 @@ impl Proof {
             sent,
             delivered: self.delivered,
             delivered_bytes: self.delivered_bytes,
-            refused: self.refused,
+            refused,
             lost,
             duplicated: tally.duplicated,
             reordered: tally.reordered,
@@ -318,7 +346,7 @@ mod tests {
 
     /// Sends three updates of two entities each; of entity 0 the first and the third come back, of entity 1 two.
     fn some_of(delivery: Delivery) -> (bool, UpdateCounts) {
-        let mut proof = Proof::new(2, delivery);
+        let mut proof = Proof::new([delivery; 2].into_iter());
         for tick in 0..3 {
             proof.on_tick(at(tick));
             for entity in 0..2 {
@@ -342,13 +370,27 @@ mod tests {
     }
 
     #[test]
+    fn each_entity_owes_by_its_own_delivery() {
+        let mut proof = Proof::new([Delivery::ReliableOrdered, Delivery::Unreliable].into_iter());
+        proof.on_tick(at(0));
+        for entity in [0, 1, 1] {
+            let stamp = proof.send(entity);
+            proof.on_accepted(stamp);
+        }
+        assert!(!proof.is_complete_of(|entity| entity == 0));
+        proof.on_echo(at(20), 0, &Stamp { entity: 0, sequence: 0 }.encode(8));
+        assert!(proof.is_complete_of(|entity| entity == 0) && !proof.is_complete(), "the others may be under way");
+        assert_eq!(proof.finish().0.lost, 0);
+    }
+
+    #[test]
     fn every_fault_is_counted_once_and_as_what_it_is() {
-        let mut proof = Proof::new(2, Delivery::ReliableOrdered);
+        let mut proof = Proof::new([Delivery::ReliableOrdered; 2].into_iter());
         (0..4).for_each(|_| proof.on_tick(at(100)));
         let sent: Vec<_> = (0..4).map(|_| proof.send(1).encode(50)).collect();
         proof.send(0);
         proof.send(0);
-        proof.on_refused();
+        proof.on_refused(0);
         proof.on_echo(at(120), 1, &sent[0]);
         proof.on_echo(at(130), 1, &sent[2]);
         proof.on_echo(at(131), 1, &sent[1]);

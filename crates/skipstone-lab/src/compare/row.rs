@@ -159,7 +159,8 @@ impl CompareFigures {
         let millis = |micros: u32| f64::from(micros) / 1e3;
         let latency = |basis_points| percentile(&measured.latencies, basis_points).map(millis);
         let (counts, link) = (&measured.counts, &measured.link);
-        let payload_bytes = counts.delivered_bytes * 2;
+        // An echo has the same payload.
+        let payload_bytes = counts.delivered_bytes * if condition.is_echoed() { 2 } else { 1 };
         let capacity = condition.link.rate_bits_per_second.map(|rate| rate as f64 / 8.0 * seconds_counted(condition));
         let share = |bytes: u64| capacity.map(|capacity| bytes as f64 / capacity);
         let queue_delay =

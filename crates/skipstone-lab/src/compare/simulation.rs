@@ -17,12 +17,13 @@ use super::peers::ends::{Ends, EndsSetup};
 use super::proof::{Moments, Proof, UpdateCounts};
 use super::series::{LOST_MAX, LostPacket, RunSeries};
 use crate::peers::HEADER_BYTES;
+use crate::recording::schedule::Sender;
 
 /// The findings of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) counts: UpdateCounts,
-    /// From the tick to the delivery of the echo, in µs, sorted.
+    /// From the tick to the delivery of the echo, or of the update itself, in µs, sorted.
     pub(crate) latencies: Vec<u32>,
     /// The same by moments of the run.
     pub(crate) moments: Moments,
@@ -130,6 +131,8 @@ struct World<'a> {
     ticks_sent: u64,
     bulk_sent: u64,
     proof: Proof,
+    /// Payload of updates that do not come back.
+    arrived_up_bytes: u64,
     /// The counts before and after the time in which shares are counted.
     counted: [Option<Carried>; 2],
     traffic: Traffic,
@@ -172,6 +175,7 @@ impl<'a> World<'a> {
             ticks_sent: 0,
             bulk_sent: 0,
             proof: Proof::of(condition),
+            arrived_up_bytes: 0,
             counted: [None; 2],
             traffic: Traffic::default(),
             datagram: Vec::new(),
@@ -243,7 +247,7 @@ impl<'a> World<'a> {
         Carried {
             own: self.traffic.link_bytes,
             useful: self.traffic.useful_bytes,
-            goodput: self.proof.delivered_bytes,
+            goodput: if self.condition.is_echoed() { self.proof.delivered_bytes } else { self.arrived_up_bytes },
             beside: self.neighbours.bytes(),
             beside_goodput: self.neighbours.delivered(),
         }
@@ -340,14 +344,20 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The server echoes, the client takes note.
+    /// The server echoes, or takes note; the client takes note.
     fn answer(&mut self) {
+        let now = since_epoch(self.now);
         while let Some(update) = self.ends.server.poll_message(self.now) {
+            if !self.condition.is_echoed() {
+                self.arrived_up_bytes += update.payload.len() as u64;
+                self.proof.on_echo(now, update.entity, &update.payload);
+                continue;
+            }
+            let entity = update.entity;
             if !self.ends.server.send(self.now, update) {
-                self.proof.on_refused();
+                self.proof.on_refused(entity);
             }
         }
-        let now = since_epoch(self.now);
         while let Some(update) = self.ends.client.poll_message(self.now) {
             self.proof.on_echo(now, update.entity, &update.payload);
         }
@@ -372,10 +382,14 @@ impl<'a> World<'a> {
     fn send(&mut self, entity: u16, bytes: usize) {
         let stamp = self.proof.send(entity);
         let update = Update { entity, payload: stamp.encode(bytes), age: Duration::ZERO };
-        if self.ends.client.send(self.now, update) {
+        let end = match self.condition.sender_of(entity) {
+            Sender::Client => &mut self.ends.client,
+            Sender::Server => &mut self.ends.server,
+        };
+        if end.send(self.now, update) {
             self.proof.on_accepted(stamp);
         } else {
-            self.proof.on_refused();
+            self.proof.on_refused(entity);
         }
     }
 

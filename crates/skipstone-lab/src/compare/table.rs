@@ -179,6 +179,9 @@ fn notes(page: &mut Page, comparison: &Comparison) {
          delivered there and back."
     );
     page.note(&columns, TEXT_COLUMNS);
+    if comparison.plan.link.contains_key("latency") {
+        page.note(ONE_WAY, TEXT_COLUMNS);
+    }
     if let Some(sealing) = comparison.sealing {
         page.note(sealing, TEXT_COLUMNS);
     }
@@ -195,6 +198,9 @@ fn notes(page: &mut Page, comparison: &Comparison) {
     }
     page.blank();
 }
+
+const ONE_WAY: &str = "The recording is played both ways: each end sends its own messages, which do not come back. Latency is that of one \
+                       way, of both ends' messages, and the payload is counted once.";
 
 fn name(summary: &Summary) -> String {
     summary.mode.as_ref().map_or(summary.transport.to_owned(), |mode| format!("{} {mode}", summary.transport))

@@ -1,11 +1,11 @@
-//! What one player's side of a recording sends, moment by moment.
+//! What one player sends and receives in a recording, moment by moment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use skipstone::{RecordedEvent, RecordedMessage, RecordingReader, RecordingSide};
+use skipstone::{DeliveryMode, RecordedEvent, RecordedMessage, RecordingReader, RecordingSide};
 
 use crate::units::Span;
 
@@ -15,14 +15,29 @@ use crate::units::Span;
 pub(crate) struct PlayedRecording {
     /// The file; a plan's is beside the plan.
     pub(crate) file: PathBuf,
-    /// To the player, or from the player.
+    /// To the player, from the player, or both.
     #[serde(default)]
     pub(crate) direction: PlayedDirection,
-    /// The player, by the index in the recording; the one with the most messages, if it does not say.
-    pub(crate) player: Option<u32>,
+    /// The player, by the index in the recording, or each of them; the one with the most messages, if it does not say.
+    pub(crate) player: Option<PlayedPlayer>,
 }
 
-/// One of a connection's two directions.
+/// Whose messages are played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a player is an index in the recording, or \"each\"")]
+pub(crate) enum PlayedPlayer {
+    Index(u32),
+    Each(Each),
+}
+
+/// The word for all players, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Each {
+    Each,
+}
+
+/// One of a connection's two directions, which goes there and back; or both, each of which goes its own way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -32,6 +47,15 @@ pub(crate) enum PlayedDirection {
     Down,
     /// From the player to the server.
     Up,
+    /// From each end to the other.
+    Both,
+}
+
+/// An end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sender {
+    Client,
+    Server,
 }
 
 /// Messages by the moments in which they were sent.
@@ -39,13 +63,21 @@ pub(crate) enum PlayedDirection {
 pub(crate) struct Schedule {
     pub(crate) source: PlayedRecording,
     player: u32,
-    /// By entity: the channel that it had.
-    channels: Vec<u16>,
+    /// By entity: the channel that it had. Those that deliver alike follow each other.
+    channels: Vec<PlayedChannel>,
     /// In the order of time, since the first message.
     moments: Vec<Moment>,
     messages: Vec<ScheduledMessage>,
     /// Messages that were longer than played here, or shorter.
     stretched: u64,
+}
+
+/// A channel in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PlayedChannel {
+    channel: u16,
+    sender: Sender,
+    mode: Option<DeliveryMode>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +105,8 @@ impl Schedule {
     /// Reads the recording. The sizes that can be played are `bytes`.
     pub(crate) fn read(source: &PlayedRecording, bytes: std::ops::RangeInclusive<u64>) -> Result<Schedule, String> {
         let player = match source.player {
-            Some(player) => player,
-            None => busiest(source)?,
+            Some(PlayedPlayer::Index(player)) => player,
+            _ => *players(source)?.first().expect("somebody has messages"),
         };
         let mut schedule = Schedule {
             source: source.clone(),
@@ -85,21 +117,23 @@ impl Schedule {
             stretched: 0,
         };
         let mut begin = None;
-        for_each_message(source, |at, messages| {
+        let modes = for_each_message(source, |at, sender, messages| {
             let Some(message) = messages.of(player) else { return Ok(()) };
             let at = at - *begin.get_or_insert(at);
-            schedule.add(at, message, &bytes)
+            schedule.add(at, sender, message, &bytes)
         })?;
         if schedule.messages.is_empty() {
             let direction = source.direction;
             return Err(format!("the recording {} has no message {direction} of player {player}", name(source)));
         }
+        schedule.sort_channels(&modes);
         Ok(schedule)
     }
 
     fn add(
         &mut self,
         at: Duration,
+        sender: Sender,
         message: RecordedMessage,
         bytes: &std::ops::RangeInclusive<u64>,
     ) -> Result<(), String> {
@@ -114,22 +148,52 @@ impl Schedule {
         if self.moments.last().is_none_or(|moment| at >= moment.at + MOMENT) {
             self.moments.push(Moment { at, first: self.messages.len() });
         }
-        let entity = self.entity(message.channel)?;
+        let entity = self.entity(message.channel, sender)?;
         self.stretched += u64::from(message.bytes < *bytes.start());
         self.messages.push(ScheduledMessage { entity, bytes: message.bytes.max(*bytes.start()) as u32 });
         Ok(())
     }
 
-    fn entity(&mut self, channel: u16) -> Result<u16, String> {
-        if let Some(at) = self.channels.iter().position(|known| *known == channel) {
+    fn entity(&mut self, channel: u16, sender: Sender) -> Result<u16, String> {
+        let is_it = |known: &PlayedChannel| (known.channel, known.sender) == (channel, sender);
+        if let Some(at) = self.channels.iter().position(is_it) {
             return Ok(at as u16);
         }
         if self.channels.len() == CHANNELS_MAX {
             let name = name(&self.source);
             return Err(format!("the recording {name} has more than {CHANNELS_MAX} channels of this player"));
         }
-        self.channels.push(channel);
+        self.channels.push(PlayedChannel { channel, sender, mode: None });
         Ok(self.channels.len() as u16 - 1)
+    }
+
+    /// Gives each channel its mode, and those that deliver alike numbers that follow each other: so a few rules tell of all.
+    fn sort_channels(&mut self, modes: &BTreeMap<u16, DeliveryMode>) {
+        self.channels.iter_mut().for_each(|of| of.mode = modes.get(&of.channel).copied());
+        let mut order: Vec<usize> = (0..self.channels.len()).collect();
+        order.sort_by_key(|at| self.channels[*at].mode.map(|mode| mode as u64));
+        let mut numbers = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(number, at)| numbers[*at] = number);
+        self.channels = order.iter().map(|at| self.channels[*at]).collect();
+        self.messages.iter_mut().for_each(|message| message.entity = numbers[usize::from(message.entity)]);
+    }
+
+    /// How an entity's channel delivered; `None` if the recording does not tell.
+    pub(crate) fn mode_of(&self, entity: u16) -> Option<DeliveryMode> {
+        self.channels.get(usize::from(entity))?.mode
+    }
+
+    /// Who sends an entity's messages. Those of one direction are all the client's, and come back.
+    pub(crate) fn sender_of(&self, entity: u16) -> Sender {
+        match self.channels.get(usize::from(entity)) {
+            Some(of) if self.is_both_ways() => of.sender,
+            _ => Sender::Client,
+        }
+    }
+
+    /// Whether each end sends its own messages.
+    pub(crate) fn is_both_ways(&self) -> bool {
+        self.source.direction == PlayedDirection::Both
     }
 
     /// How many channels are used, each of which is an entity's.
@@ -215,35 +279,44 @@ impl Messages<'_> {
     }
 }
 
+/// The modes of the channels, by channel, after all messages were taken.
 fn for_each_message(
     source: &PlayedRecording,
-    mut take: impl FnMut(Duration, Messages<'_>) -> Result<(), String>,
-) -> Result<(), String> {
+    mut take: impl FnMut(Duration, Sender, Messages<'_>) -> Result<(), String>,
+) -> Result<BTreeMap<u16, DeliveryMode>, String> {
     let cannot = |error| format!("cannot read the recording {}: {error}", name(source));
     let reader = RecordingReader::open(&source.file).map_err(cannot)?;
-    let is_down_sent = reader.side() == RecordingSide::Server;
-    let takes_sent = is_down_sent == (source.direction == PlayedDirection::Down);
-    let mut connected = BTreeMap::new();
+    let (own, other) = match reader.side() {
+        RecordingSide::Server => (Sender::Server, Sender::Client),
+        RecordingSide::Client => (Sender::Client, Sender::Server),
+    };
+    let is_played = |sender| match source.direction {
+        PlayedDirection::Down => sender == Sender::Server,
+        PlayedDirection::Up => sender == Sender::Client,
+        PlayedDirection::Both => true,
+    };
+    let (mut connected, mut modes) = (BTreeMap::new(), BTreeMap::new());
     for event in reader {
         let (at, event) = event.map_err(cannot)?;
         match event {
             RecordedEvent::Connected { peer } => drop(connected.insert(peer, 0)),
             RecordedEvent::Closed { peer } => drop(connected.remove(&peer)),
-            RecordedEvent::Sent(message) if takes_sent => take(at, Messages::One(message))?,
-            RecordedEvent::Received(message) if !takes_sent => take(at, Messages::One(message))?,
-            RecordedEvent::Broadcast { channel, bytes } if takes_sent => {
-                take(at, Messages::All { channel, bytes, connected: &connected })?;
+            RecordedEvent::Channel { channel, mode } => drop(modes.insert(channel, mode)),
+            RecordedEvent::Sent(message) if is_played(own) => take(at, own, Messages::One(message))?,
+            RecordedEvent::Received(message) if is_played(other) => take(at, other, Messages::One(message))?,
+            RecordedEvent::Broadcast { channel, bytes } if is_played(own) => {
+                take(at, own, Messages::All { channel, bytes, connected: &connected })?;
             }
             _ => {}
         }
     }
-    Ok(())
+    Ok(modes)
 }
 
-/// The player with the most messages; of several the first.
-fn busiest(source: &PlayedRecording) -> Result<u32, String> {
+/// The players that have messages in what is played, the busiest first; there is at least one.
+pub(crate) fn players(source: &PlayedRecording) -> Result<Vec<u32>, String> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    for_each_message(source, |_, messages| {
+    for_each_message(source, |_, _, messages| {
         match messages {
             Messages::One(message) => *counts.entry(message.peer).or_default() += 1,
             Messages::All { connected, .. } => {
@@ -252,9 +325,12 @@ fn busiest(source: &PlayedRecording) -> Result<u32, String> {
         }
         Ok(())
     })?;
-    let busiest = counts.into_iter().max_by_key(|(peer, count)| (*count, std::cmp::Reverse(*peer)));
-    let none = || format!("the recording {} has no message {}", name(source), source.direction);
-    busiest.map(|(peer, _)| peer).ok_or_else(none)
+    if counts.is_empty() {
+        return Err(format!("the recording {} has no message {}", name(source), source.direction));
+    }
+    let mut players: Vec<(u32, u64)> = counts.into_iter().collect();
+    players.sort_by_key(|(peer, count)| (std::cmp::Reverse(*count), *peer));
+    Ok(players.into_iter().map(|(peer, _)| peer).collect())
 }
 
 fn name(source: &PlayedRecording) -> String {
@@ -279,6 +355,7 @@ mod tests {
         read
     }
 
+    const CHANNEL: u8 = 1;
     const CONNECTED: u8 = 2;
     const CLOSED: u8 = 3;
     const SENT: u8 = 4;
@@ -309,9 +386,48 @@ mod tests {
         assert_eq!((all.at(0), all.at(1)), (Duration::ZERO, Duration::from_micros(2_005)));
         let up = read(&source("up", 0, &entries, PlayedDirection::Up)).expect("it is one");
         assert_eq!((up.player, up.sums(1)), (8, (1, 9)));
+        let both = read(&source("both", 0, &entries, PlayedDirection::Both)).expect("it is one");
+        let senders = |entity| (both.sender_of(entity), both.mode_of(entity));
+        assert_eq!((both.player, both.sums(9), both.entities()), (8, (4, 83), 3), "both ways it has the most");
+        assert_eq!([0, 1].map(senders), [(Sender::Client, None), (Sender::Server, None)]);
+        assert_eq!(
+            (all.sender_of(0), all.is_both_ways()),
+            (Sender::Client, false),
+            "what goes there and back is the client's"
+        );
         // What a client received came down.
         let client = read(&source("client", 1, &entries[4..5], PlayedDirection::Down)).expect("it is one");
         assert_eq!(client.sums(1), (1, 9));
+    }
+
+    #[test]
+    fn both_ways_have_channels_of_their_own_and_those_that_deliver_alike_follow_each_other() {
+        let (unreliable, ordered) = (DeliveryMode::Unreliable as u8, DeliveryMode::ReliableOrdered as u8);
+        let entries: [&[u8]; 8] = [
+            &[CONNECTED, 0, 7],
+            &[CHANNEL, 0, 3, ordered],
+            &[SENT, 0, 7, 3, 30],
+            &[CHANNEL, 0, 1, unreliable],
+            &[RECEIVED, 0, 7, 1, 10],
+            &[SENT, 0, 7, 1, 20],
+            &[RECEIVED, 0, 7, 3, 11],
+            &[RECEIVED, 0, 8, 3, 12],
+        ];
+        let both = read(&source("ways", 0, &entries, PlayedDirection::Both)).expect("it is one");
+        let of = |entity| (both.sender_of(entity), both.mode_of(entity).map(|mode| mode as u8));
+        let all: Vec<_> = both.messages_at(0).iter().map(|it| (of(it.entity), it.bytes)).collect();
+        let expected = [
+            ((Sender::Server, Some(ordered)), 30),
+            ((Sender::Client, Some(unreliable)), 10),
+            ((Sender::Server, Some(unreliable)), 20),
+            ((Sender::Client, Some(ordered)), 11),
+        ];
+        assert_eq!(all, expected);
+        let modes: Vec<_> = (0..both.entities()).map(|entity| of(entity).1).collect();
+        assert_eq!(modes, [unreliable, unreliable, ordered, ordered].map(Some));
+        let everybody = source("everybody", 0, &entries, PlayedDirection::Both);
+        assert_eq!(players(&everybody), Ok(vec![7, 8]));
+        std::fs::remove_file(&everybody.file).expect("it is ours");
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(super) fn judge(setting: &Setting, played: &Played) -> Judgement {
 
 impl Judgement {
     fn judge_promises(&mut self, setting: &Setting, played: &Played) {
-        let keeps_order = setting.condition.delivery.keeps_order();
+        let keeps_order = setting.condition.delivery_of(0).keeps_order();
         for of in played.own() {
             let disorder = of.duplicated + if keeps_order { of.reordered } else { 0 };
             for (rule, what, count) in [

@@ -76,7 +76,7 @@ impl Pool {
             pool.add(simulate(contender, condition, seed, stop)?);
         }
         // Where not everything is owed, an update that never came took for ever.
-        pool.percentiles_of = match condition.delivery.owes() {
+        pool.percentiles_of = match condition.delivery_of(0).owes() {
             Owed::All => pool.latencies.len(),
             Owed::Newest | Owed::Nothing => (condition.ticks() * u64::from(condition.entities) * loss_seeds) as usize,
         };

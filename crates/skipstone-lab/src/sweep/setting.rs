@@ -64,14 +64,14 @@ impl Setting {
 
     /// Whether all modes deliver the same updates, so that their percentiles are of the same.
     pub(super) fn delivers_all(&self) -> bool {
-        self.condition.delivery.owes() == Owed::All
+        self.condition.delivery_of(0).owes() == Owed::All
     }
 
     /// The longest queue that is kept to at p95; none where there is no rate, or another flow fills the queue.
     pub(super) fn queue_max(&self) -> Option<Duration> {
         let rate = self.slowest()?;
         let packets = Duration::from_secs_f64(PACKETS * PACKET_BITS / rate as f64);
-        let bound = QUEUE_MAX.max(self.condition.floor() * 2).max(packets);
+        let bound = QUEUE_MAX.max(self.condition.round_trip() * 2).max(packets);
         self.condition.beside.is_empty().then_some(bound)
     }
 
@@ -91,8 +91,8 @@ impl Setting {
         use SimulatedTransport::{Quinn, QuinnBbr, QuinnTuned, Renet, RenetTuned};
         let moves_along = matches!(peer, Quinn | QuinnTuned | QuinnBbr);
         let is_slow = matches!(peer, Renet | RenetTuned)
-            && (condition.floor() > RENET_RTT_MAX || updates_per_second(condition) > RENET_UPDATES_PER_SECOND_MAX);
-        match condition.delivery {
+            && (condition.round_trip() > RENET_RTT_MAX || updates_per_second(condition) > RENET_UPDATES_PER_SECOND_MAX);
+        match condition.delivery_of(0) {
             Delivery::ReliableOrdered | Delivery::ReliableUnordered if self.is_overloaded() => {
                 Some("bounded queues differ in their units")
             }
@@ -128,10 +128,11 @@ fn hundredths(minutes: f64) -> f64 {
 }
 
 fn words(condition: &Condition) -> String {
-    let Condition { entities, payload_bytes, ticks_per_second, delivery, .. } = condition;
+    let Condition { entities, payload_bytes, ticks_per_second, .. } = condition;
+    let delivery = condition.delivery_of(0);
     let path = condition.words.iter().filter(|(name, _)| !HIDDEN.contains(&name.as_str()));
     let path: Vec<String> = path.map(|(name, value)| format!("{name} {value}")).collect();
-    let short = if *delivery == Delivery::ReliableOrdered { String::new() } else { format!(" {delivery}") };
+    let short = if delivery == Delivery::ReliableOrdered { String::new() } else { format!(" {delivery}") };
     format!("{entities} x {payload_bytes} B at {ticks_per_second}/s{short}; {}", path.join(", "))
 }
 

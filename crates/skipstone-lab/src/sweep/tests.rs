@@ -21,7 +21,7 @@ fn seeds_draw_everything_there_is() {
         ("moves", share(&|setting| setting.condition.roam_every.is_some()), 30..150),
         ("bulk", share(&|setting| setting.condition.bulk.is_some()), 100..200),
         ("company", share(&|setting| !setting.condition.beside.is_empty()), 5..100),
-        ("not all", share(&|setting| setting.condition.delivery.owes() != Owed::All), 300..450),
+        ("not all", share(&|setting| setting.condition.delivery_of(0).owes() != Owed::All), 300..450),
         ("rate", share(&|setting| setting.queue_max().is_some()), 350..600),
         ("other back", share(&|setting| setting.condition.link.loss != setting.condition.back.loss), 150..600),
     ] {

@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+    Event, MtuDiscoveryConfig, ServerConfig, Side, StreamEvent, StreamId, TransportConfig, VarInt,
 };
 use skipstone_proto::{Duration, Time};
 
@@ -75,7 +75,7 @@ fn transport(tuning: Tuning, setup: EndsSetup<'_>) -> TransportConfig {
     let datagram_bytes = link.datagram_bytes_max.unwrap_or(1_500 - HEADER_BYTES).clamp(1_200, 65_527) as u16;
     // No discovery: the path is known.
     config.initial_mtu(datagram_bytes).mtu_discovery_config(None::<MtuDiscoveryConfig>);
-    config.initial_rtt(setup.condition.floor().max(Duration::from_millis(1)));
+    config.initial_rtt(setup.condition.round_trip().max(Duration::from_millis(1)));
     // RFC 9002's smallest: a later packet of the same flight may overtake twice, and an eighth of a round trip.
     config.packet_threshold(3).time_threshold(9.0 / 8.0);
     let mut acks = AckFrequencyConfig::default();
@@ -171,15 +171,15 @@ impl QuinnEnd {
                 Event::Connected => self.is_connected = true,
                 Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
                     while let Some(id) = connection.streams().accept(Dir::Bi) {
-                        self.streams.insert(id.index(), Stream::new(id));
-                        read(connection, self.streams.get_mut(&id.index()), &mut self.arrived);
+                        self.streams.insert(key(id), Stream::new(id));
+                        read(connection, self.streams.get_mut(&key(id)), &mut self.arrived);
                     }
                 }
                 Event::Stream(StreamEvent::Readable { id }) => {
-                    read(connection, self.streams.get_mut(&id.index()), &mut self.arrived);
+                    read(connection, self.streams.get_mut(&key(id)), &mut self.arrived);
                 }
                 Event::Stream(StreamEvent::Writable { id }) => {
-                    if let Some(stream) = self.streams.get_mut(&id.index()) {
+                    if let Some(stream) = self.streams.get_mut(&key(id)) {
                         write(connection, stream);
                     }
                 }
@@ -187,6 +187,11 @@ impl QuinnEnd {
             }
         }
     }
+}
+
+/// Both ends count their streams from 0.
+fn key(id: StreamId) -> u64 {
+    id.index() * 2 + u64::from(id.initiator() == Side::Server)
 }
 
 fn read(connection: &mut Connection, stream: Option<&mut Stream>, arrived: &mut VecDeque<Update>) {
@@ -276,11 +281,16 @@ impl Peer for QuinnEnd {
 
     fn send(&mut self, _now: Time, update: Update) -> bool {
         let Some(QuinnLink { connection, .. }) = &mut self.link else { return false };
-        while !self.streams.contains_key(&update.entity.into()) {
+        // The client's stream of this entity, or the server's own.
+        let keys = [0, 1].map(|initiator| u64::from(update.entity) * 2 + initiator);
+        let key = loop {
+            if let Some(known) = keys.into_iter().find(|key| self.streams.contains_key(key)) {
+                break known;
+            }
             let Some(id) = connection.streams().open(Dir::Bi) else { return false };
-            self.streams.insert(id.index(), Stream::new(id));
-        }
-        let stream = self.streams.get_mut(&update.entity.into()).expect("it was just opened");
+            self.streams.insert(self::key(id), Stream::new(id));
+        };
+        let stream = self.streams.get_mut(&key).expect("it was just opened");
         if self.is_bounded && !stream.backlog.is_empty() {
             return false;
         }

@@ -64,7 +64,9 @@ impl Channels {
         let (entities, bulk) = (condition.entities, u8::from(condition.bulk.is_some()));
         match tuning {
             Tuning::Default => Self { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT },
-            Tuning::Expert => Self { tuning, entities, count: 1 + bulk, resend_time: condition.floor() + 2 * FRAME },
+            Tuning::Expert => {
+                Self { tuning, entities, count: 1 + bulk, resend_time: condition.round_trip() + 2 * FRAME }
+            }
         }
     }
 

@@ -69,16 +69,21 @@ pub(crate) fn settings(condition: &Condition, mode: Mode) -> Settings {
     settings
 }
 
-/// Entities have channels of the plan's mode, bulk has the one behind them and waits for all others.
+/// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and waits for all
+/// others.
 fn channels(condition: &Condition) -> Vec<ChannelRule> {
-    let (mode, bulk) = (condition.delivery.on_wire(), condition.entities);
-    match condition.bulk {
-        None => vec![ChannelRule::new(0..=u16::MAX, mode)],
-        Some(_) => {
-            let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);
-            vec![ChannelRule::new(0..=bulk - 1, mode), ChannelRule { priority: behind.priority + 1, ..behind }]
-        }
-    }
+    let (mode, bulk) = (|entity| condition.delivery_of(entity).on_wire(), condition.entities);
+    let entities: Vec<u16> = (0..bulk).collect();
+    let alike = entities.chunk_by(|one, other| mode(*one) == mode(*other));
+    let ends: Vec<(u16, u16)> = alike.map(|run| (run[0], run[run.len() - 1])).collect();
+    let rule = |at: usize| {
+        let (first, last) = ends[at];
+        let is_open = condition.bulk.is_none() && at + 1 == ends.len();
+        ChannelRule::new(first..=if is_open { u16::MAX } else { last }, mode(first))
+    };
+    let behind = ChannelRule::new(bulk..=u16::MAX, DeliveryMode::ReliableOrdered);
+    let behind = ChannelRule { priority: behind.priority + 1, ..behind };
+    (0..ends.len()).map(rule).chain(condition.bulk.map(|_| behind)).collect()
 }
 
 fn path(remote: SocketAddr) -> Path {

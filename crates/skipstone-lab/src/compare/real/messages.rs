@@ -48,7 +48,7 @@ pub(super) struct RealWorkload {
     payload_bytes: usize,
     /// Read again by each process: an argument has room for its name.
     recording: Option<PlayedRecording>,
-    delivery: Delivery,
+    delivery: Option<Delivery>,
     bulk: Option<Bulk>,
     waiting_max: Option<u32>,
     patience_us: u64,
@@ -115,15 +115,31 @@ impl EndTask {
 pub(super) enum EndMessage {
     /// The server listens; clients connect to this.
     Listening { address: String },
-    /// The connection stands, after so long; the first update leaves now.
-    Connected { ms: f64 },
+    /// The connection stands, after so long; the first update leaves now, or where each end sends its own, at this moment of the
+    /// clock that all processes share.
+    Connected { ms: f64, first_us: Option<u64> },
+    /// Where each end sends its own: the client has sent and received everything. It goes on until it hears of the server's.
+    Played,
     /// All is over.
     Done(Box<EndReport>),
     /// A server's counters, after it was told that all is over.
-    Served { telemetry: Telemetry },
+    Served { telemetry: Telemetry, own: OwnFindings },
     /// It cannot go on.
     Failed { reason: String },
 }
+
+/// The findings of a server that sends its own updates and takes the client's; else nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct OwnFindings {
+    /// The client's updates: entity, sequence, when by the clock that all processes share, bytes.
+    pub(super) arrived: Vec<(u16, u32, u64, usize)>,
+    pub(super) corrupted: u64,
+    /// Entities whose updates a full queue took not.
+    pub(super) refused: Vec<u16>,
+}
+
+/// Begins the line that tells a server when the first update is due.
+pub(super) const BEGIN_AT: &str = "begin ";
 
 /// What a server is told when all is over.
 pub(super) const OVER: &str = "over";

@@ -110,8 +110,8 @@ fn check(condition: &Condition) -> Result<(), String> {
 
 /// What a plan may ask for that a program of its own is not told.
 fn check_external(condition: &Condition) -> Result<(), String> {
-    let what = if condition.delivery != Delivery::default() {
-        format!("delivery = \"{}\"", condition.delivery)
+    let what = if let Some(delivery) = condition.delivery.filter(|delivery| *delivery != Delivery::default()) {
+        format!("delivery = \"{delivery}\"")
     } else if condition.schedule.is_some() {
         "a recording".to_owned()
     } else if condition.bulk.is_some() {

@@ -4,15 +4,17 @@ use std::io::BufRead;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::end::RealEnd;
-use super::messages::{EndMessage, EndReport, EndTask, OVER, Role};
+use super::messages::{BEGIN_AT, EndMessage, EndReport, EndTask, OVER, OwnFindings, Role};
 use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
 use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
 use crate::compare::contender::SimulatedTransport;
 use crate::compare::packet_logs::{PacketLogs, failure};
+use crate::compare::payload::Stamp;
 use crate::compare::peer::Update;
 use crate::compare::peers::ends;
 use crate::compare::peers::ends::EndsSetup;
@@ -21,6 +23,7 @@ use crate::measure::monotonic::{monotonic, next_multiple};
 use crate::measure::process::Probe;
 use crate::measure::stalls::{Stall, StallLog, StallWatch};
 use crate::netem::{Before, make_punctual};
+use crate::recording::schedule::Sender;
 use crate::report::{Exit, output};
 
 /// Runs a task, as JSON, until it is done or the process that gave it is gone.
@@ -69,16 +72,39 @@ fn enter(_namespace: &str) -> Result<(), String> {
     Err("namespaces exist on Linux only".into())
 }
 
-/// Set when the process that started this one says that all is over, or is gone.
-fn orphaned() -> Arc<AtomicBool> {
-    let orphaned = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&orphaned);
-    std::thread::spawn(move || {
-        let mut lines = std::io::stdin().lock().lines().map_while(Result::ok);
-        while lines.next().is_some_and(|line| line != OVER) {}
-        flag.store(true, Ordering::Relaxed);
-    });
-    orphaned
+/// What the process that started this one says.
+struct Orders {
+    lines: Receiver<String>,
+    /// It said that all is over.
+    is_over: Arc<AtomicBool>,
+    is_gone: Arc<AtomicBool>,
+}
+
+impl Orders {
+    fn hear() -> Orders {
+        let [is_over, is_gone] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let (send, lines) = channel();
+        let (over, gone) = (Arc::clone(&is_over), Arc::clone(&is_gone));
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+                match line == OVER {
+                    true => over.store(true, Ordering::Relaxed),
+                    // Who does not listen any more is about to end.
+                    false => drop(send.send(line)),
+                }
+            }
+            gone.store(true, Ordering::Relaxed);
+        });
+        Orders { lines, is_over, is_gone }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.is_gone()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
 }
 
 /// The clocks of both ends begin at multiples of this on the machine's, as they begin at one moment in virtual time. A transport
@@ -90,9 +116,15 @@ const CONNECT_MAX: Duration = Duration::from_secs(20);
 fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str) -> Result<(), String> {
     let listen: SocketAddr = listen.parse().map_err(|error| format!("{listen}: {error}"))?;
     let mut end = server(task, condition, logs, listen)?;
+    let epoch = Instant::now();
+    let begun = monotonic();
     say(&EndMessage::Listening { address: end.address() });
-    let orphaned = orphaned();
-    while !orphaned.load(Ordering::Relaxed) {
+    let orders = Orders::hear();
+    if !condition.is_echoed() {
+        let own = Player::new(end, condition, Sender::Server, epoch);
+        return own.serve(&orders, begun.ok_or(NO_CLOCK)?);
+    }
+    while !orders.is_over() {
         end.drive(LOOK_EVERY)?;
         let mut is_answering = false;
         while let Some(update) = end.poll_message() {
@@ -103,9 +135,13 @@ fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str)
             end.drive(Duration::ZERO)?;
         }
     }
-    say(&EndMessage::Served { telemetry: end.telemetry() });
+    say(&EndMessage::Served { telemetry: end.telemetry(), own: OwnFindings::default() });
     Ok(())
 }
+
+const NO_CLOCK: &str = "this machine has no clock that processes share, which a recording in both directions needs";
+/// Between the connection and the first update, where the server has to hear of it first.
+const LEAD: Duration = Duration::from_millis(300);
 
 fn server(
     task: &EndTask,
@@ -152,6 +188,8 @@ fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &st
     })
 }
 
+const GONE: &str = "the process that started it is gone";
+
 /// All entities' updates that may wait at a sender.
 #[cfg(feature = "peers")]
 fn waiting_bytes(condition: &Condition) -> Option<usize> {
@@ -163,18 +201,27 @@ fn measure(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &s
     let epoch = Instant::now();
     let begun = monotonic();
     let watch = StallWatch::start_on_each_cpu(epoch).map_err(|error| format!("no thread for the control: {error}"))?;
-    let orphaned = orphaned();
+    let orders = Orders::hear();
     let mut end = client(task, condition, logs, connect)?;
-    while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orphaned.load(Ordering::Relaxed) {
+    while !end.is_connected() && epoch.elapsed() < CONNECT_MAX && !orders.is_over() {
         end.drive(LOOK_EVERY)?;
     }
-    let mut report = Client { end, condition, epoch, proof: Proof::of(condition) };
+    let mut report = Player::new(end, condition, Sender::Client, epoch);
     let connected = report.end.is_connected().then(|| epoch.elapsed());
     let (probe, since) = (Probe::of_self(), Instant::now());
     let before = probe.sample();
     if let Some(took) = connected {
-        say(&EndMessage::Connected { ms: took.as_secs_f64() * 1e3 });
-        report.play(&orphaned)?;
+        let ms = took.as_secs_f64() * 1e3;
+        if condition.is_echoed() {
+            say(&EndMessage::Connected { ms, first_us: None });
+            report.play(epoch.elapsed(), &orders)?;
+        } else {
+            let begun = begun.ok_or(NO_CLOCK)?;
+            let first = epoch.elapsed() + LEAD;
+            say(&EndMessage::Connected { ms, first_us: Some((begun + first).as_micros() as u64) });
+            report.play(first, &orders)?;
+            report.hear_of_the_server(&orders, begun)?;
+        }
     }
     let telemetry = report.end.telemetry();
     let cpu_percent =
@@ -215,17 +262,69 @@ fn conclude(
     }
 }
 
-struct Client<'a> {
+/// An end that sends updates and takes those that come.
+struct Player<'a> {
     end: Box<dyn RealEnd>,
     condition: &'a Condition,
+    side: Sender,
     epoch: Instant,
     proof: Proof,
+    /// A server's.
+    own: OwnFindings,
 }
 
-impl Client<'_> {
-    /// Sends all updates, and waits for the last of them.
-    fn play(&mut self, orphaned: &AtomicBool) -> Result<(), String> {
-        let first = self.epoch.elapsed();
+impl<'a> Player<'a> {
+    fn new(end: Box<dyn RealEnd>, condition: &'a Condition, side: Sender, epoch: Instant) -> Player<'a> {
+        Player { end, condition, side, epoch, proof: Proof::of(condition), own: OwnFindings::default() }
+    }
+
+    /// Waits for the first moment, sends the server's updates, and tells which of the client's came. `begun` is the epoch by the
+    /// clock that all processes share.
+    fn serve(mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
+        let first = loop {
+            self.end.drive(LOOK_EVERY)?;
+            if orders.is_over() {
+                return Ok(());
+            }
+            let line = orders.lines.try_recv().ok();
+            let micros = line.as_deref().and_then(|line| line.strip_prefix(BEGIN_AT)?.parse().ok());
+            if let Some(micros) = micros {
+                break Duration::from_micros(micros).saturating_sub(begun);
+            }
+        };
+        self.play(first, orders)?;
+        while !orders.is_over() {
+            self.end.drive(LOOK_EVERY)?;
+            self.take_arrived();
+        }
+        self.own.arrived.iter_mut().for_each(|(.., at_us, _)| *at_us += begun.as_micros() as u64);
+        say(&EndMessage::Served { telemetry: self.end.telemetry(), own: self.own });
+        Ok(())
+    }
+
+    /// Keeps the connection until the server's findings come, and takes them as its own.
+    fn hear_of_the_server(&mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
+        say(&EndMessage::Played);
+        let line = loop {
+            match orders.lines.try_recv() {
+                Ok(line) => break line,
+                Err(_) if orders.is_over() => return Err(GONE.into()),
+                // The server ends its connection when it has told everything.
+                Err(_) => drop(self.end.drive(LOOK_EVERY)),
+            }
+        };
+        let own: OwnFindings = serde_json::from_str(&line).map_err(|error| format!("no findings: {error}"))?;
+        own.refused.iter().for_each(|entity| self.proof.on_refused(*entity));
+        self.proof.on_corrupted(own.corrupted);
+        for (entity, sequence, at_us, bytes) in own.arrived {
+            let at = Duration::from_micros(at_us).saturating_sub(begun);
+            self.proof.on_delivered(at, Stamp { entity, sequence }, bytes);
+        }
+        Ok(())
+    }
+
+    /// Sends all updates from `first` since the epoch on, and waits for the last of them.
+    fn play(&mut self, first: Duration, orders: &Orders) -> Result<(), String> {
         let (condition, ticks) = (self.condition, self.condition.ticks());
         let tick_at = |tick: u64| first + condition.tick_at(tick);
         let bulk_at = |number: u64| match self.condition.bulk {
@@ -234,10 +333,14 @@ impl Client<'_> {
         };
         let deadline = tick_at(ticks) + self.condition.patience;
         let (mut tick, mut bulk) = (0, 0);
-        while !orphaned.load(Ordering::Relaxed) {
+        let side = self.side;
+        let comes = |entity| condition.is_echoed() || condition.sender_of(entity) != side;
+        // Told that all is over, a server still waits for what is under way to it.
+        let ends = || if side == Sender::Server { orders.is_gone() } else { orders.is_over() };
+        while !ends() {
             let now = self.epoch.elapsed();
             let is_sent = tick == ticks && bulk_at(bulk) == Duration::MAX;
-            if now >= deadline || (is_sent && self.proof.is_complete()) {
+            if now >= deadline || (is_sent && self.proof.is_complete_of(comes)) {
                 return Ok(());
             }
             while tick < ticks && now >= tick_at(tick) {
@@ -251,25 +354,44 @@ impl Client<'_> {
             }
             let next = if tick < ticks { tick_at(tick) } else { deadline }.min(bulk_at(bulk));
             self.end.drive(next.saturating_sub(self.epoch.elapsed()).min(LOOK_EVERY))?;
-            self.take_echoes();
+            if tick == ticks || self.epoch.elapsed() < tick_at(tick) {
+                self.take_arrived();
+            }
         }
-        Err("the process that started it is gone".into())
+        Err(GONE.into())
     }
 
+    /// Sends an update, or notes that the other end does.
     fn send(&mut self, entity: u16, bytes: usize) {
         let stamp = self.proof.send(entity);
+        if self.condition.sender_of(entity) != self.side {
+            return self.proof.on_accepted(stamp);
+        }
         let update = Update { entity, payload: stamp.encode(bytes), age: Duration::ZERO };
         if self.end.send(update) {
             self.proof.on_accepted(stamp);
         } else {
-            self.proof.on_refused();
+            self.proof.on_refused(entity);
+            if self.side == Sender::Server {
+                self.own.refused.push(entity);
+            }
         }
     }
 
-    fn take_echoes(&mut self) {
+    fn take_arrived(&mut self) {
         let now = self.epoch.elapsed();
         while let Some(update) = self.end.poll_message() {
             self.proof.on_echo(now, update.entity, &update.payload);
+            if self.side == Sender::Client {
+                continue;
+            }
+            match Stamp::decode(&update.payload).filter(|stamp| stamp.entity == update.entity) {
+                Some(Stamp { entity, sequence }) => {
+                    let arrived = (entity, sequence, now.as_micros() as u64, update.payload.len());
+                    self.own.arrived.push(arrived);
+                }
+                None => self.own.corrupted += 1,
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use super::external::{self, ExternalClient, Next};
-use super::messages::{EndMessage, EndReport, EndTask, OVER, RealWorkload, Role};
+use super::messages::{BEGIN_AT, EndMessage, EndReport, EndTask, OVER, RealWorkload, Role};
 use super::talk::{LINE_BYTES_MAX, LINES_MAX, RunError, Talk};
 use crate::child::Child;
 use crate::compare::condition::Condition;
@@ -136,7 +136,26 @@ impl Run<'_> {
         let (whole, mut before) = (self.whole(), None);
         loop {
             match client.hear(Some(&mut server), whole, self.stop)? {
-                EndMessage::Connected { .. } => before = cpu(&server),
+                EndMessage::Connected { first_us, .. } => {
+                    before = cpu(&server);
+                    if let Some(first_us) = first_us {
+                        server.child.send(&format!("{BEGIN_AT}{first_us}"));
+                    }
+                }
+                EndMessage::Played => {
+                    server.check()?;
+                    let server_cpu = cpu(&server).zip(before).map(|(after, before)| after.since(before));
+                    server.child.send(OVER);
+                    let EndMessage::Served { telemetry, own } = server.hear(Some(&mut client), whole, self.stop)?
+                    else {
+                        return Err(RunError::Failed("the server's process does not tell what it received".into()));
+                    };
+                    client.child.send(&serde_json::to_string(&own).expect("it has only text keys"));
+                    let EndMessage::Done(report) = client.hear(None, END_MAX, self.stop)? else {
+                        return Err(RunError::Failed("the client's process does not tell what it found".into()));
+                    };
+                    return Ok(Findings { telemetry: report.telemetry.with(telemetry), report: *report, server_cpu });
+                }
                 EndMessage::Done(report) => {
                     server.check()?;
                     let server_cpu = before.zip(cpu(&server)).map(|(before, after)| after.since(before));
@@ -242,7 +261,7 @@ impl Run<'_> {
     fn conclude(&self, server: &mut Talk) -> Telemetry {
         server.child.send(OVER);
         match server.hear(None, OVER_MAX, self.stop) {
-            Ok(EndMessage::Served { telemetry }) => telemetry,
+            Ok(EndMessage::Served { telemetry, .. }) => telemetry,
             _ => Telemetry::default(),
         }
     }

@@ -92,7 +92,7 @@ fn an_overload_is_judged_by_what_it_delivers() {
 
 #[test]
 fn order_is_judged_only_where_it_is_promised() {
-    let unordered = setting(|setting| !setting.condition.delivery.keeps_order() && !setting.is_overloaded());
+    let unordered = setting(|setting| !setting.condition.delivery_of(0).keeps_order() && !setting.is_overloaded());
     assert_eq!(missed(&unordered, |played| played.adaptive.reordered = 5), []);
     assert_eq!(missed(&clean(), |played| played.adaptive.reordered = 5), [Rule::Disorder]);
 }

@@ -61,9 +61,12 @@ const figures = () => {
   };
   redraws.push(show);
   const over = result.seeds.length > 1 ? " Medians over the seeds." : "";
+  const measured = result.plan.link.latency
+    ? "Each end sends its own messages: latency is from the moment of a message to its delivery at the other end; bytes are IP bytes of both directions per payload byte delivered."
+    : "Latency is from the tick to the delivery of the echo, of every update; bytes are IP bytes of both directions per payload byte delivered there and back.";
   return card(
     "Figures",
-    `Latency is from the tick to the delivery of the echo, of every update; bytes are IP bytes of both directions per payload byte delivered there and back.${over}`,
+    measured + over,
     place,
   );
 };
