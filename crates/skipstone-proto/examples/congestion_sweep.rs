@@ -1,5 +1,6 @@
 //! A table of how the default controller does over rates, round-trip times and queues, alone and beside CUBIC.
-//! Takes minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`.
+//! Takes minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`. With `short` behind it (`-- short`),
+//! links whose queue is shorter than the windows of two flows, beside CUBIC, in some seconds.
 
 #[path = "../tests/bottleneck/mod.rs"]
 mod bottleneck;
@@ -10,7 +11,26 @@ use std::time::Duration;
 
 const GREEDY: Kind = Kind::Ours(Congestion::DelayAware, Load::Greedy);
 
+/// Links on which a few datagrams are all that fits.
+const SHORT: [(u64, u64, u64); 8] = [
+    (300, 20, 30),
+    (500, 20, 30),
+    (500, 100, 30),
+    (1_000, 20, 20),
+    (1_000, 20, 30),
+    (1_000, 100, 30),
+    (2_000, 20, 20),
+    (2_000, 20, 30),
+];
+
 fn main() {
+    if std::env::args().any(|argument| argument == "short") {
+        println!(
+            "kbit/s  RTT queue | two CUBIC flows | ours   CUBIC  | CUBIC was first | the same with echoes on the way back"
+        );
+        SHORT.into_iter().for_each(|(kbit, rtt, queue)| short_row(kbit, rtt, queue));
+        return;
+    }
     println!("kbit/s  RTT queue | alone: share   p95  lost | beside CUBIC: ours  CUBIC");
     for kbit in [500, 2_000, 10_000, 100_000] {
         for rtt in [5, 20, 100, 600] {
@@ -19,6 +39,31 @@ fn main() {
             }
         }
     }
+}
+
+/// Who gets what of a link whose queue is shorter than the windows of two flows.
+fn short_row(kbit: u64, rtt: u64, queue: u64) {
+    let config = link(kbit, rtt, queue);
+    let pair = |flows: [(Kind, u64); 2], has_echoes: bool| {
+        let mut network = Network::new(config.clone(), 7);
+        if has_echoes {
+            network = network.with_echoes(config.clone(), 8);
+        }
+        for (kind, start) in flows {
+            network.add(kind, seconds(start), Duration::MAX);
+        }
+        network.run_until(seconds(120));
+        let share = |flow| 100.0 * network.share(flow, seconds(20), seconds(120));
+        format!("{:5.1}% {:5.1}%", share(0), share(1))
+    };
+    println!(
+        "{kbit:6} {rtt:4} {queue:5} | {} | {} | {} | {} | {}",
+        pair([(Kind::Cubic, 0), (Kind::Cubic, 5)], false),
+        pair([(GREEDY, 0), (Kind::Cubic, 5)], false),
+        pair([(GREEDY, 10), (Kind::Cubic, 0)], false),
+        pair([(GREEDY, 0), (Kind::Cubic, 5)], true),
+        pair([(GREEDY, 10), (Kind::Cubic, 0)], true),
+    );
 }
 
 fn row(kbit: u64, rtt: u64, queue: u64) {

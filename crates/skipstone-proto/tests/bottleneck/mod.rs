@@ -11,6 +11,8 @@ use std::time::Duration;
 
 pub const DATAGRAM_BYTES: u16 = 1_200;
 const HEADER_BYTES: u32 = 28;
+/// With the 28, the 52 of an acknowledgement by TCP with its time stamps.
+const CUBIC_ANSWER_BYTES: usize = 24;
 
 pub fn millis(value: u64) -> Duration {
     Duration::from_millis(value)
@@ -296,6 +298,7 @@ impl Flow {
 pub struct Network {
     pub link: Link,
     back: Link,
+    has_echoes: bool,
     pub flows: Vec<Flow>,
     pub now: Duration,
     propagation: Duration,
@@ -311,6 +314,7 @@ impl Network {
             rate: link.rate_bits_per_second.unwrap_or(u64::MAX),
             link: Link::new(link, seed).unwrap(),
             back: Link::new(back, seed + 1).unwrap(),
+            has_echoes: false,
             flows: Vec::new(),
             now: Duration::ZERO,
         }
@@ -320,6 +324,12 @@ impl Network {
     pub fn with_back(mut self, back: LinkConfig, seed: u64) -> Self {
         self.back = Link::new(back, seed).unwrap();
         self
+    }
+
+    /// The way back has a rate and a queue, too, and carries each of our packets back whole, as a server does that answers
+    /// each message with one of the same length. The answers have no controller of their own.
+    pub fn with_echoes(self, back: LinkConfig, seed: u64) -> Self {
+        Network { has_echoes: true, ..self.with_back(back, seed) }
     }
 
     pub fn add(&mut self, kind: Kind, start: Duration, stop: Duration) -> usize {
@@ -366,7 +376,8 @@ impl Network {
                         .checked_sub(model.base)
                         .is_some_and(|at| model.sent[at as usize].state == State::InFlight);
                     flow.arrived[slot] += if is_useful { wire } else { 0 };
-                    self.back.send(arrival.arrived, &[], arrival.tag);
+                    let echo = if self.has_echoes { datagram.len() } else { 0 };
+                    self.back.send(arrival.arrived, &ZEROS[..echo], arrival.tag);
                 }
                 Sender::Cubic(cubic) => {
                     if flow.useful.insert(number) {
@@ -376,7 +387,9 @@ impl Network {
                         flow.useful.pop_first();
                     }
                     cubic.1.on_segment(Segment { number, order });
-                    self.back.send(arrival.arrived, &cubic.1.delivered().to_be_bytes(), arrival.tag);
+                    let mut answer = [0; CUBIC_ANSWER_BYTES];
+                    answer[..8].copy_from_slice(&cubic.1.delivered().to_be_bytes());
+                    self.back.send(arrival.arrived, &answer, arrival.tag);
                 }
             }
         }
