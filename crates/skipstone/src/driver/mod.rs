@@ -15,6 +15,7 @@ mod dtls;
 mod dtls_client;
 mod gates;
 mod guests;
+mod held;
 #[cfg_attr(not(feature = "simulate"), path = "impair/absent.rs")]
 pub(crate) mod impair;
 mod impaired_paths;
@@ -65,6 +66,7 @@ pub(crate) use dial::DialConfig;
 use dtls::DtlsGuests;
 use gates::Gates;
 use guests::Guests;
+use held::Held;
 use impair::Impairment;
 #[cfg(feature = "simulate")]
 use impair::LinkStats;
@@ -111,7 +113,7 @@ pub(crate) struct Driver {
     /// Buffer into which the endpoint writes datagrams.
     buffer: Vec<u8>,
     /// Packet for a stream that waits for the next one, in another such buffer.
-    held: transmit::Held,
+    held: Held,
     /// Consecutive broadcasts to one group that are not queued yet.
     broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
     broadcast: Broadcast,
@@ -226,7 +228,7 @@ impl Driver {
             outgoing: SendBatch::with_capacity(64, 256 << 10),
             message: Vec::new(),
             buffer: Vec::new(),
-            held: transmit::Held::default(),
+            held: Held::default(),
             broadcasts: (Group::EVERYONE, Vec::new()),
             broadcast: Broadcast::default(),
             stats: DriverStats::default(),

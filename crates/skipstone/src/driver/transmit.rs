@@ -11,15 +11,6 @@ use skipstone_proto::Time;
 use skipstone_proto::Transmit;
 use std::net::SocketAddr;
 
-/// A packet for a stream that is not written yet.
-#[derive(Debug, Default)]
-pub(super) struct Held {
-    /// Where the endpoint wrote it, behind the room for its frame's head.
-    buffer: Vec<u8>,
-    /// Number of the socket, and bytes of the packet.
-    packet: Option<(u32, usize)>,
-}
-
 /// Bytes in front of each packet that the endpoint writes, for what a stream puts there.
 const ROOM_BYTES: usize = WsConnection::ROOM_BYTES;
 

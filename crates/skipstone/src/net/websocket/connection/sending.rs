@@ -34,6 +34,9 @@ impl WsConnection {
     ///
     /// # Errors
     /// As [`send`](Self::send).
+    ///
+    /// # Panics
+    /// If `buffer` is shorter than the room.
     pub fn send_now(&mut self, buffer: &mut [u8]) -> Result<(), WsSendError> {
         let (room, message) = buffer.split_first_chunk_mut().expect("the caller leaves room");
         self.check_room_for(message.len())?;
