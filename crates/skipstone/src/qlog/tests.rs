@@ -153,14 +153,16 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
         }
         let lost = packets(records, "recovery:packet_lost");
         let sent = packets(records, "transport:packet_sent");
-        assert!(!lost.is_empty() && lost.keys().all(|number| sent.contains_key(number)));
+        // An OPEN in clear holds packet 0.
+        let unsent: Vec<_> = lost.keys().filter(|number| **number > 0 && !sent.contains_key(number)).collect();
+        assert!(unsent.is_empty(), "lost, and never sent: {unsent:?}");
+        assert!(is_server || !lost.is_empty(), "acknowledgements alone, which a server sends here, are not missed");
     }
     for (from, to) in [(&client, &server), (&server, &client)] {
         let (sent, received) = (packets(from, "transport:packet_sent"), packets(to, "transport:packet_received"));
         assert!(received.len() > 100);
         // The path takes no time. A double of ms since 1970 has steps of a quarter of a microsecond.
         let apart = |(number, at): (&u64, &f64)| sent.get(number).map_or(f64::INFINITY, |sent| (at - sent).abs());
-        // An OPEN in clear holds packet 0.
         let most = received.iter().filter(|(number, _)| **number > 0).map(apart).fold(0.0, f64::max);
         assert!(most < 0.001, "{most} ms");
     }
