@@ -47,8 +47,8 @@ use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
 use jobs::{Job, Played, run_all};
 use plan::{ComparePlan, PlanFile};
-use real::Moment;
 use real::run::Traces;
+use real::{Moment, Repeats};
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
 use row::Summary;
 use validity::Validity;
@@ -70,7 +70,8 @@ pub struct CompareArguments {
         value_parser = clap::value_parser!(u32).range(1..=86400))]
     seconds: Option<u32>,
     /// A real run during which the machine stalled too much to count, in more than 10% of its samples, is run again, at most
-    /// so often; the calmest counts, whatever its latencies are [default: 2, with --pcap or --qlog 0]
+    /// so often; the calmest counts, whatever its latencies are [default: 2, but of all runs no more than a tenth; with --pcap
+    /// or --qlog 0]
     #[arg(long, value_name = "N", conflicts_with = "simulated", value_parser = clap::value_parser!(u32).range(..=100))]
     repeats: Option<u32>,
     /// The first seed; the others follow
@@ -142,17 +143,17 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     }
     let qlog = arguments.qlog.as_deref().map(packet_logs::begin).transpose()?;
     let traces = Traces { pcap: arguments.pcap.as_deref(), qlog: arguments.qlog.as_deref() };
-    let repeats = arguments.repeats.unwrap_or(if traces.are_none() { REPEATS } else { 0 });
     let started = SystemTime::now();
     let signals = Signals::watch()?;
     let jobs = all_jobs(&contenders, &seeds);
+    let mut repeats = repeats(arguments.repeats, traces, jobs.len() * conditions.len());
     let bar = progress(jobs.len() * conditions.len(), arguments.quiet);
     let mut played = Played { is_whole: true, ..Played::default() };
     for condition in &conditions {
         let under_one = if arguments.simulated {
             simulate(&jobs, condition, qlog.as_ref(), signals.flag(), &bar)
         } else {
-            play(&jobs, condition, (traces, repeats), signals.flag(), &bar)?
+            play(&jobs, condition, (traces, &mut repeats), signals.flag(), &bar)?
         };
         played.add(under_one);
         if !played.is_whole {
@@ -207,8 +208,18 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
 
 /// How long a real run lasts if nobody says.
 const SECONDS: u64 = 25;
-/// How often one is run again that a machine disturbed, if nobody says.
+/// How often one is run again that the machine disturbed, if nobody says.
 const REPEATS: u32 = 2;
+/// One of so many runs may be repeated, if nobody says: ten minutes stay about ten.
+const RUNS_PER_REPEAT: u32 = 10;
+
+fn repeats(asked: Option<u32>, traces: Traces<'_>, runs: usize) -> Repeats {
+    match asked {
+        Some(each) => Repeats { each, in_all: u32::MAX },
+        None if traces.are_none() => Repeats { each: REPEATS, in_all: (runs as u32).div_ceil(RUNS_PER_REPEAT) },
+        None => Repeats { each: 0, in_all: 0 },
+    }
+}
 
 /// Those of a real comparison that names none: ten minutes have room for so many.
 const REAL_TRANSPORTS: [SimulatedTransport; 14] = {
@@ -250,7 +261,7 @@ fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &Ato
 fn play(
     jobs: &[Job],
     condition: &Condition,
-    (traces, repeats): (Traces<'_>, u32),
+    (traces, repeats): (Traces<'_>, &mut Repeats),
     stop: &AtomicBool,
     bar: &ProgressBar,
 ) -> Result<Played, String> {

@@ -42,12 +42,21 @@ pub(super) enum Moment {
     Ended,
 }
 
-/// Runs all jobs, one after another, each again that the machine disturbed, `repeats` times at most.
+/// How often runs may be repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Repeats {
+    /// One run.
+    pub(super) each: u32,
+    /// All that are still to come.
+    pub(super) in_all: u32,
+}
+
+/// Runs all jobs, one after another, each again that the machine disturbed, as often as `repeats` allows.
 pub(super) fn run_all(
     jobs: &[Job],
     condition: &Condition,
     traces: Traces<'_>,
-    repeats: u32,
+    repeats: &mut Repeats,
     stop: &AtomicBool,
     mut on_moment: impl FnMut(&Job, Moment),
 ) -> Result<Played, String> {
@@ -60,8 +69,11 @@ pub(super) fn run_all(
     for job in jobs {
         on_moment(job, Moment::Begins);
         let again = |stalled| on_moment(job, Moment::Again { stalled });
-        match calmest(repeats, || run::play(*job, condition, medium, traces, stop), again) {
-            Ok(row) => all.rows.push(row),
+        match calmest(repeats.each.min(repeats.in_all), || run::play(*job, condition, medium, traces, stop), again) {
+            Ok(row) => {
+                repeats.in_all -= row.figures.repeats.unwrap_or_default() as u32;
+                all.rows.push(row);
+            }
             Err(RunError::Failed(reason)) => all.failures.push(format!("{reason}.")),
             Err(RunError::Interrupted) => {
                 all.is_whole = false;
