@@ -12,14 +12,29 @@ fn server() -> Config {
     Config::server(Settings { channels, ..Settings::default() })
 }
 
-/// Sends updates of all entities for so many ticks. Returns how long each took in ms, sorted.
-fn played(seed: u64, loss: f64, ticks: u32) -> Vec<u64> {
+/// Who sends the updates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    Host,
+    /// Its QUIC has CUBIC and a pacer, as a browser's.
+    Page,
+}
+
+/// Sends updates of all entities for so many ticks. Returns how long each took in ms, sorted, and the repairs that left.
+fn played(sender: Sender, seed: u64, loss: f64, ticks: u32) -> (Vec<u64>, u64) {
     let mut world = World::new(seed, server(), LinkConfig { loss: Loss::Random(loss), ..link() });
     world.connect();
-    let peer = world.host.peer.expect("it is there");
+    let peer = match sender {
+        Sender::Host => world.host.peer.expect("it is there"),
+        Sender::Page => world.player.peer,
+    };
+    fn endpoint(world: &mut World, sender: Sender) -> &mut Endpoint {
+        if sender == Sender::Host { &mut world.host.endpoint } else { &mut world.player.endpoint }
+    }
     let (began, mut late) = (world.now, Vec::new());
     let mut take = |world: &mut World| {
-        for (_, update) in world.player.got.split_off(0) {
+        let got = if sender == Sender::Host { &mut world.player.got } else { &mut world.host.got };
+        for (_, update) in got.split_off(0) {
             let tick = u32::from_be_bytes(update[..4].try_into().expect("a number"));
             late.push(world.now.since(began + TICK * tick).as_millis() as u64);
         }
@@ -29,9 +44,10 @@ fn played(seed: u64, loss: f64, ticks: u32) -> Vec<u64> {
             world.run_for(MILLISECOND);
             take(&mut world);
         }
+        let now = world.now;
         for entity in 0..ENTITIES {
             let update = Bytes::from([&tick.to_be_bytes()[..], &[7; 46]].concat());
-            world.host.endpoint.send(world.now, peer, entity, update, MessageId(0)).expect("room");
+            endpoint(&mut world, sender).send(now, peer, entity, update, MessageId(0)).expect("room");
         }
     }
     for _ in 0..1_000 {
@@ -40,13 +56,14 @@ fn played(seed: u64, loss: f64, ticks: u32) -> Vec<u64> {
     }
     assert_eq!(late.len(), ticks as usize * usize::from(ENTITIES));
     late.sort_unstable();
-    late
+    let overview = endpoint(&mut world, sender).overview(peer).expect("it is connected");
+    (late, overview.stats.redundancy.repairs_sent)
 }
 
 #[test]
 fn the_worst_update_of_a_page_comes_without_a_round_trip() {
     for loss in [0.005, 0.02] {
-        let mut late: Vec<u64> = (0..4).flat_map(|seed| played(seed, loss, 1_200)).collect();
+        let mut late: Vec<u64> = (0..4).flat_map(|seed| played(Sender::Host, seed, loss, 1_200).0).collect();
         late.sort_unstable();
         let at = |share: f64| late[(share * late.len() as f64) as usize];
         println!("{loss}: p50 {} p99 {} p99.8 {} max {} ms", at(0.5), at(0.99), at(0.998), late[late.len() - 1]);
@@ -55,44 +72,12 @@ fn the_worst_update_of_a_page_comes_without_a_round_trip() {
     }
 }
 
-/// The same from a page, whose QUIC has CUBIC and a pacer. Returns how long each took in ms, sorted, and the repairs that left.
-fn played_up(seed: u64, loss: f64, ticks: u32) -> (Vec<u64>, u64) {
-    let mut world = World::new(seed, server(), LinkConfig { loss: Loss::Random(loss), ..link() });
-    world.connect();
-    let peer = world.player.peer;
-    let (began, mut late) = (world.now, Vec::new());
-    let mut take = |world: &mut World| {
-        for (_, update) in world.host.got.split_off(0) {
-            let tick = u32::from_be_bytes(update[..4].try_into().expect("a number"));
-            late.push(world.now.since(began + TICK * tick).as_millis() as u64);
-        }
-    };
-    for tick in 0..ticks {
-        while world.now < began + TICK * tick {
-            world.run_for(MILLISECOND);
-            take(&mut world);
-        }
-        for entity in 0..ENTITIES {
-            let update = Bytes::from([&tick.to_be_bytes()[..], &[7; 46]].concat());
-            world.player.endpoint.send(world.now, peer, entity, update, MessageId(0)).expect("room");
-        }
-    }
-    for _ in 0..1_000 {
-        world.run_for(MILLISECOND);
-        take(&mut world);
-    }
-    late.sort_unstable();
-    let repairs = world.player.endpoint.overview(peer).map_or(0, |overview| overview.stats.redundancy.repairs_sent);
-    (late, repairs)
-}
-
 #[test]
 fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
     for loss in [0.005, 0.02] {
         let (mut late, mut repairs) = (Vec::new(), 0);
         for seed in 0..4 {
-            let played = played_up(seed, loss, 1_200);
-            assert_eq!(played.0.len(), 1_200 * usize::from(ENTITIES));
+            let played = played(Sender::Page, seed, loss, 1_200);
             late.extend(played.0);
             repairs += played.1;
         }
