@@ -150,8 +150,17 @@ impl KcpEnd {
         }
     }
 
-    /// Sets KCP's clock. KCP flushes when its interval is over.
+    /// Brings KCP's clock up to now. KCP flushes when its interval is over; looks at the clock that a stall of the machine
+    /// missed are made up for, each at its own time, as KCP would count its intervals from the end of the stall.
     fn update(&mut self, now: Time) {
+        while self.next_update <= now {
+            self.look(self.next_update);
+            self.next_update += INTERVAL;
+        }
+        self.look(now);
+    }
+
+    fn look(&mut self, now: Time) {
         let millis = now.since(self.epoch).as_millis() as u32;
         self.kcp.update(millis).expect("writing to a queue succeeds");
         self.collect();
@@ -213,8 +222,6 @@ impl Peer for KcpEnd {
     fn handle_timeout(&mut self, now: Time) {
         if now >= self.next_update {
             self.update(now);
-            let spans = now.since(self.epoch).as_micros() / INTERVAL.as_micros() + 1;
-            self.next_update = self.epoch + INTERVAL * spans as u32;
         }
     }
 

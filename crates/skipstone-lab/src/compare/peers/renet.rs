@@ -2,7 +2,9 @@
 //! 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
 //! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
-//! renet asks to be called every frame; here it sends when something was sent or came, and every 5 ms.
+//! renet asks to be called every frame; here it sends when its application has sent or received a message, when one is
+//! due to be sent again, and every 5 ms. It acknowledges acknowledgements, too: an end that answered each datagram at
+//! once would never be silent again.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -107,13 +109,23 @@ struct RenetEnd {
     /// Until when it was updated.
     updated: Time,
     next_frame: Time,
+    /// When messages are due to be sent again, the earliest first.
+    resends: VecDeque<Time>,
     has_work: bool,
     ready: VecDeque<(SocketAddr, Vec<u8>)>,
 }
 
 impl RenetEnd {
     fn new(side: RenetSide, now: Time, channels: Channels) -> Self {
-        Self { side, channels, updated: now, next_frame: now, has_work: true, ready: VecDeque::new() }
+        Self {
+            side,
+            channels,
+            updated: now,
+            next_frame: now,
+            resends: VecDeque::new(),
+            has_work: true,
+            ready: VecDeque::new(),
+        }
     }
 
     /// Brings its clocks up to now.
@@ -190,19 +202,22 @@ impl Peer for RenetEnd {
             }
             RenetSide::Server { net, renet } => on_result(net.process_packet(from, datagram), renet, &mut self.ready),
         }
-        self.has_work = true;
     }
 
     fn handle_timeout(&mut self, now: Time) {
+        let due = self.poll_timeout();
+        while self.resends.pop_front_if(|resend| now >= *resend).is_some() {}
         if now >= self.next_frame {
             self.next_frame = now + FRAME;
+        }
+        if now >= due {
             self.update(now);
             self.has_work = true;
         }
     }
 
     fn poll_timeout(&mut self) -> Time {
-        self.next_frame
+        self.resends.front().map_or(self.next_frame, |resend| self.next_frame.min(*resend))
     }
 
     fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr> {
@@ -222,8 +237,12 @@ impl Peer for RenetEnd {
         }
     }
 
-    fn send(&mut self, _now: Time, update: Update) -> bool {
+    fn send(&mut self, now: Time, update: Update) -> bool {
         let channel = self.channels.of_entity(update.entity);
+        let resend = now + self.channels.resend_time;
+        if self.resends.back() != Some(&resend) {
+            self.resends.push_back(resend);
+        }
         match &mut self.side {
             RenetSide::Client { renet, .. } => renet.send_message(channel, update.payload),
             RenetSide::Server { renet, .. } => renet.send_message(CLIENT, channel, update.payload),
@@ -238,6 +257,7 @@ impl Peer for RenetEnd {
             RenetSide::Client { renet, .. } => renet.receive_message(channel),
             RenetSide::Server { renet, .. } => renet.receive_message(CLIENT, channel),
         })?;
+        self.has_work = true;
         Some(Update { entity: entity_of(&payload), payload, age: Duration::ZERO })
     }
 }
