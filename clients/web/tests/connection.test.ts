@@ -1,7 +1,7 @@
 // A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and from one to the
 // other.
 
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { coreModule } from "../src/core/module";
 import { SendError } from "../src/errors";
 import { Player } from "./player";
@@ -79,6 +79,20 @@ describe("over WebTransport", () => {
     }
     expect(session?.vanished).toBe(0);
     expect(player.client.statistics()?.page.oversized).toBe(0);
+  });
+
+  test("in Firefox packets are half as large as a datagram, for what does not fit its window vanishes there", async () => {
+    vi.stubGlobal("navigator", {
+      userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0",
+    });
+    const player = new Player({ maxDatagramSize: 1_224 });
+    await player.connected();
+    vi.unstubAllGlobals();
+    player.client.send(3, new Uint8Array(20_000));
+    await player.until("the echo", () => player.of("message").length === 1);
+    const longest = player.browser.sessions[0]?.farEnd?.longest;
+    expect(longest).toBeLessThanOrEqual(612);
+    expect(longest).toBeGreaterThan(580);
   });
 
   test("the queues of the session are as long as bursts need", async () => {

@@ -89,3 +89,46 @@ fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others
     }
     served.stop();
 }
+
+/// The p99 of two hundred clients of which nothing is lost, in ms.
+fn p99_of_others(served: &Served) -> f64 {
+    let file = fresh_file("beside-hostile.json");
+    let json = file.to_str().expect("text");
+    let play = ["stress", "-q", "--mix", "udp=150,ws=50", "-c", "200", "-r", "1/s", "-d", "8s", "--json", json];
+    Running::tool(&[&play[..], &[&served.url]].concat()).wait().expect(&[0, 98]);
+    let result = read(&file);
+    let figures = ["messages.delivered", "messages.lost", "clients.dropped"].map(|path| number(&result, path));
+    assert_eq!(figures, [200 * 8 * 200, 0, 0], "{result:#}");
+    result["latency_ms"]["p99"].as_f64().expect("lines came")
+}
+
+/// Figures, run by hand (a minute):
+/// `cargo test -p skipstone-cli --test end_to_end too_early_leave -- --ignored --nocapture`.
+#[test]
+#[ignore = "a minute, and figures that need a machine of their own"]
+fn peers_whose_messages_come_too_early_leave_others_as_fast_as_before() {
+    const ROUNDS: usize = 3;
+    let mut ratios: Vec<(&str, Vec<f64>)> = vec![("skip+plain", Vec::new()), ("ws", Vec::new())];
+    for _ in 0..ROUNDS {
+        let served = Served::start(&["--allow-plain"]);
+        let calm = p99_of_others(&served);
+        for (scheme, ratios) in &mut ratios {
+            let url = format!("{scheme}://{}", served.address);
+            let Some(hostile) = python(HOSTILE, &[&url, "--seconds", "11"]) else {
+                served.stop();
+                return;
+            };
+            let beside = p99_of_others(&served);
+            let ended = hostile.wait();
+            ended.expect(&[0]);
+            println!("{scheme}: p99 {beside:.1} ms, {calm:.1} ms without them; {}", ended.out.trim());
+            ratios.push(beside / calm);
+        }
+        served.stop();
+    }
+    for (scheme, mut ratios) in ratios {
+        ratios.sort_by(f64::total_cmp);
+        println!("{scheme}: {:.2} times (median of {ROUNDS})", ratios[ROUNDS / 2]);
+        assert!(ratios[ROUNDS / 2] <= 1.2, "{scheme}: {ratios:.2?}");
+    }
+}
