@@ -266,8 +266,7 @@ impl DelayAware {
         if let Some(rtt) = ack.rtt {
             self.queue.on_sample(now, in_range(rtt), self.smoothed);
             self.bottleneck.on_ack(ack.bytes, ack.sent_at, in_range(rtt));
-            let has_queue = self.queue.delay() > self.full_delay();
-            self.share.on_sample(now, ack.smoothed, has_queue);
+            self.share.on_sample(now, ack.smoothed, self.shows_queue());
         }
         if !self.queue.is_measured() {
             return;
@@ -367,6 +366,12 @@ impl DelayAware {
     fn full_delay(&self) -> u32 {
         let rate = self.rate.best();
         (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
+    }
+
+    /// Whether a queue begins to stand, beyond jitter: the path is far from full, but what makes the queue grow is too much.
+    fn shows_queue(&self) -> bool {
+        let (full, noise) = (self.full_delay(), self.noise());
+        self.queue.delay() > noise + full.saturating_sub(noise) / 4
     }
 
     /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which

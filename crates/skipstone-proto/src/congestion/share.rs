@@ -14,9 +14,12 @@ pub(super) struct RedundancyShare {
     grown_at: Time,
     /// From nothing to all of it, in seconds.
     growth: f32,
-    /// The part that a new path is trusted with, and the end of the present round trip.
+    /// The part that a new path is trusted with, whether a queue was seen meanwhile, and the end of the present round trip.
     trusted: f32,
+    had_queue: bool,
     round_until: Time,
+    /// Until then the path is new.
+    new_until: Time,
 }
 
 /// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
@@ -25,6 +28,8 @@ const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
 /// The part that a path is trusted with once a round-trip time was measured, and at the least.
 const TRUSTED_MIN: f32 = 0.125;
+/// For how long a path is new: about as long as its losses are a guess.
+const NEW: Duration = Duration::from_secs(3);
 
 impl Default for RedundancyShare {
     fn default() -> Self {
@@ -34,7 +39,9 @@ impl Default for RedundancyShare {
             grown_at: Time::ZERO,
             growth: GROWTH_MIN,
             trusted: 0.0,
+            had_queue: false,
             round_until: Time::ZERO,
+            new_until: Time::NEVER,
         }
     }
 }
@@ -58,14 +65,23 @@ impl RedundancyShare {
     }
 
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
-    /// where a queue stands: on a slow path with a long round trip all of it at once would make a queue of seconds
-    /// before the first answer can say so.
+    /// where a queue shows: on a slow path with a long round trip all of it at once would make a queue of seconds
+    /// before the first answer can say so. After a queue it comes back slowly. A path of short round trips is trusted with
+    /// all of it before a queue can show, so this goes on for as long as the path is new.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
-        if now >= self.round_until && self.trusted < 1.0 {
-            self.round_until = now + rtt;
-            let changed = if has_queue { self.trusted / 2.0 } else { self.trusted * 2.0 };
-            self.trusted = changed.clamp(TRUSTED_MIN, 1.0);
+        self.new_until = self.new_until.min(now + NEW);
+        let is_tried = now < self.new_until || self.trusted < 1.0;
+        if now < self.round_until || !is_tried {
+            return;
         }
+        self.round_until = now + rtt;
+        let changed = match has_queue {
+            true => self.trusted / 2.0,
+            false if self.had_queue => self.trusted + rtt.as_secs_f32() / GROWTH_MIN,
+            false => self.trusted * 2.0,
+        };
+        self.trusted = changed.clamp(TRUSTED_MIN, 1.0);
+        self.had_queue |= has_queue;
     }
 
     /// The same as [`RedundancyShare::part`] for repairs: copies are few, and follow losses.
@@ -92,18 +108,39 @@ mod tests {
         Time::from_micros(millis * 1_000)
     }
 
-    #[test]
-    fn a_new_path_is_trusted_after_four_round_trips_without_a_queue() {
-        let mut share = RedundancyShare::default();
+    /// The parts of repairs after samples 5 ms apart, with a round trip of 50 ms; in these a queue shows.
+    fn parts(share: &mut RedundancyShare, from: u64, samples: u64, has_queue: impl Fn(u64) -> bool) -> Vec<f32> {
         let mut parts = vec![share.part_of_repairs()];
-        for sample in 0..40 {
-            share.on_sample(at(1_000 + sample * 5), Duration::from_millis(50), sample == 20);
+        for sample in 0..samples {
+            share.on_sample(at(from + sample * 5), Duration::from_millis(50), has_queue(sample));
             parts.push(share.part_of_repairs());
         }
         parts.dedup();
-        assert_eq!(parts, [0.0, 0.125, 0.25, 0.125, 0.25], "doubled and halved once a round trip");
-        (0..10).for_each(|round| share.on_sample(at(2_000 + round * 50), Duration::from_millis(50), false));
+        parts
+    }
+
+    #[test]
+    fn a_new_path_is_trusted_after_four_round_trips_without_a_queue() {
+        let mut share = RedundancyShare::default();
+        assert_eq!(parts(&mut share, 1_000, 50, |_| false), [0.0, 0.125, 0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_queue_on_a_new_path_halves_the_trust_which_then_comes_back_slowly() {
+        let mut share = RedundancyShare::default();
+        let after = parts(&mut share, 1_000, 60, |sample| sample >= 40);
+        assert_eq!(after, [0.0, 0.125, 0.25, 0.5, 1.0, 0.5, 0.25], "once a round trip, though all of it was there");
+        parts(&mut share, 2_000, 1_000, |_| false);
+        assert!((share.part_of_repairs() - 0.5).abs() < 0.01, "{}", share.part_of_repairs());
+        parts(&mut share, 7_000, 4_000, |_| false);
         assert_eq!(share.part_of_repairs(), 1.0);
+    }
+
+    #[test]
+    fn a_path_that_is_no_longer_new_keeps_its_trust() {
+        let mut share = RedundancyShare::default();
+        parts(&mut share, 1_000, 700, |_| false);
+        assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);
     }
 
     #[test]

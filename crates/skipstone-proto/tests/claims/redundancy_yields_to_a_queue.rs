@@ -65,6 +65,19 @@ fn a_slow_link_has_the_queue_that_it_has_without_redundancy() {
 }
 
 #[test]
+fn a_guess_makes_no_queue_where_single_messages_do_not_show_the_rate() {
+    // Twice the load is a little more than the link carries: the queue would grow for as long as the guess lasts.
+    for (kilobits, delay_ms, bytes, tick_ms) in [(300, 33, 180, 12), (300, 6, 180, 12), (500, 33, 330, 12)] {
+        let link = LinkConfig { loss: Loss::None, ..slow(kilobits, delay_ms, 330) };
+        let [off, adaptive] =
+            [RedundancyMode::Off, RedundancyMode::Adaptive].map(|mode| play(link.clone(), mode, (1, bytes), tick_ms));
+        let case = format!("{kilobits} kbit/s, {delay_ms} ms: {off:?}, {adaptive:?}");
+        assert!(adaptive.late_ms <= off.late_ms + 20, "{case}");
+        assert!(adaptive.repairs > 0, "{case}");
+    }
+}
+
+#[test]
 fn a_link_with_room_has_its_redundancy() {
     let wide = play(slow(3_000, 20, 100), RedundancyMode::Adaptive, (10, 40), 17);
     assert!(wide.repairs > 700 && wide.overflowed == 0, "{wide:?}");
