@@ -5,6 +5,7 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use super::judge::Miss;
+use super::noise::Lateness;
 use super::play::Finding;
 use super::pool::SweepFigures;
 use super::rule::{Rule, Tolerance};
@@ -62,10 +63,12 @@ impl SettingResult {
     pub(super) fn of(finding: Finding) -> SettingResult {
         let Finding { setting, played, judgement } = finding;
         let own = [played.off, played.lean, played.adaptive];
+        // The judgement has been made: hundreds of settings would keep gigabytes of moments.
+        let without_moments = |figures| SweepFigures { lateness: Lateness::default(), ..figures };
         SettingResult {
             seed: setting.seed,
             setting: setting.words,
-            results: own.into_iter().chain(played.peers).collect(),
+            results: own.into_iter().chain(played.peers).map(without_moments).collect(),
             rules: judgement.applied,
             misses: judgement.misses,
             by_chance: judgement.by_chance,
