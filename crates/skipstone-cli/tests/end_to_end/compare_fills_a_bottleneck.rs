@@ -63,7 +63,7 @@ fn beside_a_tcp_like_flow_neither_starves() {
 #[test]
 fn who_floods_the_link_gives_up_and_is_marked() {
     // Each message is sent again each 300 ms, however far away the peer is.
-    let far = ["--minutes", "0.1", "--entities", "20", "--rtt", "2s", "--link-rate", "20Mbit/s"];
+    let far = ["--minutes", "0.1", "--entities", "40", "--rtt", "10s", "--link-rate", "20Mbit/s"];
     let (_, result) = compare("bottleneck", &[&["--seeds", "1", "--transports", "renet"], &far[..]].concat());
     assert_eq!(rows(&result)[0]["gave_up"], true, "{:#}", rows(&result)[0]);
     assert_eq!(result["summary"][0]["gave_up"], 1);
