@@ -17,8 +17,10 @@ const BURST_MAX = 10;
  * Firefox's QUIC throws away a datagram that does not fit into what is left of its congestion window, and sends smaller ones behind it:
  * under loss all full datagrams of some tenths of a second vanish, while short ones pass. Packets of half the size fit.
  */
-export function dropsWhatDoesNotFit(userAgent: string): boolean {
-  return userAgent.includes("Firefox/");
+function dropsWhatDoesNotFit(): boolean {
+  // The type says that it is always there; it is not outside of browsers.
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  return navigator?.userAgent?.includes("Firefox/") ?? false;
 }
 
 /** What the specification names and the library of types does not have yet, or calls otherwise. */
@@ -58,7 +60,7 @@ class WebTransportCarrier implements Carrier {
   readonly #datagrams: Datagrams;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #inbox = new Inbox();
-  readonly #isHalved = dropsWhatDoesNotFit(navigator.userAgent);
+  readonly #isHalved = dropsWhatDoesNotFit();
   /** Datagrams that the browser has and has not taken yet. */
   #pending = 0;
   /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */

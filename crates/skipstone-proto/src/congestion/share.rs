@@ -18,6 +18,8 @@ pub(super) struct RedundancyShare {
     trusted: f32,
     had_queue: bool,
     round_until: Time,
+    /// Until then the path is new.
+    new_until: Time,
 }
 
 /// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
@@ -26,6 +28,8 @@ const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
 /// The part that a path is trusted with once a round-trip time was measured, and at the least.
 const TRUSTED_MIN: f32 = 0.125;
+/// For how long a path is new: about as long as its losses are a guess.
+const NEW: Duration = Duration::from_secs(3);
 
 impl Default for RedundancyShare {
     fn default() -> Self {
@@ -37,6 +41,7 @@ impl Default for RedundancyShare {
             trusted: 0.0,
             had_queue: false,
             round_until: Time::ZERO,
+            new_until: Time::NEVER,
         }
     }
 }
@@ -62,9 +67,11 @@ impl RedundancyShare {
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
     /// where a queue shows: on a slow path with a long round trip all of it at once would make a queue of seconds
     /// before the first answer can say so. After a queue it comes back slowly. A path of short round trips is trusted with
-    /// all of it before a queue can show, and one that moves is never full for long: so this never ends.
+    /// all of it before a queue can show, so this goes on for as long as the path is new.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
-        if now < self.round_until {
+        self.new_until = self.new_until.min(now + NEW);
+        let is_tried = now < self.new_until || self.trusted < 1.0;
+        if now < self.round_until || !is_tried {
             return;
         }
         self.round_until = now + rtt;
@@ -130,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_takes_back_trust_however_old_the_path_is() {
+    fn a_path_that_is_no_longer_new_keeps_its_trust() {
         let mut share = RedundancyShare::default();
-        parts(&mut share, 1_000, 20_000, |_| false);
-        assert_eq!(parts(&mut share, 101_000, 100, |_| true), [1.0, 0.5, 0.25, 0.125]);
+        parts(&mut share, 1_000, 700, |_| false);
+        assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);
     }
 
     #[test]
