@@ -68,19 +68,26 @@ fn over_websocket() {
     served.stop();
 }
 
+/// The result of well-behaved clients, each of which says a line a second: none of them is lost or dropped.
+fn played(served: &Served, clients: u64, seconds: u64, mix: &str) -> serde_json::Value {
+    let file = fresh_file("beside-hostile.json");
+    let (count, span) = (clients.to_string(), format!("{seconds}s"));
+    let flags = ["-c", &count, "-d", &span, "--mix", mix, "--json", file.to_str().expect("text")];
+    let play = [&["stress", "-q", "-r", "1/s", &served.url][..], &flags[..]].concat();
+    Running::tool(&play).wait().expect(&[0, 98]);
+    let result = read(&file);
+    let figures = ["messages.delivered", "messages.lost", "clients.dropped"].map(|path| number(&result, path));
+    assert_eq!(figures, [clients * seconds * clients, 0, 0], "{result:#}");
+    result
+}
+
 #[test]
 fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others() {
     let served = Served::start(&["--allow-plain"]);
     for scheme in ["skip+plain", "ws"] {
         let url = format!("{scheme}://{}", served.address);
         let Some(hostile) = python(HOSTILE, &[&url, "--seconds", "4"]) else { break };
-        let file = fresh_file("beside-hostile.json");
-        let json = file.to_str().expect("text");
-        let play = ["stress", "-q", "-c", "20", "-r", "1/s", "-d", "3s", "--json", json, &served.url];
-        Running::tool(&play).wait().expect(&[0, 98]);
-        let result = read(&file);
-        let figures = ["messages.delivered", "messages.lost", "clients.dropped"].map(|path| number(&result, path));
-        assert_eq!(figures, [20 * 3 * 20, 0, 0], "{result:#}");
+        played(&served, 20, 3, "udp=20");
         let ended = hostile.wait();
         ended.expect(&[0]);
         assert!(!ended.out.starts_with("early messages 0,"), "{}", ended.out);
@@ -90,35 +97,25 @@ fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others
     served.stop();
 }
 
-/// The p99 of two hundred clients of which nothing is lost, in ms.
-fn p99_of_others(served: &Served) -> f64 {
-    let file = fresh_file("beside-hostile.json");
-    let json = file.to_str().expect("text");
-    let play = ["stress", "-q", "--mix", "udp=150,ws=50", "-c", "200", "-r", "1/s", "-d", "8s", "--json", json];
-    Running::tool(&[&play[..], &[&served.url]].concat()).wait().expect(&[0, 98]);
-    let result = read(&file);
-    let figures = ["messages.delivered", "messages.lost", "clients.dropped"].map(|path| number(&result, path));
-    assert_eq!(figures, [200 * 8 * 200, 0, 0], "{result:#}");
-    result["latency_ms"]["p99"].as_f64().expect("lines came")
-}
-
 /// Figures, run by hand (a minute):
 /// `cargo test -p skipstone-cli --test end_to_end too_early_leave -- --ignored --nocapture`.
 #[test]
 #[ignore = "a minute, and figures that need a machine of their own"]
 fn peers_whose_messages_come_too_early_leave_others_as_fast_as_before() {
     const ROUNDS: usize = 3;
+    let p99 =
+        |served: &Served| played(served, 200, 8, "udp=150,ws=50")["latency_ms"]["p99"].as_f64().expect("lines came");
     let mut ratios: Vec<(&str, Vec<f64>)> = vec![("skip+plain", Vec::new()), ("ws", Vec::new())];
     for _ in 0..ROUNDS {
         let served = Served::start(&["--allow-plain"]);
-        let calm = p99_of_others(&served);
+        let calm = p99(&served);
         for (scheme, ratios) in &mut ratios {
             let url = format!("{scheme}://{}", served.address);
             let Some(hostile) = python(HOSTILE, &[&url, "--seconds", "11"]) else {
                 served.stop();
                 return;
             };
-            let beside = p99_of_others(&served);
+            let beside = p99(&served);
             let ended = hostile.wait();
             ended.expect(&[0]);
             println!("{scheme}: p99 {beside:.1} ms, {calm:.1} ms without them; {}", ended.out.trim());
