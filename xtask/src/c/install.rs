@@ -41,6 +41,10 @@ pub(super) fn check(tree: &Tree) -> Result<Tally, String> {
 }
 
 fn by_cmake(build: &Path, prefix: &Path, option: &str, tree: &Tree) -> Result<Tally, String> {
+    // CMake refuses a cache that another checkout with this target directory has made.
+    if build.exists() {
+        std::fs::remove_dir_all(build).map_err(|error| format!("{}: {error}", build.display()))?;
+    }
     let mut configure = process::command("cmake", tree);
     configure.args(["-S", "clients/c/sample", option, "-B"]).arg(build);
     configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()));
