@@ -25,8 +25,8 @@ pub(crate) trait Named: Copy + Into<&'static str> + VariantArray {
         let transport = found.ok_or_else(|| {
             let names: Vec<&str> = Self::VARIANTS.iter().map(|transport| transport.name()).collect();
             let meant = nearest(text, names.iter().copied());
-            let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
-            format!("there is no transport \"{text}\"{meant} There are {}", names.join(", "))
+            let there_are = meant.map_or("there are".to_owned(), |name| format!("did you mean {name}? There are"));
+            format!("there is no transport \"{text}\"; {there_are} {}", names.join(", "))
         })?;
         if !transport.is_built_in() {
             return Err(format!("this build has no {}: build it with --features peers", transport.name()));
