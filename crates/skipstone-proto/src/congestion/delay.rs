@@ -145,6 +145,9 @@ impl DelayAware {
 
     pub(super) fn set_spread(&mut self, spread: Duration) {
         self.bottleneck.set_spread(spread);
+        if spread > Duration::ZERO {
+            self.share.set_carried();
+        }
     }
 
     pub(super) fn aggressiveness(&self) -> Aggressiveness {
@@ -221,6 +224,10 @@ impl DelayAware {
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
         self.bottleneck.on_sent(now, bytes);
+        self.note_untracked(now, bytes);
+    }
+
+    fn note_untracked(&mut self, now: Time, bytes: u32) {
         if now.since(self.untracked_from) >= micros(self.smoothed) {
             self.untracked = [self.untracked[1], 0];
             self.untracked_from = now;
@@ -330,6 +337,18 @@ impl DelayAware {
                 self.window = cubic::reduced(self.window, 1).max(self.window_min());
                 self.phase = Phase::Steady(Steady { velocity: 1, rounds: 0, ..steady });
             }
+        }
+    }
+
+    /// What waits here reaches a peer that moves; what waits at the bottleneck does not, and is sent again behind what nobody takes
+    /// any more. So where a queue stands, no more is in flight from now on than the path holds without one, even if the window
+    /// was not used up. What was in flight still counts as sent: a path that is full stays so.
+    pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
+        self.note_untracked(now, in_flight);
+        let is_ours = matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_));
+        let has_queue = self.queue.delay() > self.shared_target(self.rate.best()) / 2;
+        if is_ours && self.queue.is_measured() && has_queue && in_flight > self.bare_window() {
+            self.begin_bare(now);
         }
     }
 

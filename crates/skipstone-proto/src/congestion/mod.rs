@@ -127,6 +127,13 @@ impl Controller {
         }
     }
 
+    /// The peer has another address on the same path: all that was in flight is lost, and what waited in a queue most of all.
+    pub fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
+        if let Some(controller) = &mut self.0 {
+            controller.on_flight_settled(now, in_flight);
+        }
+    }
+
     /// The peer is reached on another path now: all estimates of the old path are void.
     pub fn on_path_changed(&mut self, _now: Time) {
         if let Some(controller) = &mut self.0 {

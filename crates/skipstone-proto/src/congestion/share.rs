@@ -20,6 +20,8 @@ pub(super) struct RedundancyShare {
     round_until: Time,
     /// Until then the path is new.
     new_until: Time,
+    /// The carrier has a controller of its own, which makes queues that are not ours.
+    is_carried: bool,
 }
 
 /// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
@@ -28,7 +30,7 @@ const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
 /// The part that a path is trusted with once a round-trip time was measured, and at the least.
 const TRUSTED_MIN: f32 = 0.125;
-/// For how long a path is new: about as long as its losses are a guess.
+/// For how long a path is new where queues are not ours: about as long as its losses are a guess.
 const NEW: Duration = Duration::from_secs(3);
 
 impl Default for RedundancyShare {
@@ -42,11 +44,17 @@ impl Default for RedundancyShare {
             had_queue: false,
             round_until: Time::ZERO,
             new_until: Time::NEVER,
+            is_carried: false,
         }
     }
 }
 
 impl RedundancyShare {
+    /// Queues come from the carrier's own controller: once the path is no longer new, they take nothing back.
+    pub(super) fn set_carried(&mut self) {
+        self.is_carried = true;
+    }
+
     /// The path is full, and taken to stay so until then.
     pub(super) fn on_full(&mut self, now: Time, until: Time) {
         if now >= self.full_until {
@@ -67,11 +75,11 @@ impl RedundancyShare {
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
     /// where a queue shows: on a slow path with a long round trip all of it at once would make a queue of seconds
     /// before the first answer can say so. After a queue it comes back slowly. A path of short round trips is trusted with
-    /// all of it before a queue can show, so this goes on for as long as the path is new.
+    /// all of it before a queue can show, so this never ends.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
         self.new_until = self.new_until.min(now + NEW);
-        let is_tried = now < self.new_until || self.trusted < 1.0;
-        if now < self.round_until || !is_tried {
+        let is_settled = self.is_carried && now >= self.new_until && self.trusted >= 1.0;
+        if now < self.round_until || is_settled {
             return;
         }
         self.round_until = now + rtt;
@@ -137,10 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_longer_new_keeps_its_trust() {
+    fn a_queue_takes_back_trust_at_any_time_but_from_a_carrier_with_a_controller_of_its_own() {
         let mut share = RedundancyShare::default();
         parts(&mut share, 1_000, 700, |_| false);
-        assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);
+        assert_eq!(parts(&mut share, 5_000, 25, |_| true), [1.0, 0.5, 0.25, 0.125]);
+        let mut carried = RedundancyShare::default();
+        carried.set_carried();
+        parts(&mut carried, 1_000, 700, |_| false);
+        assert_eq!(parts(&mut carried, 5_000, 100, |_| true), [1.0]);
     }
 
     #[test]

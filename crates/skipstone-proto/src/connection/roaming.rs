@@ -81,6 +81,7 @@ impl Connection {
     /// congestion window is free of them, and they say nothing about the path's losses.
     fn settle_flight(&mut self, cx: &mut Context<'_>) {
         self.path.roaming.moved_at = Some(cx.now);
+        self.path.congestion.on_flight_settled(cx.now, self.sending.ledger.bytes_in_flight());
         self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
         self.path.mtu.on_flight_settled();
         self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);

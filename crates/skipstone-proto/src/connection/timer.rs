@@ -10,6 +10,11 @@ use crate::channel::channels::Channels;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
+/// The least part of a round trip without a packet of the peer after which a sender that waits for the window says where it is.
+const ANNOUNCEMENT_PART: u32 = 8;
+/// And how many of the window's datagrams come in that time at the least.
+const ANNOUNCEMENT_DATAGRAMS: u32 = 4;
+
 impl Connection {
     /// When [`Connection::handle_timeout`] has something to do, at the earliest.
     pub(crate) fn poll_timeout(&self) -> Time {
@@ -87,7 +92,23 @@ impl Connection {
 
     /// Time of the next PING to a silent peer.
     fn keepalive_due(&self) -> Time {
-        self.timers.last_received.max(self.timers.last_ping) + self.terms.keepalive
+        let asked = self.timers.last_received.max(self.timers.last_ping) + self.terms.keepalive;
+        asked.min(self.announcement_due())
+    }
+
+    /// When a client that a full window keeps silent sends a PING, once: a NAT may have given it another address, which only the
+    /// client's next packet tells the server, and then the acknowledgements that it waits for go to the old one.
+    fn announcement_due(&self) -> Time {
+        let may_have_moved = self.identity.side == Side::Client && !self.path.current.carrier.is_bound;
+        let has_asked = self.timers.last_ping >= self.timers.last_received;
+        if !may_have_moved || has_asked || !self.sending.is_limited || !self.path.rtt.is_measured() {
+            return Time::NEVER;
+        }
+        let rtt = self.path.rtt.smoothed();
+        // Acknowledgements of a full window are as far apart as its datagrams.
+        let datagrams = (self.path.congestion.window() / u64::from(self.datagram_bytes())).clamp(1, 1 << 20) as u32;
+        let patience = (rtt / ANNOUNCEMENT_PART).max(rtt * ANNOUNCEMENT_DATAGRAMS / datagrams);
+        self.timers.last_received.max(self.sending.ledger.last_sent_at()) + patience
     }
 
     /// Handles all timers that have expired.
@@ -180,6 +201,10 @@ impl Connection {
         self.stats.probes += u64::from(suspected.packets.max(1));
         let (packets, is_silent) = (suspected.packets, suspected.is_silent);
         self.log(cx.now, || PacketEvent::ProbeTimeout { packets, is_silent });
+        if self.sending.is_limited {
+            // One packet more than the window, as everything in it may be lost.
+            self.sending.pending.probes = self.sending.pending.probes.max(1);
+        }
         if suspected.is_silent {
             self.sending.pending.probes = 2;
             self.path.mtu.on_silence();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
+use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings, window_cost};
 use skipstone_proto::{Config, Endpoint, Event, PacketLog, PeerId, Transmit};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{MessageId, Stats, Submission};
@@ -59,14 +59,29 @@ pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -
 
 /// A server's, in virtual time and over sockets.
 pub(crate) fn settings(condition: &Condition, mode: Mode) -> Settings {
-    let mut settings =
-        Settings { redundancy: mode.with_budget(), channels: channels(condition), ..Settings::default() };
+    let mut settings = Settings {
+        redundancy: mode.with_budget(),
+        channels: channels(condition),
+        window_bytes: window_bytes(condition),
+        ..Settings::default()
+    };
     for rule in &mut settings.channels {
         // An overloaded link is to be measured, not to end the connection.
         rule.overflow = Overflow::Refuse;
         rule.queue_messages_max = condition.waiting_max.unwrap_or(rule.queue_messages_max);
     }
     settings
+}
+
+/// Receive windows limit what is under way: a path with a long round trip needs a greater one than the default. This one holds
+/// four round trips' load, as a message that is sent again takes at least two.
+fn window_bytes(condition: &Condition) -> u32 {
+    let bulk = condition.bulk.map_or(0, |bulk| window_cost(bulk.bytes) * condition.bulk_messages());
+    let load = window_cost(condition.payload_bytes) * condition.updates() + bulk;
+    let per_round_trip = load as f64 / condition.lasting.as_secs_f64() * condition.round_trip().as_secs_f64();
+    let most = Config::client().limits.window_bytes;
+    // A cast of what is too much is the greatest number there is.
+    ((4.0 * per_round_trip) as u32).clamp(Settings::default().window_bytes, most)
 }
 
 /// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and waits for all

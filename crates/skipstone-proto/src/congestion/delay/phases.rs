@@ -73,12 +73,28 @@ impl DelayAware {
 
     /// The window that fills the path and the queue's target, at the recent delivery rate.
     fn fitting_window(&self) -> u32 {
+        self.window_with_queue(self.target(self.rate.best()))
+    }
+
+    /// The same without an allowance for jitter, which a queue that comes and goes with the peer's moves is taken for.
+    pub(super) fn bare_window(&self) -> u32 {
+        self.window_with_queue(self.shared_target(self.rate.best()))
+    }
+
+    fn window_with_queue(&self, queue_us: u32) -> u32 {
         if self.rate.best() == 0 {
             return self.window;
         }
-        let span = u64::from(self.queue.base() + self.target(self.rate.best()));
+        let span = u64::from(self.queue.base() + queue_us);
         let window = self.rate.best() * span / 1_000_000;
         (window as u32).clamp(self.window_min(), WINDOW_MAX)
+    }
+
+    /// Of the peer's move only as much is kept in flight as makes no queue.
+    pub(super) fn begin_bare(&mut self, now: Time) {
+        self.window = self.window.min(self.bare_window());
+        self.recovery_from = now + Duration::from_micros(1);
+        self.begin_steady(now);
     }
 
     /// The window that the recent delivery rate fills without a queue.

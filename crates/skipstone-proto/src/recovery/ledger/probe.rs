@@ -31,7 +31,8 @@ const BURST_SPAN: Duration = Duration::from_micros(500);
 
 impl Ledger {
     /// The time when the next packet is overdue, or the next probe is due. While the path `is_full`, later packets
-    /// reveal losses, and only silence is probed.
+    /// reveal losses, and only a whole timeout without anything from the peer is probed: a peer that moved hears of
+    /// nothing, and cannot be heard, until somebody sends.
     pub(crate) fn probe_due(&self, rtt: &Rtt, ack_delay: Duration, is_full: bool) -> Time {
         if self.eliciting_in_flight == 0 {
             return Time::NEVER;
@@ -45,7 +46,8 @@ impl Ledger {
         }
         let silence = self.probing.last_eliciting_at.since(self.probing.progress_at);
         let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
-        silent_from.max(self.probing.last_eliciting_at + spacing)
+        let spaced = self.probing.last_eliciting_at + spacing;
+        if is_full { spaced.max(self.probing.progress_at + timeout) } else { spaced.max(silent_from) }
     }
 
     /// When the last packet that asks for an acknowledgement left, or the last probe was due.
@@ -78,7 +80,7 @@ impl Ledger {
             self.skip_settled();
         }
         if suspected.packets == 0 {
-            suspected.is_silent = true;
+            suspected.is_silent = now >= silent_from;
             self.probing.last_eliciting_at = now;
             self.probing.from = self.next();
             let oldest = self.sent.iter().position(|packet| {
@@ -177,6 +179,29 @@ mod tests {
         ledger.on_ack(ms(8_021), 8..=8, &mut AckedPackets::default(), &mut Vec::new());
         ledger.detect_losses(ms(8_030), &rtt, &mut Vec::new());
         assert_eq!(suspect_spuriously(&mut ledger, ms(9_000), 9).as_millis(), 22 + 32, "less after a loss");
+    }
+
+    #[test]
+    fn a_full_path_is_probed_once_nothing_came_for_a_timeout() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        for number in 0..10 {
+            send(&mut ledger, ms(u64::from(number)), number);
+        }
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, true), ms(9 + 22), "later packets reveal losses");
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
+        ledger.on_ack(ms(25), 0..=0, &mut acked, &mut resolved);
+        ledger.on_ack_done(ms(25), &acked, &rtt, true);
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, true), ms(25 + 22), "something came");
+        let suspected = ledger.on_probe_timeout(ms(47), &rtt, Duration::ZERO, true, &mut resolved);
+        assert_eq!(suspected, Suspected { packets: 1, is_silent: false });
+        let mut probes = vec![47];
+        while probes.len() < 5 {
+            let due = ledger.probe_due(&rtt, Duration::ZERO, true);
+            let is_silent = ledger.on_probe_timeout(due, &rtt, Duration::ZERO, true, &mut Vec::new()).is_silent;
+            assert_eq!(is_silent, due >= ms(25 + 66), "silence is three timeouts");
+            probes.push(due.since(ms(0)).as_millis());
+        }
+        assert_eq!(probes, [47, 69, 91, 113, 135]);
     }
 
     #[test]
