@@ -78,7 +78,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 struct Steady {
     round_until: Time,
-    /// Datagrams per round trip by which the window moves.
+    /// Steps per round trip by which the window moves.
     velocity: u16,
     /// Round trips in this direction.
     rounds: u8,
@@ -90,6 +90,8 @@ const WINDOW_DATAGRAMS_INITIAL: u32 = 32;
 /// The minimum congestion window: with fewer datagrams the path could not be measured.
 const WINDOW_DATAGRAMS_MIN: u32 = 2;
 const WINDOW_MAX: u32 = 1 << 30;
+/// In a window of fewer datagrams, a datagram is a large part of it, and maybe most of the queue that the path has.
+const WINDOW_DATAGRAMS_FEW: u32 = 8;
 /// Datagrams that leave at once while nothing waits.
 const BURST_DATAGRAMS: u64 = 10;
 const RTT_MAX_US: u32 = 20_000_000;
@@ -247,7 +249,9 @@ impl DelayAware {
     pub(super) fn next_send(&self, now: Time, bytes: u32) -> Time {
         let mut pace = self.pace();
         if self.is_full(now) && !matches!(self.phase, Phase::Ramp { .. }) {
-            pace.burst = 2 * u64::from(self.datagram);
+            // Two datagrams that leave together may overflow a queue of a few.
+            let are_few = self.window < WINDOW_DATAGRAMS_FEW * u32::from(self.datagram);
+            pace.burst = if are_few { 1 } else { 2 } * u64::from(self.datagram);
         }
         self.pacer.next_send(now, bytes.into(), pace)
     }

@@ -26,7 +26,7 @@
 //!   round trip without a queue, and at no time so much that it keeps the next data waiting at the bottleneck, whose rate
 //!   the dispersion of packets shows that left together.
 //! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
-//!   window has been full for two round trips.
+//!   window has been full for two round trips, then two, or one if it is small.
 //!
 //! A window that is not used up does not change: traffic far below the path's rate keeps its window despite losses and
 //! jitter.

@@ -10,6 +10,11 @@ const OVERSHOOT_US: u32 = 120_000;
 /// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
 const ROUNDS_BEFORE_DOUBLING: u8 = 3;
 const ROUNDS_BEFORE_LEAPING: u8 = 8;
+/// The part of a small window by which it moves in a round trip, and the round trips in one direction before such steps double.
+const FINE_STEPS: u32 = 16;
+const ROUNDS_OF_FINE_STEPS: u8 = 16;
+/// A queue that has stood for less is nobody's.
+const PATIENCE_MIN_US: u64 = 200_000;
 /// The queue is drained for a moment each 10 s or so many round trips.
 const DRAIN_SECONDS: u64 = 10;
 const DRAIN_ROUND_TRIPS: u32 = 32;
@@ -76,7 +81,7 @@ impl DelayAware {
         self.window_with_queue(self.target(self.rate.best()))
     }
 
-    /// The same without an allowance for jitter, which a queue that comes and goes with the peer's moves is taken for.
+    /// The same without an allowance for jitter: a queue that comes and goes with the peer's moves looks like it.
     pub(super) fn bare_window(&self) -> u32 {
         self.window_with_queue(self.shared_target(self.rate.best()))
     }
@@ -90,7 +95,7 @@ impl DelayAware {
         (window as u32).clamp(self.window_min(), WINDOW_MAX)
     }
 
-    /// Of the peer's move only as much is kept in flight as makes no queue.
+    /// From now on, steady, with no more than makes no queue of its own.
     pub(super) fn begin_bare(&mut self, now: Time) {
         self.window = self.window.min(self.bare_window());
         self.recovery_from = now + Duration::from_micros(1);
@@ -124,8 +129,8 @@ impl DelayAware {
         if now >= steady.round_until {
             self.end_round(now, &mut steady, rate, target);
         }
-        let step = (u64::from(steady.velocity) * u64::from(self.datagram) * u64::from(ack.bytes)
-            / u64::from(self.window)) as u32;
+        let unit = if is_up { self.step() } else { self.datagram.into() };
+        let step = (u64::from(steady.velocity) * unit * u64::from(ack.bytes) / u64::from(self.window)) as u32;
         self.window = if is_up { self.window + step } else { self.window.saturating_sub(step) };
         self.window = self.window.clamp(self.window_min(), WINDOW_MAX);
         self.phase = Phase::Steady(steady);
@@ -134,10 +139,26 @@ impl DelayAware {
             self.phase = Phase::Draining { until: self.make_room(now), back };
             return;
         }
-        let patience = micros(6 * self.smoothed).max(Duration::from_millis(200));
-        if now.since(self.standing_from) > patience || !is_up && self.losses.follow_queue() {
+        if now.since(self.standing_from) > self.patience() || !is_up && self.losses.follow_queue() {
             self.begin_competing(now);
         }
+    }
+
+    /// How long a queue has to stand though we yield before others hold it. Several of our kind at their least windows keep it
+    /// hardly longer than a few would, so a small excess convinces later.
+    fn patience(&self) -> Duration {
+        let foreign = self.foreign_delay();
+        let excess = self.queue.delay().saturating_sub(foreign).max(1);
+        let least = u64::from(self.smoothed * 6).max(PATIENCE_MIN_US);
+        let patience = least * u64::from(foreign) / u64::from(2 * excess);
+        Duration::from_micros(patience.clamp(least, 4 * least))
+    }
+
+    /// The least by which the window moves in a round trip: a datagram, but no more than a 16th of the window. The answer
+    /// to a step comes a round trip and a half later, and until then a whole datagram more or less each round trip is the
+    /// whole queue of a path on which a few datagrams are all that fits.
+    fn step(&self) -> u64 {
+        u64::from(self.window / FINE_STEPS).min(self.datagram.into())
     }
 
     /// Once a round trip: faster in a direction that lasts, and at once to where it fits from far too much.
@@ -145,12 +166,15 @@ impl DelayAware {
         let (standing, delay, datagram) = (self.queue.standing(), self.queue.delay(), u64::from(self.datagram));
         steady.round_until = now + micros(standing);
         steady.rounds = steady.rounds.saturating_add(1);
-        if steady.rounds >= ROUNDS_BEFORE_DOUBLING {
+        let is_fine = steady.is_up && self.step() < datagram;
+        let rounds_min = if is_fine { ROUNDS_OF_FINE_STEPS } else { ROUNDS_BEFORE_DOUBLING };
+        if steady.rounds >= rounds_min {
             let fine = rate * u64::from(target) / 1_000_000;
             let coarse =
                 u64::from(self.window) * u64::from(self.overshoot()) / u64::from(standing.max(2 * self.overshoot()));
             let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
-            let velocity_max = (step_max / datagram).clamp(1, 10_000) as u16;
+            let velocity_max = (step_max.max(datagram) / if steady.is_up { self.step().max(1) } else { datagram })
+                .clamp(1, 10_000) as u16;
             steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
         }
         // On a long path a datagram a round trip would take minutes to where it was.
