@@ -123,8 +123,9 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
-    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time, however much is sent. Whatever is sent
-    /// at one moment shares its fate, and a fade that falls between two datagrams hits none.
+    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time alone: links of one seed are faded at the same
+    /// moments, whatever they carry. Whatever is sent at one moment shares its fate, and a fade that falls between two datagrams
+    /// hits none.
     Fade {
         /// Share of the time for which the link is faded, in the long run; below 1.
         rate: f64,

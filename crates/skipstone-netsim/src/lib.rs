@@ -80,6 +80,7 @@ mod config;
 mod corrupt;
 pub mod cubic;
 mod duplex;
+mod fades;
 mod fate;
 mod flight;
 mod link;

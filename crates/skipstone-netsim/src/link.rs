@@ -57,10 +57,11 @@ impl Link {
     /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid.
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
+        let streams = Streams::new(seed);
         Ok(Self {
             config,
-            streams: Streams::new(seed),
-            loss: LossProcess::default(),
+            loss: LossProcess::new(streams.of_fades()),
+            streams,
             bottleneck: Bottleneck::default(),
             in_order_until: Duration::ZERO,
             flights: Flights::default(),

@@ -1,5 +1,5 @@
-//! Which datagrams get lost on the way: independently, or by a Gilbert-Elliott chain that steps with each datagram
-//! (bursts) or with each microsecond (fades).
+//! Which datagrams get lost on the way: independently, by a Gilbert-Elliott chain that steps with each datagram (bursts), or by
+//! one that goes on with time ([`fades`](crate::fades)).
 //!
 //! ```text
 //!                     rate / (1 - rate) / mean_length
@@ -10,30 +10,45 @@
 
 use core::time::Duration;
 
-use crate::{config::Loss, fate::LossCause, rng::Draw};
+use crate::{
+    config::Loss,
+    fades::Fades,
+    fate::LossCause,
+    rng::{Draw, Xoshiro256PlusPlus},
+};
 
-/// The state of the loss: which of the two states the chain is in, once it has begun.
-#[derive(Clone, Debug, Default)]
+/// The state of the loss.
+#[derive(Clone, Debug)]
 pub(crate) struct LossProcess {
+    /// Which of the two states the chain of bursts is in, once it has begun.
     bad: Option<bool>,
-    /// When the chain was looked at last.
-    at: Duration,
+    fades: Fades,
 }
 
 impl LossProcess {
+    pub(crate) fn new(fades: Xoshiro256PlusPlus) -> Self {
+        Self { bad: None, fades: Fades::new(fades) }
+    }
+
     /// Decides about the next datagram; to be called once for each. A chain that was switched off begins anew.
     pub(crate) fn on_datagram(&mut self, now: Duration, loss: Loss, draw: Draw) -> Option<LossCause> {
-        let (becomes_bad, cause) = match loss {
-            Loss::Burst { rate, mean_length } => (self.after_datagram(rate, mean_length), LossCause::Burst),
-            Loss::Fade { rate, mean_length } => (self.after_time(now, rate, mean_length), LossCause::Fade),
-            Loss::None | Loss::Random(_) => {
-                self.bad = None;
-                return matches!(loss, Loss::Random(rate) if draw.hits(rate)).then_some(LossCause::Random);
+        if !matches!(loss, Loss::Burst { .. }) {
+            self.bad = None;
+        }
+        if !matches!(loss, Loss::Fade { .. }) {
+            self.fades.end();
+        }
+        let (is_lost, cause) = match loss {
+            Loss::None => return None,
+            Loss::Random(rate) => (draw.hits(rate), LossCause::Random),
+            Loss::Burst { rate, mean_length } => {
+                let bad = draw.hits(self.after_datagram(rate, mean_length));
+                self.bad = Some(bad);
+                (bad, LossCause::Burst)
             }
+            Loss::Fade { rate, mean_length } => (self.fades.is_faded(now, rate, mean_length), LossCause::Fade),
         };
-        let bad = draw.hits(becomes_bad);
-        (self.bad, self.at) = (Some(bad), now);
-        bad.then_some(cause)
+        is_lost.then_some(cause)
     }
 
     /// How probable the bad state is one datagram later. From nowhere the chain is in it as often as in the long run.
@@ -44,26 +59,4 @@ impl LossProcess {
             Some(false) => rate / (1.0 - rate) / mean_length,
         }
     }
-
-    /// The probability of the bad state now: knowledge of the earlier state fades by the same factor each microsecond.
-    fn after_time(&self, now: Duration, rate: f64, mean_length: Duration) -> f64 {
-        let Some(bad) = self.bad else { return rate };
-        let leaves = 1.0 / (mean_length.as_nanos() as f64 / 1e3);
-        let keeps = 1.0 - leaves / (1.0 - rate);
-        let known = power(keeps, now.saturating_sub(self.at).as_micros() as u64);
-        rate + (f64::from(u8::from(bad)) - rate) * known
-    }
-}
-
-/// By squaring. WHY: `powf` and `powi` may differ in the last digit from machine to machine.
-fn power(base: f64, exponent: u64) -> f64 {
-    let (mut result, mut square, mut rest) = (1.0, base, exponent);
-    while rest > 0 {
-        if rest & 1 == 1 {
-            result *= square;
-        }
-        square *= square;
-        rest >>= 1;
-    }
-    result
 }

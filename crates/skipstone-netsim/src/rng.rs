@@ -52,9 +52,13 @@ pub(crate) struct Draw(u64);
 impl Draw {
     /// True with `probability`. A draw that is true for a lower probability is also true for a higher one.
     pub(crate) fn hits(self, probability: f64) -> bool {
-        // The upper 53 bits as a float in [0, 1), so that 0 never hits and 1 always does.
-        let unit = (self.0 >> 11) as f64 * (1.0 / (1_u64 << 53) as f64);
-        unit < probability
+        // 0 never hits and 1 always does.
+        self.unit() < probability
+    }
+
+    /// The upper 53 bits as a float in [0, 1).
+    pub(crate) fn unit(self) -> f64 {
+        (self.0 >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Uniform from zero up to, not including, `end`; zero if `end` is zero.

@@ -1,5 +1,5 @@
 //! One random stream per impairment. Each gives the same number of draws for every datagram sent, whatever the
-//! configuration and the fate, so that no impairment shifts the numbers of another.
+//! configuration and the fate, so that no impairment shifts the numbers of another. Fades have one that goes on with time.
 
 use crate::rng::{Draw, SplitMix64, Xoshiro256PlusPlus};
 
@@ -11,6 +11,7 @@ pub(crate) struct Streams {
     reorder: Xoshiro256PlusPlus,
     duplicate: Xoshiro256PlusPlus,
     corrupt: Xoshiro256PlusPlus,
+    fades: Xoshiro256PlusPlus,
 }
 
 /// All chance that one datagram can need.
@@ -55,7 +56,13 @@ impl Streams {
             reorder: Xoshiro256PlusPlus::new(&mut seeds),
             duplicate: Xoshiro256PlusPlus::new(&mut seeds),
             corrupt: Xoshiro256PlusPlus::new(&mut seeds),
+            fades: Xoshiro256PlusPlus::new(&mut seeds),
         }
+    }
+
+    /// The stream that goes on with time, not with datagrams.
+    pub(crate) fn of_fades(&self) -> Xoshiro256PlusPlus {
+        self.fades.clone()
     }
 
     /// The chance of the next datagram.

@@ -43,6 +43,19 @@ fn what_is_sent_at_one_moment_shares_its_fate() {
     assert!(link.stats().lost_fade > 0 && link.stats().lost_fade < link.stats().sent);
 }
 
+/// Two runs with one seed can be compared: the weather is the same for both.
+#[test]
+fn links_of_one_seed_are_faded_at_the_same_moments_whatever_they_carry() {
+    let fated = |spacing: u64, count: u32| {
+        let mut link = Link::new(faded(0.3, MEAN), 7).expect("this makes sense");
+        let mut fate_at = |now| (0..count).map(|_| link.send(now, b"", 0)).last();
+        let moments = (0..60_000).step_by(spacing as usize).map(|millis| fate_at(Duration::from_millis(millis)));
+        moments.collect::<Vec<_>>()
+    };
+    let (dense, sparse) = (fated(1, 3), fated(10, 1));
+    assert!(dense.iter().step_by(10).eq(&sparse));
+}
+
 #[test]
 fn after_a_long_silence_it_is_as_likely_as_ever() {
     let lost = (0..10_000).filter(|&seed| {

@@ -80,13 +80,25 @@ struct Steady {
     round_until: Time,
     /// Steps per round trip by which the window moves.
     velocity: u16,
-    /// Round trips in this direction.
+    /// Round trips on this course.
     rounds: u8,
-    is_up: bool,
+    course: Course,
+}
+
+/// How the window moves in steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    Up,
+    /// By a part of a datagram in each round trip.
+    UpFinely,
+    Down,
 }
 
 /// The initial congestion window, before the path is measured; paced except for the first burst.
 const WINDOW_DATAGRAMS_INITIAL: u32 = 32;
+/// On a path whose round trip is longer than the first, the initial window is longer by as much, up to the second.
+const WINDOW_INITIAL_RTT_US: u32 = 50_000;
+const WINDOW_INITIAL_RTT_MAX_US: u32 = 2_000_000;
 /// The minimum congestion window: with fewer datagrams the path could not be measured.
 const WINDOW_DATAGRAMS_MIN: u32 = 2;
 const WINDOW_MAX: u32 = 1 << 30;
@@ -271,8 +283,25 @@ impl DelayAware {
         Pace { rate, burst: (BURST_DATAGRAMS * u64::from(self.datagram)).max(rate / 500) }
     }
 
+    /// The handshake's time, then the first sample, says how long the first round trip is: what may leave in it is a rate, or a
+    /// path of a second would need five round trips until what an application sends fits.
+    pub(super) fn on_first_rtt(&mut self, rtt: Duration) {
+        if self.recovery_from == Time::ZERO {
+            self.smoothed = in_range(rtt).max(SMOOTHED_INITIAL_US);
+            self.window = self.window_initial(in_range(rtt));
+        }
+    }
+
+    fn window_initial(&self, rtt_us: u32) -> u32 {
+        let span = rtt_us.clamp(WINDOW_INITIAL_RTT_US, WINDOW_INITIAL_RTT_MAX_US);
+        WINDOW_DATAGRAMS_INITIAL * u32::from(self.datagram) * (span / 1_000) / (WINDOW_INITIAL_RTT_US / 1_000)
+    }
+
     pub(super) fn on_ack(&mut self, ack: &AckSample) {
         let now = ack.now;
+        if ack.rtt.is_some() && !self.queue.is_measured() {
+            self.on_first_rtt(ack.smoothed);
+        }
         self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
             self.queue.on_sample(now, in_range(rtt), self.smoothed);

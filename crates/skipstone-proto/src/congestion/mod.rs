@@ -106,6 +106,13 @@ impl Controller {
         }
     }
 
+    /// The handshake took so long for a round trip; until the first sample there is no better estimate.
+    pub fn on_handshake(&mut self, rtt: Duration) {
+        if let Some(controller) = &mut self.0 {
+            controller.on_first_rtt(rtt);
+        }
+    }
+
     /// Packets were acknowledged.
     pub fn on_ack(&mut self, ack: &AckSample) {
         if let Some(controller) = &mut self.0 {

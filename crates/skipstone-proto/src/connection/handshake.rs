@@ -122,7 +122,9 @@ impl Connection {
         }
         // If HELLO was sent more than once, the round trip was shorter than this sample. An estimate that is too high
         // costs little at this point.
-        self.path.rtt.on_handshake(now.since(handshake.asked_at));
+        let span = now.since(handshake.asked_at);
+        self.path.rtt.on_handshake(span);
+        self.path.congestion.on_handshake(span);
         handshake.challenge_from = now + OPEN_PATIENCE;
         handshake.interval = RESEND_FIRST;
         match handshake.protection.clone() {

@@ -27,22 +27,20 @@ fn waits(one_way_ms: u64, messages: u32, seconds: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_stream_finds_room_within_two_round_trips() {
-    for one_way_ms in [300, 750, 1_000] {
+fn what_a_game_sends_finds_room_from_its_first_tick_on() {
+    for one_way_ms in [40, 300, 750, 1_000] {
         let waits = waits(one_way_ms, 1, 20);
-        let worst = waits.iter().max().copied().unwrap_or(u64::MAX);
         assert_eq!(waits.len(), 1_250, "one way of {one_way_ms} ms");
-        assert!(worst <= 4 * one_way_ms, "one way of {one_way_ms} ms: the last waited for {worst}");
-        assert!(waits[waits.len() / 2] == one_way_ms, "later none waits at all");
+        assert_eq!(waits.iter().max(), Some(&one_way_ms), "none waits for the window");
     }
 }
 
-/// The window has to grow 23 times. Doubling takes five round trips, in which 2 MB wait.
+/// A megabyte a second has room after a round trip, in which half of it waits.
 #[test]
 fn where_trains_of_packets_come_through_the_window_grows_fourfold_in_a_round_trip() {
-    let waits = waits(500, 10, 20);
+    let waits = waits(500, 20, 20);
     let worst = waits.iter().max().copied().unwrap_or(u64::MAX);
-    assert!(worst <= 500 + 2_600, "the last waited for {worst} ms");
+    assert!(worst <= 500 + 1_500, "the last waited for {worst} ms");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The controller's phases: the changes of the window in each, and the transitions between them.
 
-use super::{DelayAware, Phase, Steady, WINDOW_MAX, micros};
+use super::{Course, DelayAware, Phase, Steady, WINDOW_MAX, micros};
 use crate::congestion::AckSample;
 use crate::congestion::cubic::{self, Cubic};
 use crate::time::{Duration, Time};
@@ -109,7 +109,7 @@ impl DelayAware {
 
     fn begin_steady(&mut self, now: Time) {
         let round_until = now + micros(self.queue.standing());
-        self.phase = Phase::Steady(Steady { round_until, velocity: 1, rounds: 0, is_up: false });
+        self.phase = Phase::Steady(Steady { round_until, velocity: 1, rounds: 0, course: Course::Down });
         self.standing_from = now;
         self.standing_window = self.window;
     }
@@ -118,9 +118,11 @@ impl DelayAware {
         let (standing, delay) = (self.queue.standing(), self.queue.delay());
         let rate = u64::from(self.window) * 1_000_000 / u64::from(standing.max(1));
         let target = self.target(rate);
-        let is_up = delay <= target;
-        if is_up != steady.is_up {
-            steady = Steady { is_up, velocity: 1, rounds: 0, ..steady };
+        let course = self.course(delay, target);
+        let is_up = course != Course::Down;
+        if course != steady.course {
+            let rounds = if is_up && steady.course != Course::Down { steady.rounds } else { 0 };
+            steady = Steady { course, velocity: 1, rounds, ..steady };
         }
         if !self.is_limited(now) || !is_up && !self.is_full(now) {
             self.phase = Phase::Steady(Steady { velocity: 1, rounds: 0, ..steady });
@@ -129,8 +131,8 @@ impl DelayAware {
         if now >= steady.round_until {
             self.end_round(now, &mut steady, rate, target);
         }
-        let unit = if is_up { self.step() } else { self.datagram.into() };
-        let step = (u64::from(steady.velocity) * unit * u64::from(ack.bytes) / u64::from(self.window)) as u32;
+        let step = u64::from(steady.velocity) * self.step(course) * u64::from(ack.bytes) / u64::from(self.window);
+        let step = step as u32;
         self.window = if is_up { self.window + step } else { self.window.saturating_sub(step) };
         self.window = self.window.clamp(self.window_min(), WINDOW_MAX);
         self.phase = Phase::Steady(steady);
@@ -154,11 +156,22 @@ impl DelayAware {
         Duration::from_micros(patience.clamp(least, 4 * least))
     }
 
-    /// The least by which the window moves in a round trip: a datagram, but no more than a 16th of the window. The answer
-    /// to a step comes a round trip and a half later, and until then a whole datagram more or less each round trip is the
-    /// whole queue of a path on which a few datagrams are all that fits.
-    fn step(&self) -> u64 {
-        u64::from(self.window / FINE_STEPS).min(self.datagram.into())
+    /// The answer to a step comes a round trip and a half later, and until then a whole datagram more each round trip is the
+    /// whole queue of a path on which a few datagrams are all that fits: there the second half of the way is gone finely.
+    fn course(&self, delay: u32, target: u32) -> Course {
+        match () {
+            () if delay > target => Course::Down,
+            () if delay >= target / 2 && self.window < FINE_STEPS * u32::from(self.datagram) => Course::UpFinely,
+            () => Course::Up,
+        }
+    }
+
+    /// The bytes by which the window moves in a round trip at the least.
+    fn step(&self, course: Course) -> u64 {
+        match course {
+            Course::UpFinely => (self.window / FINE_STEPS).into(),
+            Course::Up | Course::Down => self.datagram.into(),
+        }
     }
 
     /// Once a round trip: faster in a direction that lasts, and at once to where it fits from far too much.
@@ -166,22 +179,21 @@ impl DelayAware {
         let (standing, delay, datagram) = (self.queue.standing(), self.queue.delay(), u64::from(self.datagram));
         steady.round_until = now + micros(standing);
         steady.rounds = steady.rounds.saturating_add(1);
-        let is_fine = steady.is_up && self.step() < datagram;
+        let is_fine = steady.course == Course::UpFinely;
         let rounds_min = if is_fine { ROUNDS_OF_FINE_STEPS } else { ROUNDS_BEFORE_DOUBLING };
         if steady.rounds >= rounds_min {
             let fine = rate * u64::from(target) / 1_000_000;
             let coarse =
                 u64::from(self.window) * u64::from(self.overshoot()) / u64::from(standing.max(2 * self.overshoot()));
             let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
-            let velocity_max = (step_max.max(datagram) / if steady.is_up { self.step().max(1) } else { datagram })
-                .clamp(1, 10_000) as u16;
+            let velocity_max = (step_max.max(datagram) / self.step(steady.course)).clamp(1, 10_000) as u16;
             steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
         }
         // On a long path a datagram a round trip would take minutes to where it was.
-        if steady.is_up && delay <= target / 2 && self.smoothed > self.overshoot() {
+        if steady.course != Course::Down && delay <= target / 2 && self.smoothed > self.overshoot() {
             self.window = self.window.max(self.delivered_window());
         }
-        if !steady.is_up && delay > 2 * target {
+        if steady.course == Course::Down && delay > 2 * target {
             let base = u64::from(self.queue.base());
             let fitting = u64::from(self.window) * (base + u64::from(target)) / (base + u64::from(delay));
             self.window = (fitting as u32).max(self.window / 2).max(self.window_min());

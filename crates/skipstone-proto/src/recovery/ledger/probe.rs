@@ -21,7 +21,7 @@ pub(crate) struct Suspected {
 }
 
 /// Probes of a silent peer are one timeout apart, or this fraction of the time that it has been silent.
-const PROBES_PER_SILENCE: u32 = 8;
+const PROBES_PER_SILENCE: u32 = 16;
 const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
 /// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as
 /// long as the chance that all of it was lost is below this part of the chance that one packet was.
