@@ -176,8 +176,10 @@ fn started(mut command: Command) -> Child {
 }
 
 fn finish(command: &mut Command) {
-    let status = command.status().unwrap_or_else(|error| panic!("{:?}: {error}", command.get_program()));
-    assert!(status.success(), "{:?} ended with {status}", command.get_program());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = command.output().unwrap_or_else(|error| panic!("{:?}: {error}", command.get_program()));
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{:?} ended with {}: {said}", command.get_program(), output.status);
 }
 
 /// The folder is its user's.
