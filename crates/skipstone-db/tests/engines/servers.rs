@@ -81,6 +81,8 @@ impl TestDatabase {
                 own(&self.folder, "mysql");
                 let mut install = self.command("mariadb-install-db", "mysql");
                 install.args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"]);
+                // Each that starts removes what others have in a shared one.
+                install.arg(format!("--tmpdir={}", self.folder.display()));
                 finish(install.arg(format!("--datadir={}", self.data())));
             }
             Engine::Postgres => {
@@ -109,6 +111,7 @@ impl TestDatabase {
                 let mut command = self.command("mariadbd", "mysql");
                 command.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve"]);
                 command.arg(format!("--datadir={data}")).arg(format!("--port={port}"));
+                command.arg(format!("--tmpdir={folder}"));
                 command.arg(format!("--socket={folder}/s")).arg(format!("--init-file={}", init.display()));
                 command
             }
