@@ -88,7 +88,9 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// A stretch ends after a round trip and enough packets. A stretch with `tells_usual` measures the path's own loss.
+    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: what that shows to be
+    /// lost comes after it, and belongs beside what it shows to have arrived. A stretch with `tells_usual` measures the path's own
+    /// loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,
@@ -98,18 +100,17 @@ impl Losses {
         wait_us: u32,
         tells_usual: bool,
     ) {
+        let is_long = now.since(self.from).as_micros() >= u128::from(rtt_us);
+        if is_long && self.acked.saturating_add(self.lost) >= DATAGRAMS_MIN * datagram {
+            if tells_usual {
+                let present = self.present(0).min(USUAL_MAX);
+                self.usual = ((u64::from(self.usual) * 15 + present) / 16) as u16;
+            }
+            self.begin(now);
+        }
         let acked = &mut self.side(wait_us)[1];
         *acked = acked.saturating_add((bytes / datagram).max(1) as u16);
         self.acked = self.acked.saturating_add(bytes);
-        let is_long = now.since(self.from).as_micros() >= u128::from(rtt_us);
-        if !is_long || self.acked.saturating_add(self.lost) < DATAGRAMS_MIN * datagram {
-            return;
-        }
-        if tells_usual {
-            let present = self.present(0).min(USUAL_MAX);
-            self.usual = ((u64::from(self.usual) * 15 + present) / 16) as u16;
-        }
-        self.begin(now);
     }
 
     /// Whether more is lost than twice the usual and so many per cent.
@@ -165,5 +166,23 @@ mod tests {
         assert!(!losses.is_excessive(1_200, 10));
         losses.on_lost(Time::NEVER, 20 * 1_200, Time::NEVER, 0);
         assert!(losses.is_excessive(1_200, 10));
+    }
+
+    /// One acknowledgement covers a window and shows a part of it to be lost, as after a move of the address, again and again.
+    fn excess_after_windows(windows: u64, arrived: u32, lost: u32) -> bool {
+        let mut losses = Losses::new();
+        (1..=windows).any(|window| {
+            let now = Time::from_micros(window * 100_000);
+            losses.on_acked(now, arrived * 1_200, 100_000, 1_200, 0, false);
+            losses.on_lost(now, lost * 1_200, now, 0);
+            losses.is_excessive(1_200, 30)
+        })
+    }
+
+    #[test]
+    fn what_an_acknowledgement_shows_to_be_lost_counts_beside_what_it_shows_to_have_arrived() {
+        assert!(!excess_after_windows(100, 600, 40), "6% lost");
+        assert!(!excess_after_windows(100, 60, 20), "25% lost");
+        assert!(excess_after_windows(100, 60, 60), "half lost");
     }
 }

@@ -406,7 +406,7 @@ impl Connection {
         for range in ack.ranges(largest).flatten() {
             self.sending.ledger.on_ack(cx.now, range, &mut acked, &mut cx.scratch.resolved);
         }
-        if let Some(sample) = acked.rtt_sample {
+        if let Some(sample) = acked.rtt_sample() {
             // The delay may be greater than the settings allow: an acknowledgement that was lost is repeated later.
             let ack_delay = Duration::from_micros(ack.delay_us);
             if self.path.current.carrier.is_reliable {
@@ -430,7 +430,7 @@ impl Connection {
                 bytes: acked.bytes,
                 sent_at,
                 stamp,
-                rtt: acked.rtt_sample.map(|_| self.path.rtt.latest()),
+                rtt: acked.rtt_sample().map(|_| self.path.rtt.latest()),
                 smoothed: self.path.rtt.smoothed(),
                 bytes_in_flight: self.sending.ledger.bytes_in_flight(),
             });

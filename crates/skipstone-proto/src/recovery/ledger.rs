@@ -39,6 +39,8 @@ pub(crate) struct Ledger {
     bytes_in_flight: u32,
     eliciting_in_flight: u32,
     largest_acked: Option<u64>,
+    /// The same, whether they asked for an acknowledgement or not.
+    newest_acked: Option<u64>,
     /// When the latest-sent of the acknowledged packets left.
     latest_acked_sent_at: Time,
     loss: LossDetection,
@@ -83,6 +85,7 @@ impl Ledger {
             bytes_in_flight: 0,
             eliciting_in_flight: 0,
             largest_acked: None,
+            newest_acked: None,
             latest_acked_sent_at: Time::ZERO,
             loss: LossDetection::default(),
             probing: Probing::starting_at(next),
@@ -251,6 +254,11 @@ impl Ledger {
         let first = (*range.start()).max(self.base);
         for number in first..(range.end() + 1).min(self.next()) {
             let packet = &mut self.sent[(number - self.base) as usize];
+            if self.newest_acked.is_none_or(|newest| number > newest) {
+                self.newest_acked = Some(number);
+                let is_sample = packet.state != PacketState::Repaired && number >= self.measured_from;
+                acked.newest_age = is_sample.then(|| now.since(packet.at));
+            }
             match packet.state {
                 PacketState::Acked | PacketState::Repaired => continue,
                 // Packets that only acknowledge are acknowledged in passing.
@@ -276,10 +284,8 @@ impl Ledger {
             packet.state = PacketState::Acked;
             let at = packet.at;
             self.latest_acked_sent_at = self.latest_acked_sent_at.max(at);
-            if self.largest_acked.is_none_or(|largest| number > largest) {
-                self.largest_acked = Some(number);
-                acked.rtt_sample = (number >= self.measured_from).then(|| now.since(at));
-            }
+            self.largest_acked = self.largest_acked.max(Some(number));
+            acked.has_eliciting = true;
             self.resolve((number - self.base) as usize, resolved);
         }
     }
@@ -392,8 +398,33 @@ mod tests {
         ledger.on_ack(ms(10), 0..=0, &mut acked, &mut resolved);
         let joined = Record::Messages { channel: 1, first: Seq(5), count: 4 };
         assert_eq!(resolved, [Resolved { packet: 0, record: joined, born: ms(0), was_suspected: false }]);
-        assert_eq!(acked.rtt_sample, Some(Duration::from_millis(10)));
+        assert_eq!(acked.rtt_sample(), Some(Duration::from_millis(10)));
         assert_eq!(ledger.bytes_in_flight(), 0);
+    }
+
+    fn sample(eliciting: &[bool], ranges: &[RangeInclusive<u64>], repaired: Option<u64>) -> Option<Duration> {
+        let mut ledger = Ledger::default();
+        for (number, &is_ack_eliciting) in eliciting.iter().enumerate() {
+            ledger.commit(ms(number as u64 * 100), Leaving { is_ack_eliciting, ..packet() });
+        }
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
+        if let Some(number) = repaired {
+            ledger.on_repaired(ms(1_000), number..=number, &mut resolved);
+        }
+        for range in ranges {
+            ledger.on_ack(ms(1_000), range.clone(), &mut acked, &mut resolved);
+        }
+        acked.rtt_sample()
+    }
+
+    #[test]
+    fn a_sample_is_of_the_packet_whose_arrival_the_stated_delay_counts_from() {
+        let age = |number: u64| Some(Duration::from_millis(1_000 - 100 * number));
+        assert_eq!(sample(&[true, true, true], &[2..=2, 0..=0], None), age(2));
+        assert_eq!(sample(&[true, false, false], &[0..=2], None), age(2), "the greatest did not ask for it");
+        assert_eq!(sample(&[false, false, false], &[0..=2], None), None, "nobody asked for it");
+        assert_eq!(sample(&[true, true, true], &[0..=2], Some(2)), None, "the greatest never arrived");
+        assert_eq!(sample(&[true, true, true], &[0..=2], Some(1)), age(2));
     }
 
     /// At the front a packet that was lost, behind it as many as there may be, which have all arrived.

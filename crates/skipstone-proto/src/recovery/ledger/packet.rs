@@ -66,10 +66,19 @@ pub(crate) struct AckedPackets {
     pub spurious: u32,
     /// Among them was one in flight that had been suspected.
     pub suspected: bool,
-    /// Time since the greatest number left, if it was acknowledged for the first time.
-    pub rtt_sample: Option<Duration>,
+    /// Time since the greatest number left, if none as great was acknowledged before.
+    pub newest_age: Option<Duration>,
+    /// Whether any of them had asked for an acknowledgement.
+    pub has_eliciting: bool,
     /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
     pub latest: Option<(Time, DeliveryStamp)>,
+}
+
+impl AckedPackets {
+    /// A round trip with the acknowledgement's delay (RFC 9002, section 5.1).
+    pub(crate) fn rtt_sample(&self) -> Option<Duration> {
+        self.newest_age.filter(|_| self.has_eliciting)
+    }
 }
 
 /// Packets that turned out to be lost.
