@@ -60,6 +60,23 @@ fn beside_a_tcp_like_flow_neither_starves() {
     }
 }
 
+/// Seven datagrams fit there, and who has fewer than four of them cannot find a loss without a timeout. One run is one cycle of
+/// two controllers, whose shares lie far apart, so the mean of several rates counts.
+#[test]
+fn on_a_short_queue_a_tcp_like_flow_keeps_a_fifth() {
+    let mut shares = Vec::new();
+    for plan in ["bottleneck-cubic-first", "bottleneck-cubic-later"] {
+        for rate in ["900kbit/s", "1Mbit/s", "1200kbit/s"] {
+            let link = ["--link-rate", rate, "--queue", "30ms", "--modes", "off,lean,adaptive"];
+            let (ended, result) = compare(plan, &[&OURS[..], &link].concat());
+            ended.expect(&[0]);
+            shares.extend(rows(&result).iter().map(|row| figure(row, "beside_share")));
+        }
+    }
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    assert!(shares.len() == 18 && mean >= 0.2 && shares.iter().all(|share| *share >= 0.08), "{mean}: {shares:?}");
+}
+
 #[test]
 fn who_floods_the_link_gives_up_and_is_marked() {
     // Each message is sent again each 300 ms, however far away the peer is.

@@ -161,15 +161,21 @@ impl DelayAware {
     fn course(&self, delay: u32, target: u32) -> Course {
         match () {
             () if delay > target => Course::Down,
-            () if delay >= target / 2 && self.window < FINE_STEPS * u32::from(self.datagram) => Course::UpFinely,
+            () if delay >= target / 2 && self.is_small() => Course::UpFinely,
             () => Course::Up,
         }
     }
 
-    /// The bytes by which the window moves in a round trip at the least.
+    fn is_small(&self) -> bool {
+        self.window < FINE_STEPS * u32::from(self.datagram)
+    }
+
+    /// The bytes by which the window moves in a round trip at the least. A small window yields faster than a large one: a queue
+    /// of a few datagrams that we share is full before the other's packets find room.
     fn step(&self, course: Course) -> u64 {
         match course {
             Course::UpFinely => (self.window / FINE_STEPS).into(),
+            Course::Down if self.is_small() => u64::from(self.datagram) * 3 / 2,
             Course::Up | Course::Down => self.datagram.into(),
         }
     }
