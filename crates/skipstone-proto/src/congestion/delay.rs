@@ -108,7 +108,7 @@ const WINDOW_DATAGRAMS_FEW: u32 = 8;
 const BURST_DATAGRAMS: u64 = 10;
 const RTT_MAX_US: u32 = 20_000_000;
 const SMOOTHED_INITIAL_US: u32 = 100_000;
-const SHARED_TARGET_US: u64 = 4_500;
+const SHARED_TARGET_US: u64 = 5_000;
 /// No queue has overflowed yet.
 const NOT_SEEN: u32 = u32::MAX;
 /// How long a depth is believed before a longer queue is tried.
@@ -426,11 +426,11 @@ impl DelayAware {
         self.queue.delay() > noise + full.saturating_sub(noise) / 4
     }
 
-    /// The part of the target that depends on the rate: twice the geometric mean of 4.5 ms and a datagram's time, which
-    /// falls with the square root of the rate; at least a datagram, or the link would run dry.
+    /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which
+    /// falls with the square root of the rate; at least a datagram and a half, or the link would run dry.
     fn shared_target(&self, rate: u64) -> u32 {
         let datagram_us = self.datagram_us(rate);
-        let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us).min(1_000_000) as u32;
+        let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us * 3 / 2).min(1_000_000) as u32;
         shared + if self.queue.is_measured() { self.queue.base() / 64 } else { 0 }
     }
 
