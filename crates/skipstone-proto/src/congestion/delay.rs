@@ -427,10 +427,10 @@ impl DelayAware {
     }
 
     /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which
-    /// falls with the square root of the rate; at least a datagram and a half, or the link would run dry.
+    /// falls with the square root of the rate; at least 1.4 datagrams, or the link would run dry.
     fn shared_target(&self, rate: u64) -> u32 {
         let datagram_us = self.datagram_us(rate);
-        let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us * 3 / 2).min(1_000_000) as u32;
+        let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us * 7 / 5).min(1_000_000) as u32;
         shared + if self.queue.is_measured() { self.queue.base() / 64 } else { 0 }
     }
 

@@ -175,7 +175,7 @@ impl DelayAware {
     fn step(&self, course: Course) -> u64 {
         match course {
             Course::UpFinely => (self.window / FINE_STEPS).into(),
-            Course::Down if self.is_small() => 2 * u64::from(self.datagram),
+            Course::Down if self.is_small() => u64::from(self.datagram) * 3 / 2,
             Course::Up | Course::Down => self.datagram.into(),
         }
     }
