@@ -1,6 +1,6 @@
 //! Strangers' bytes on TCP and in HTTP/3: however they are cut, they mean the same, and what is whole stays whole.
 
-use skipstone::http3_fuzzed::{http3_capsules, http3_request};
+use skipstone::http3_fuzzed::{http3_capsules, http3_datagrams, http3_request};
 use skipstone::net::websocket::fuzzed::{self, Understood};
 
 /// A header of the PROXY protocol: no beginning of one is taken for anything else, and what follows it changes nothing.
@@ -25,7 +25,7 @@ pub fn stream_messages(bytes: &[u8]) {
     }
 }
 
-/// A request for a session, and the capsules that follow it.
+/// A request for a session, the capsules that follow it, and datagrams on a stream.
 pub fn http3(bytes: &[u8]) {
     if let Some(Ok(length)) = http3_request(bytes) {
         assert_eq!(http3_request(&bytes[..length]), Some(Ok(length)), "what follows it changes nothing");
@@ -35,4 +35,9 @@ pub fn http3(bytes: &[u8]) {
     for piece_bytes in [1, 7] {
         assert_eq!(http3_capsules(bytes, piece_bytes), whole, "in pieces of {piece_bytes}");
     }
+    let datagrams = http3_datagrams(bytes, bytes.len());
+    for piece_bytes in [1, 7] {
+        assert_eq!(http3_datagrams(bytes, piece_bytes), datagrams, "in pieces of {piece_bytes}");
+    }
+    assert!(datagrams.0.iter().map(|datagram| datagram.len() + 2).sum::<usize>() <= bytes.len());
 }

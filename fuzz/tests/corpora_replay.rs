@@ -51,7 +51,7 @@ const SEEDS: u64 = 300;
 /// A corpus of inputs that are all refused would find nothing behind the first check.
 #[test]
 fn corpora_reach_what_is_whole() {
-    use skipstone::http3_fuzzed::{http3_capsules, http3_request};
+    use skipstone::http3_fuzzed::{http3_capsules, http3_datagrams, http3_request};
     use skipstone::net::websocket::fuzzed::{Understood, proxy_header, stream_messages};
     let kept = |path: &str| {
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(path)).expect("it is kept")
@@ -60,6 +60,8 @@ fn corpora_reach_what_is_whole() {
     assert_eq!(http3_request(&request), Some(Ok(request.len())));
     assert_eq!(http3_request(&kept("http3/other_origin")), Some(Err("refused")));
     assert_eq!(http3_capsules(&kept("http3/close_in_two"), 1), Some(Ok("gone".into())));
+    let (datagrams, is_broken) = http3_datagrams(&kept("http3/datagrams"), 5);
+    assert_eq!((datagrams.iter().map(Vec::len).collect::<Vec<_>>(), is_broken), (vec![1, 300, 7], true));
     for header in ["v1_tcp4", "v1_tcp6", "v1_unknown", "v2_tcp4", "v2_tcp6", "v2_local", "v2_tlv"] {
         let verdict = proxy_header(&kept(&format!("proxy_header/{header}")));
         assert!(matches!(verdict, Understood::Whole(_)), "{header}: {verdict:?}");

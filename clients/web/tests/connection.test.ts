@@ -1,7 +1,7 @@
 // A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and from one to the
 // other.
 
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { coreModule } from "../src/core/module";
 import { SendError } from "../src/errors";
 import { Player } from "./player";
@@ -81,18 +81,38 @@ describe("over WebTransport", () => {
     expect(player.client.statistics()?.page.oversized).toBe(0);
   });
 
-  test("in Firefox packets are half as large as a datagram, for what does not fit its window vanishes there", async () => {
-    vi.stubGlobal("navigator", {
-      userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0",
+  describe("in Firefox, which throws datagrams away that do not fit its window", () => {
+    beforeEach(() =>
+      vi.stubGlobal("navigator", {
+        userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0",
+      }),
+    );
+    afterEach(() => vi.unstubAllGlobals());
+
+    test("datagrams go on eight streams in turn, each so long that a packet holds it", async () => {
+      const player = new Player({ maxDatagramSize: 1_224 });
+      await player.connected();
+      player.client.send(3, new Uint8Array(100_000));
+      await player.until("the echo", () => player.of("message").length === 1);
+      const session = player.browser.sessions[0];
+      const counts = session?.streams.map(({ datagrams }) => datagrams) ?? [];
+      expect(counts).toHaveLength(8);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+      expect(Math.min(...counts)).toBeGreaterThan(9);
+      expect(session?.farEnd?.longest).toBeLessThanOrEqual(1_208);
+      expect(session?.farEnd?.longest).toBeGreaterThan(1_170);
+      expect(session?.longestBurst).toBe(0);
     });
-    const player = new Player({ maxDatagramSize: 1_224 });
-    await player.connected();
-    vi.unstubAllGlobals();
-    player.client.send(3, new Uint8Array(20_000));
-    await player.until("the echo", () => player.of("message").length === 1);
-    const longest = player.browser.sessions[0]?.farEnd?.longest;
-    expect(longest).toBeLessThanOrEqual(612);
-    expect(longest).toBeGreaterThan(580);
+
+    test("a stream that the server resets ends the session, and the client connects anew", async () => {
+      const player = new Player();
+      await player.connected();
+      player.browser.sessions[0]?.streams[3]?.reset(new Error("stopped"));
+      await player.until("the close", () => player.of("closed").length === 1);
+      expect(player.of("closed")[0]?.close.reason).toContain("a stream of the session failed: stopped");
+      expect(player.browser.sessions[0]?.isClosed).toBe(true);
+      await player.until("another connection", () => player.of("connected").length === 2);
+    });
   });
 
   test("the queues of the session are as long as bursts need", async () => {

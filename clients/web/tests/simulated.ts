@@ -146,12 +146,19 @@ function opened(
   }
 }
 
+/** A stream that carries datagrams: how many came, and what ends it. */
+interface FakeStream {
+  datagrams: number;
+  reset: (error: Error) => void;
+}
+
 export class FakeWebTransport {
   readonly url: string;
   readonly options: WebTransportOptions;
   readonly ready: Promise<void>;
   readonly closed: Promise<WebTransportCloseInfo>;
   readonly datagrams;
+  readonly streams: FakeStream[] = [];
   farEnd: FarEnd | undefined;
   isClosed = false;
   /** Datagrams that were longer than the session takes: they vanish without a word. */
@@ -226,6 +233,27 @@ export class FakeWebTransport {
       opened(browser.clock, ready, succeed, fail);
     });
     this.ready.catch(() => undefined);
+  }
+
+  /** As a server reads it: datagrams behind their lengths, each write as long as the browser likes. */
+  createUnidirectionalStream(): Promise<unknown> {
+    let begun: number[] = [];
+    const stream: FakeStream = { datagrams: 0, reset: () => undefined };
+    this.streams.push(stream);
+    const closed = new Promise<void>((_, reject) => (stream.reset = reject));
+    const write = (bytes: Uint8Array): Promise<void> => {
+      begun.push(...bytes);
+      for (;;) {
+        const length = (((begun[0] ?? 0) << 8) | (begun[1] ?? 0)) - 0x8000;
+        if (begun.length < 2 || begun.length < 2 + length) {
+          return Promise.resolve();
+        }
+        stream.datagrams += 1;
+        this.farEnd?.send(Uint8Array.from(begun.slice(2, 2 + length)));
+        begun = begun.slice(2 + length);
+      }
+    };
+    return Promise.resolve({ getWriter: () => ({ write, closed }) });
   }
 
   close(): void {

@@ -41,6 +41,8 @@ pub struct Carrier {
     /// A controller beneath us, which we cannot choose, limits our datagrams and takes each lost one for congestion, as a browser's QUIC
     /// does: few full datagrams are worth more than few bytes.
     pub is_loss_limited: bool,
+    /// The carrier sends again what was lost, and delivers it late, behind what left after it: hardly anything that is missing is lost.
+    pub is_repaired: bool,
     /// Microseconds by which packets that left together come apart before and behind the path, or their acknowledgements do: a browser
     /// paces what its page sends, and the page takes what came one by one.
     pub spread_us: u16,
@@ -58,6 +60,7 @@ impl Carrier {
         overhead_bytes: 28,
         record_bytes: 0,
         is_loss_limited: false,
+        is_repaired: false,
         spread_us: 0,
     };
     /// UDP over IPv6: 48 bytes of headers.
@@ -94,6 +97,15 @@ impl Carrier {
     };
     /// The same from within a page: its browser's QUIC has a congestion controller, which a server's does not (a page cannot choose it).
     pub const WEBTRANSPORT_PAGE: Carrier = Carrier { is_loss_limited: true, ..Carrier::WEBTRANSPORT };
+    /// A page whose datagrams go on streams of the session, several in turn, because its browser throws others away (WIRE.md section 7.2).
+    pub const WEBTRANSPORT_STREAMS: Carrier = Carrier {
+        is_repaired: true,
+        overhead_bytes: Carrier::WEBTRANSPORT.overhead_bytes + Carrier::STREAM_BYTES,
+        record_bytes: Carrier::WEBTRANSPORT.record_bytes + Carrier::STREAM_BYTES,
+        ..Carrier::WEBTRANSPORT_PAGE
+    };
+    /// Bytes by which a stream's frame (RFC 9000, section 19.8) and the datagram's length in it are longer than a datagram's frame.
+    const STREAM_BYTES: u16 = 8;
     /// Datagrams of a WebTransport session over IPv6.
     pub const WEBTRANSPORT6: Carrier = Carrier {
         overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
@@ -114,6 +126,7 @@ impl Carrier {
         overhead_bytes: 56,
         record_bytes: 0,
         is_loss_limited: false,
+        is_repaired: false,
         spread_us: 0,
     };
     /// WebSocket over TLS: a record adds up to 29 bytes (TLS 1.2 with AES-GCM).
@@ -133,6 +146,7 @@ impl Carrier {
         overhead_bytes: 0,
         record_bytes: 0,
         is_loss_limited: false,
+        is_repaired: false,
         spread_us: 0,
     };
 }

@@ -53,6 +53,7 @@ fn carrier(number: u32) -> Option<Carrier> {
     match number {
         0 => Some(Carrier::WEBSOCKET),
         1 => Some(Carrier::WEBTRANSPORT_PAGE),
+        2 => Some(Carrier::WEBTRANSPORT_STREAMS),
         _ => None,
     }
 }

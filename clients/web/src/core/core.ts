@@ -45,7 +45,7 @@ const INTERFACE = 2;
  */
 const CLIENTS_MAX = 8;
 
-export const CARRIER = { websocket: 0, webtransport: 1 } as const;
+export const CARRIER = { websocket: 0, webtransport: 1, webtransportStreams: 2 } as const;
 export const OPTION = {
   handshakeTimeout: 0,
   followsServerTime: 1,

@@ -7,6 +7,8 @@ export interface Carrier {
   readonly kind: CarrierKind;
   /** Bytes of a datagram that the session takes at present; 0 on a stream. */
   readonly packetBytesMax: number;
+  /** Whether what it loses comes all the same, late and out of order. */
+  readonly isRepaired: boolean;
   /** Whether it takes datagrams now; `onWritable` says when it does again. */
   readonly isWritable: boolean;
   readonly counters: CarrierCounters;

@@ -249,7 +249,8 @@ export class Session implements PumpOwner {
       return;
     }
     this.#race = undefined;
-    const socket = this.#pump.connect(carrier, CARRIER[carrier.kind], token);
+    const kind = carrier.isRepaired ? "webtransportStreams" : carrier.kind;
+    const socket = this.#pump.connect(carrier, CARRIER[kind], token);
     if (socket < 0) {
       const reason =
         socket === REFUSAL.tokenTooLong ? "the token has more than 1,024 bytes" : `refused (${socket})`;

@@ -26,6 +26,7 @@ export function openWebSocket(url: string, Socket: typeof WebSocket): Opening {
 class WebSocketCarrier implements Carrier {
   readonly kind = "websocket";
   readonly packetBytesMax = 0;
+  readonly isRepaired = false;
   readonly counters = { oversized: 0, unsent: 0 };
   readonly #socket: WebSocket;
   readonly #inbox = new Inbox();

@@ -1,9 +1,11 @@
-// A WebTransport session as a carrier: each datagram of the protocol is one of the session (WIRE.md section 7.2).
+// A WebTransport session as a carrier: each datagram of the protocol is one of the session, or goes on a stream of it (WIRE.md section
+// 7.2).
 
 import { reasonOf } from "../errors";
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
 import { Queue } from "../link/queue";
 import { Inbox } from "./inbox";
+import { DatagramStreams, STREAM_BYTES } from "./streams";
 
 /**
  * Browsers keep one datagram by default and drop the next ones without a word. So many survive a page that is busy for a moment.
@@ -15,7 +17,7 @@ const BURST_MAX = 10;
 
 /**
  * Firefox's QUIC throws away a datagram that does not fit into what is left of its congestion window, and sends smaller ones behind it:
- * under loss all full datagrams of some tenths of a second vanish, while short ones pass. Packets of half the size fit.
+ * under loss all full datagrams of some tenths of a second vanish, while short ones pass. What is on a stream waits, and fills the window.
  */
 function dropsWhatDoesNotFit(): boolean {
   // The type says that it is always there; it is not outside of browsers.
@@ -40,7 +42,10 @@ export function openWebTransport(
     // Whoever waits for `ready` hears of a failure there.
     session.closed.catch(() => undefined);
     await session.ready;
-    return new WebTransportCarrier(session);
+    return new WebTransportCarrier(
+      session,
+      dropsWhatDoesNotFit() ? await DatagramStreams.open(session) : undefined,
+    );
   };
   return { ready: open(), cancel: () => closeSession(session) };
 }
@@ -60,14 +65,15 @@ class WebTransportCarrier implements Carrier {
   readonly #datagrams: Datagrams;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #inbox = new Inbox();
-  readonly #isHalved = dropsWhatDoesNotFit();
+  readonly #streams: DatagramStreams | undefined;
   /** Datagrams that the browser has and has not taken yet. */
   #pending = 0;
   /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
   readonly #waiting = new Queue<Uint8Array>();
 
-  constructor(session: WebTransport) {
+  constructor(session: WebTransport, streams: DatagramStreams | undefined) {
     this.#session = session;
+    this.#streams = streams;
     this.#datagrams = session.datagrams;
     this.#datagrams.incomingHighWaterMark = INCOMING_MAX;
     this.#datagrams.outgoingHighWaterMark = OUTGOING_MAX;
@@ -75,6 +81,7 @@ class WebTransportCarrier implements Carrier {
     this.#writer = writable.getWriter();
     this.#writer.closed.catch(() => undefined);
     void this.#read();
+    streams?.onFailure((reason) => this.#inbox.lose(reason));
     session.closed.then(
       (info) =>
         this.#inbox.lose(`the session was closed: ${info.closeCode ?? 0} ${info.reason ?? ""}`.trim()),
@@ -92,8 +99,11 @@ class WebTransportCarrier implements Carrier {
 
   /** It changes while the session lasts. */
   get packetBytesMax(): number {
-    const max = this.#datagrams.maxDatagramSize;
-    return this.#isHalved ? Math.ceil(max / 2) : max;
+    return this.#datagrams.maxDatagramSize - (this.#streams === undefined ? 0 : STREAM_BYTES);
+  }
+
+  get isRepaired(): boolean {
+    return this.#streams !== undefined;
   }
 
   get isWritable(): boolean {
@@ -116,7 +126,7 @@ class WebTransportCarrier implements Carrier {
 
   #write(datagram: Uint8Array): void {
     this.#pending += 1;
-    this.#writer.write(datagram).then(
+    (this.#streams ?? this.#writer).write(datagram).then(
       () => this.#onTaken(),
       () => {
         this.counters.unsent += 1;

@@ -134,6 +134,9 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             let datagram_bytes_max = self.terms.settings.datagram_bytes_max;
             self.path.congestion = controller(congestion, &self.path.current.carrier, datagram_bytes_max);
+            if self.path.current.carrier.is_repaired {
+                self.sending.ledger.trust_carrier();
+            }
         }
     }
 

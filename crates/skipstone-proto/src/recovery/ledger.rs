@@ -53,12 +53,18 @@ pub(crate) struct Ledger {
     measured_from: u64,
     /// Numbers and bytes of the packets that were lost, if somebody takes them.
     lost_numbers: Option<Vec<(u64, u16)>>,
+    /// The carrier sends again what it loses.
+    is_repaired_beneath: bool,
 }
 
 /// Packets and records for which there is room beyond those that there are twice.
 const CAPACITY_KEPT: usize = 8;
 /// Memory that was needed once is let go of after so many packets.
 const PACKETS_PER_TRIM: u64 = 1_024;
+/// A carrier that sends again what it loses takes a round trip and an eighth to notice, and another one way: twice, if that is lost, too.
+const REPAIR_ROUND_TRIPS: u32 = 4;
+/// QUIC's receivers acknowledge within this time by default, which is part of a probe timeout (RFC 9002, section 6.2.1).
+const REPAIR_DELAY: Duration = Duration::from_millis(25);
 /// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not
 /// even in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
@@ -94,6 +100,7 @@ impl Ledger {
             patience: Duration::ZERO,
             measured_from: 0,
             lost_numbers: None,
+            is_repaired_beneath: false,
         }
     }
 
@@ -201,6 +208,16 @@ impl Ledger {
         // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate behind a
         // lost packet.
         self.settle(now, self.patience);
+    }
+
+    /// The carrier sends again what it loses: what is late will most likely come.
+    pub(crate) fn trust_carrier(&mut self) {
+        self.is_repaired_beneath = true;
+    }
+
+    /// How much later than without a loss a packet may come.
+    fn lateness(&self, rtt: &Rtt) -> Duration {
+        if self.is_repaired_beneath { rtt.smoothed() * REPAIR_ROUND_TRIPS + REPAIR_DELAY } else { Duration::ZERO }
     }
 
     /// From now on, the numbers of lost packets are kept for [`Ledger::take_lost_numbers`].

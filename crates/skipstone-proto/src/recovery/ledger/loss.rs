@@ -17,7 +17,7 @@ impl Ledger {
         self.loss.due = Time::NEVER;
         let mut lost = LostPackets::default();
         let Some(largest) = self.largest_acked else { return lost };
-        let patience = rtt.smoothed().max(rtt.latest()) + self.loss.reorder_window;
+        let patience = rtt.smoothed().max(rtt.latest()) + self.loss.reorder_window + self.lateness(rtt);
         let end = ((largest + 1).saturating_sub(self.base) as usize).min(self.sent.len());
         let mut run = 0;
         for index in 0..end {
@@ -100,6 +100,20 @@ mod tests {
         let record = Record::Messages { channel: 1, first: Seq(0), count: 1 };
         assert_eq!(resolved, [Resolved { packet: 0, record, born: ms(0), was_suspected: false }]);
         assert!(ledger.is_waiting(), "packet 2 left after the one that was acknowledged");
+    }
+
+    #[test]
+    fn where_the_carrier_sends_again_what_it_lost_a_packet_has_four_round_trips_more() {
+        let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
+        ledger.trust_carrier();
+        (0..2).for_each(|number| send(&mut ledger, ms(number), number as u32));
+        let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
+        let alone = ledger.probe_due(&rtt, Duration::ZERO, false);
+        assert!(alone >= ms(20 + 4 * 20 + 25), "{alone:?}");
+        ledger.on_ack(ms(21), 1..=1, &mut acked, &mut resolved);
+        resolved.clear();
+        assert_eq!(ledger.detect_losses(ms(22 + 4 * 20 + 24), &rtt, &mut resolved).packets, 0);
+        assert_eq!(ledger.detect_losses(ms(22 + 4 * 20 + 25), &rtt, &mut resolved).packets, 1);
     }
 
     #[test]

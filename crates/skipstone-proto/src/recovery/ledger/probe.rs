@@ -38,7 +38,7 @@ impl Ledger {
             return Time::NEVER;
         }
         let is_full = is_full || !rtt.is_measured();
-        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
+        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack + self.lateness(rtt);
         let silent_from = self.probing.silent_from(timeout, rtt);
         let overdue = self.first_unsuspected().map_or(Time::NEVER, |packet| packet.at + timeout);
         if overdue <= silent_from && !is_full {
@@ -66,7 +66,7 @@ impl Ledger {
         resolved: &mut Vec<Resolved>,
     ) -> Suspected {
         let is_full = is_full || !rtt.is_measured();
-        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack;
+        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack + self.lateness(rtt);
         let silent_from = self.probing.silent_from(timeout, rtt);
         let mut suspected = Suspected { packets: 0, is_silent: false };
         while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout)

@@ -1,6 +1,7 @@
 //! How QUIC is set up beneath the protocol: it protects and measures, and the protocol does all the rest.
 
 use super::identifiers::Identifiers;
+use super::session::DATAGRAM_STREAMS_MAX;
 use crate::security::QuicServer;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{Endpoint, IdleTimeout, TransportConfig, VarInt};
@@ -25,8 +26,8 @@ pub(super) fn endpoint(server: &QuicServer, shard: Shard, idle_timeout: Duration
 fn transport(idle_timeout: Duration) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
-        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
-        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS_MAX))
+        .max_concurrent_bidi_streams(VarInt::from_u32(BIDI_STREAMS_MAX))
+        .max_concurrent_uni_streams(VarInt::from_u32(UNI_STREAMS_MAX))
         .stream_receive_window(VarInt::from_u32(STREAM_BYTES_MAX))
         .receive_window(VarInt::from_u32(CONNECTION_BYTES_MAX))
         .send_window(SEND_BYTES_MAX)
@@ -39,12 +40,15 @@ fn transport(idle_timeout: Duration) -> TransportConfig {
     transport
 }
 
-/// Streams that a client may have open at once, of each direction. HTTP/3 needs one and three.
-const STREAMS_MAX: u32 = 8;
+/// Streams that a client may have open at once, of each direction. HTTP/3 needs one and three; datagrams may come on others.
+const BIDI_STREAMS_MAX: u32 = 8;
+const UNI_STREAMS_MAX: u32 = 8 + DATAGRAM_STREAMS_MAX as u32;
 /// Bytes of one stream that may wait; a request is the longest.
 const STREAM_BYTES_MAX: u32 = 20 << 10;
 /// Bytes of all streams that may wait.
 const CONNECTION_BYTES_MAX: u32 = 64 << 10;
+/// The same once the protocol's connection stands: its datagrams may come on streams, and all that comes is taken at once.
+pub(super) const CONNECTED_BYTES_MAX: u32 = CONNECTION_BYTES_MAX + DATAGRAM_STREAMS_MAX as u32 * STREAM_BYTES_MAX;
 /// Bytes of answers that may wait for acknowledgements.
 const SEND_BYTES_MAX: u64 = 16 << 10;
 /// Bytes of received datagrams that may wait: taken after each packet, so more than a packet's are never there.

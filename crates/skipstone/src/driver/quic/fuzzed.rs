@@ -1,6 +1,7 @@
 //! What strangers' bytes on HTTP/3 streams are read by, for the fuzz targets.
 
 use super::capsules::Capsules;
+use super::records::Records;
 use super::request::{PageRules, Verdict, judge};
 
 /// Whether the bytes of a request so far, read at these rules' server, can still become one: `None` if more are needed, else the
@@ -27,4 +28,11 @@ pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Option<Result<String,
         }
     }
     None
+}
+
+/// The datagrams on a stream of the session whose bytes are cut into pieces of this length, and whether it ends with a length that none has.
+pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool) {
+    let (mut records, mut whole) = (Records::default(), Vec::new());
+    let is_broken = bytes.chunks(piece_bytes.max(1)).any(|piece| records.handle(piece, &mut whole).is_err());
+    (whole.iter().map(|datagram| datagram.to_vec()).collect(), is_broken)
 }

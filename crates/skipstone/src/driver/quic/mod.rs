@@ -9,7 +9,7 @@
 //!    6 s                   6 s                5 s         until its end       1 s
 //! ```
 //! `config` sets QUIC up, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` the check of a
-//! CONNECT, `capsules` what follows it.
+//! CONNECT, `capsules` what follows it, `records` are datagrams on streams.
 
 mod capsules;
 mod config;
@@ -17,6 +17,7 @@ mod config;
 pub mod fuzzed;
 mod guest;
 mod identifiers;
+mod records;
 mod request;
 mod session;
 
@@ -336,6 +337,13 @@ impl QuicGuests {
             let mut content = datagram.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
             deliver(endpoint, path, &mut content[prefix.len()..]);
         }
+        for mut datagram in guest.session.came.drain(..) {
+            if guest.stage >= Stage::Closing {
+                self.stats.dropped += 1;
+                continue;
+            }
+            deliver(endpoint, path, &mut datagram);
+        }
     }
 
     /// Moves a client on to its next stage, and tells the protocol how long packets may be.
@@ -348,6 +356,7 @@ impl QuicGuests {
         }
         if guest.stage == Stage::Open && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
+            guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
         }
         if guest.stage == Stage::Connected

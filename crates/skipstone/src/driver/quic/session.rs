@@ -1,9 +1,11 @@
 //! HTTP/3 on one QUIC connection, and the one WebTransport session in it: settings, streams, request, the session's end.
-//! Only datagrams carry anything: streams of the session are refused, QPACK's are read and ignored, because this side
-//! announces an empty dynamic table.
+//! Datagrams come as such, or behind their lengths on unidirectional streams of the session; its other streams are refused. QPACK's are
+//! read and ignored, because this side announces an empty dynamic table.
 
 use super::capsules::Capsules;
+use super::records::Records;
 use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
+use bytes::BytesMut;
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 use std::collections::BTreeMap;
 use web_transport_proto::http::StatusCode;
@@ -20,6 +22,8 @@ pub(super) struct Session {
     connect: Option<StreamId>,
     /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
+    /// Datagrams that came on streams and were not taken yet.
+    pub(super) came: Vec<BytesMut>,
     /// Requests and streams that were refused.
     pub(super) refused: u64,
 }
@@ -37,6 +41,8 @@ enum Inbound {
     Request(Vec<u8>),
     /// The CONNECT stream of the session.
     Connect(Capsules),
+    /// A stream of the session that carries datagrams.
+    Datagrams(Records),
 }
 
 impl Inbound {
@@ -59,6 +65,8 @@ pub(super) enum End {
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
 /// Bytes of all streams of a connection that are not whole yet.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
+/// Streams that may carry a session's datagrams at once.
+pub(super) const DATAGRAM_STREAMS_MAX: usize = 8;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 
@@ -71,6 +79,8 @@ const FRAME_UNEXPECTED: u32 = 0x105;
 const SETTINGS_ERROR: u32 = 0x109;
 const MISSING_SETTINGS: u32 = 0x10a;
 const REQUEST_REJECTED: u32 = 0x10b;
+/// Of HTTP's datagrams (RFC 9297, section 5.2).
+const DATAGRAM_ERROR: u32 = 0x33;
 const REQUEST_INCOMPLETE: u32 = 0x10d;
 const MESSAGE_ERROR: u32 = 0x10e;
 const BUFFERED_STREAM_REJECTED: u32 = 0x3994_bd84;
@@ -156,6 +166,13 @@ impl Session {
                 Ok(Some(close)) => Err(End::Closed(close.reason)),
                 Err(_) => Err(End::Breach(MESSAGE_ERROR, "a capsule that cannot be")),
             },
+            Some(Inbound::Datagrams(records)) => {
+                if records.handle(bytes, &mut self.came).is_err() {
+                    self.refused += 1;
+                    self.refuse(connection, id, DATAGRAM_ERROR);
+                }
+                Ok(())
+            }
             Some(Inbound::Control | Inbound::Ignored) | None => Ok(()),
         }
     }
@@ -171,13 +188,36 @@ impl Session {
                 self.streams.insert(id, Inbound::Ignored);
                 Ok(())
             }
+            StreamUni::WEBTRANSPORT => {
+                let Ok(session) = web_transport_proto::VarInt::decode(&mut bytes) else { return Ok(()) };
+                let rest = bytes.to_vec();
+                self.on_datagrams(connection, id, session.into_inner(), &rest);
+                Ok(())
+            }
             _ => {
-                let code =
-                    if kind == StreamUni::WEBTRANSPORT { BUFFERED_STREAM_REJECTED } else { STREAM_CREATION_ERROR };
                 // Grease is no stream of anybody's.
                 self.refused += u64::from(!kind.is_grease());
-                self.refuse(connection, id, code);
+                self.refuse(connection, id, STREAM_CREATION_ERROR);
                 Ok(())
+            }
+        }
+    }
+
+    /// A stream of a session has begun, with these bytes behind its head: it carries datagrams, if the session is this one.
+    fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
+        let count = self.streams.values().filter(|stream| matches!(stream, Inbound::Datagrams(_))).count();
+        let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
+        let mut records = Records::default();
+        let refusal = if !is_ours || count >= DATAGRAM_STREAMS_MAX {
+            Some(BUFFERED_STREAM_REJECTED)
+        } else {
+            records.handle(bytes, &mut self.came).is_err().then_some(DATAGRAM_ERROR)
+        };
+        match refusal {
+            None => drop(self.streams.insert(id, Inbound::Datagrams(records))),
+            Some(code) => {
+                self.refused += 1;
+                self.refuse(connection, id, code);
             }
         }
     }
@@ -300,6 +340,7 @@ impl Session {
     pub(super) fn kept_bytes(&self) -> usize {
         let kept = |stream: &Inbound| match stream {
             Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
+            Inbound::Datagrams(records) => records.kept_bytes(),
             Inbound::Control | Inbound::Ignored | Inbound::Connect(_) => 0,
         };
         self.streams.values().map(kept).sum()

@@ -26,9 +26,11 @@ fn of(got: &[(u16, Bytes)], channel: u16) -> Vec<u32> {
 #[test]
 fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
     let mut arrived = [0; 2];
-    for seed in 0..6 {
+    for (seed, carrier) in
+        (0..6).flat_map(|seed| [(seed, Carrier::WEBTRANSPORT_PAGE), (seed, Carrier::WEBTRANSPORT_STREAMS)])
+    {
         let bad = LinkConfig { loss: Loss::Random(0.1), duplicate: 0.05, reorder: 0.1, ..link() };
-        let mut world = World::new(seed, server(), bad);
+        let mut world = World::with(seed, server(), bad, carrier);
         world.connect();
         let (count, host_peer) = (200_u32, world.host.peer.expect("it is there"));
         for number in 0..count {
@@ -56,7 +58,7 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
         assert_eq!(world.host.guests.stats().dropped, 0, "seed {seed}");
     }
     // Of all seeds together: the keys are random, and with them which datagrams the link loses.
-    assert!(arrived.iter().all(|&arrived| arrived > 2 * 6 * 160), "{arrived:?} of {}", 2 * 6 * 200);
+    assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
 #[test]

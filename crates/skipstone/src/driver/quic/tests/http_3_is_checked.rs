@@ -128,14 +128,16 @@ fn the_control_stream_is_one_and_stays_open() {
 }
 
 #[test]
-fn streams_of_the_session_and_further_requests_are_refused_and_nothing_else_happens() {
+fn streams_that_carry_no_datagrams_and_further_requests_are_refused_and_nothing_else_happens() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     // Each in turn, more often than streams may be open at once.
     for _ in 0..20 {
         for (dir, bytes, code) in [
             (Dir::Bi, vec![0x40, 0x41, 0, 7], 0x3994_bd84),
-            (Dir::Uni, vec![0x40, 0x54, 0, 7], 0x3994_bd84),
+            (Dir::Uni, vec![0x40, 0x54, 4], 0x3994_bd84),
+            (Dir::Uni, vec![0x40, 0x54, 0, 7, 7], 0x33),
+            (Dir::Uni, vec![0x40, 0x54, 0, 0x88, 1], 0x33),
             (Dir::Uni, vec![1, 0], 0x103),
             (Dir::Uni, vec![0x21], 0x103),
             (Dir::Bi, request(), 0x10b),
@@ -150,7 +152,7 @@ fn streams_of_the_session_and_further_requests_are_refused_and_nothing_else_happ
         }
     }
     // Grease is refused and not counted.
-    assert_eq!(host.guests.stats().refused, 20 * 4);
+    assert_eq!(host.guests.stats().refused, 20 * 6);
     assert!(client.lost.is_none() && !client.is_session_over);
     let guest = host.guests.guests.values().next().expect("it is there");
     assert!(guest.session.is_open() && guest.stage == Stage::Open);
@@ -183,6 +185,34 @@ fn a_client_without_datagrams_of_quic_has_no_session() {
     exchange(&mut host, START, address(1), &mut client, 8);
     assert_eq!((client.granted, host.guests.stats().sessions), (None, 0));
     assert_eq!(client.stopped.last().map(|(_, code)| *code), Some(0x10b));
+}
+
+#[test]
+fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    let (head, record) = ([0x40, 0x54, 0], [0x80, 4, 1, 2, 3, 4]);
+    let mut streams = Vec::new();
+    for _ in 0..8 {
+        streams.push(client.open(Dir::Uni, &[&head[..], &record, &record[..3]].concat()).expect("it may"));
+        exchange(&mut host, START, address(1), &mut client, 2);
+    }
+    assert_eq!(host.delivered, 8);
+    // The rest of a datagram comes after others.
+    for id in &streams {
+        client.quic.send_stream(*id).write(&record[3..]).expect("room");
+        exchange(&mut host, START, address(1), &mut client, 2);
+    }
+    assert_eq!((host.delivered, host.guests.stats().refused), (16, 0));
+    let ninth = client.open(Dir::Uni, &head).expect("it may");
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!(client.stopped, [(ninth, 0x3994_bd84)]);
+    // One that is over makes room.
+    client.quic.send_stream(streams[0]).finish().expect("it is open");
+    exchange(&mut host, START, address(1), &mut client, 4);
+    client.open(Dir::Uni, &[&head[..], &record].concat()).expect("it may");
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!((host.delivered, host.guests.stats().refused, client.lost.is_none()), (17, 1, true));
 }
 
 #[test]

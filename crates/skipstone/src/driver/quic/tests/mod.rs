@@ -31,6 +31,8 @@ struct Host {
     got: Vec<(u16, Bytes)>,
     closes: Vec<Close>,
     buffer: Vec<u8>,
+    /// Datagrams that sessions handed to the protocol.
+    delivered: usize,
     /// The time of the last call.
     now: Time,
 }
@@ -47,13 +49,16 @@ impl Host {
         let endpoint = Endpoint::new(config, [5; 32]).expect("it is good");
         let server = security.quic().expect("it has an identity");
         let guests = QuicGuests::new(&server, Shard { index: 0, bits: 0 }, idle_timeout, PageRules::new(origins, &[]));
-        Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16], now: START }
+        let (got, closes, buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
+        Host { guests, endpoint, peer: None, got, closes, buffer, delivered: 0, now: START }
     }
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
         self.now = now;
         if QuicGuests::is_quic(bytes) {
+            let delivered = &mut self.delivered;
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
+                *delivered += 1;
                 endpoint.handle_datagram(now, path, content);
             };
             return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
@@ -142,6 +147,7 @@ struct Player {
     page: Page,
     endpoint: Endpoint,
     address: SocketAddr,
+    path: Path,
     peer: PeerId,
     is_connected: bool,
     got: Vec<(u16, Bytes)>,
@@ -149,19 +155,17 @@ struct Player {
     buffer: Vec<u8>,
 }
 
-fn server_path() -> Path {
-    Path { socket: 0, remote: SERVER, carrier: Carrier::WEBTRANSPORT_PAGE }
-}
-
 impl Player {
-    fn new(number: u32, now: Time) -> Player {
+    fn new(number: u32, now: Time, carrier: Carrier) -> Player {
+        let path = Path { socket: 0, remote: SERVER, carrier };
         let mut endpoint = Endpoint::new(Config::client(), [number as u8; 32]).expect("it is good");
-        let peer = endpoint.connect(now, server_path(), b"a token").expect("it may");
-        endpoint.set_writable(server_path().socket, false);
+        let peer = endpoint.connect(now, path, b"a token").expect("it may");
+        endpoint.set_writable(path.socket, false);
         Player {
             page: Page::new(instant(now), SERVER, Some("https://game.example")),
             endpoint,
             address: address(number),
+            path,
             peer,
             is_connected: false,
             got: Vec::new(),
@@ -173,19 +177,20 @@ impl Player {
     fn take(&mut self, now: Time, bytes: &[u8]) {
         self.page.handle(instant(now), SERVER, bytes);
         for content in self.page.got.split_off(0) {
-            self.endpoint.handle_datagram(now, server_path(), &mut content.to_vec());
+            self.endpoint.handle_datagram(now, self.path, &mut content.to_vec());
         }
     }
 
     fn step(&mut self, now: Time) -> Vec<Vec<u8>> {
         self.page.handle_timeout(instant(now));
         if self.page.granted == Some(true) {
-            self.endpoint.set_writable(server_path().socket, true);
-            let bytes = self.page.quic.datagrams().max_size().map_or(0, |bytes| bytes - 1);
-            self.endpoint.set_packet_bytes_max(server_path().socket, bytes as u16);
+            self.endpoint.set_writable(self.path.socket, true);
+            let beside = if self.path.carrier.is_repaired { 17 } else { 1 };
+            let bytes = self.page.quic.datagrams().max_size().map_or(0, |bytes| bytes - beside);
+            self.endpoint.set_packet_bytes_max(self.path.socket, bytes as u16);
         }
         if self.page.lost.is_some() || self.page.is_session_over {
-            self.endpoint.handle_carrier_lost(now, server_path().socket, "the session is over");
+            self.endpoint.handle_carrier_lost(now, self.path.socket, "the session is over");
         }
         self.endpoint.handle_timeout(now);
         while let Some(event) = self.endpoint.poll_event(now) {
@@ -199,7 +204,10 @@ impl Player {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
-                self.page.send(datagram);
+                match self.path.carrier.is_repaired {
+                    true => self.page.send_on_stream(datagram),
+                    false => self.page.send(datagram),
+                }
                 // A packet for each, as Chromium has it, if its congestion window and its pacer let it leave.
                 left.extend(self.page.datagrams(instant(now)));
             }
@@ -221,8 +229,13 @@ struct World {
 
 impl World {
     fn new(seed: u64, config: Config, link: LinkConfig) -> World {
+        World::with(seed, config, link, Carrier::WEBTRANSPORT_PAGE)
+    }
+
+    /// With a player whose datagrams go so.
+    fn with(seed: u64, config: Config, link: LinkConfig, carrier: Carrier) -> World {
         let link = Duplex::symmetric(link, seed).expect("a good link");
-        let player = Player::new(0xC000_0201, START);
+        let player = Player::new(0xC000_0201, START, carrier);
         World { now: START, host: Host::new(config), player, link, longest: 0 }
     }
 

@@ -33,6 +33,9 @@ pub(crate) struct Page {
     pub(crate) lost: Option<ConnectionError>,
     pub(crate) got: Vec<Bytes>,
     pub(crate) stopped: Vec<(StreamId, u64)>,
+    /// Streams that carry datagrams in turn, once one was asked for.
+    pub(crate) streams: Vec<StreamId>,
+    turn: usize,
     buffer: Vec<u8>,
 }
 
@@ -82,6 +85,8 @@ impl Page {
             lost: None,
             got: Vec::new(),
             stopped: Vec::new(),
+            streams: Vec::new(),
+            turn: 0,
             buffer: Vec::new(),
         }
     }
@@ -124,6 +129,18 @@ impl Page {
     pub(crate) fn send_raw(&mut self, datagram: Vec<u8>) {
         // One that does not fit is dropped, as a browser does.
         let _ = self.quic.datagrams().send(datagram.into(), true);
+    }
+
+    /// Sends a datagram of the protocol on a stream of the session, of eight the one whose turn it is.
+    pub(crate) fn send_on_stream(&mut self, content: &[u8]) {
+        if self.streams.is_empty() {
+            self.streams = (0..8).map(|_| self.open(Dir::Uni, &[0x40, 0x54, 0]).expect("it may")).collect();
+        }
+        self.turn += 1;
+        let id = self.streams[self.turn % self.streams.len()];
+        let record = [&(0x8000 | content.len() as u16).to_be_bytes()[..], content].concat();
+        let written = self.quic.send_stream(id).write(&record).expect("it is open");
+        assert_eq!(written, record.len(), "there is room");
     }
 
     /// Closes the session as a page does.

@@ -1,0 +1,45 @@
+// Datagrams on unidirectional streams of a session, each behind its length (WIRE.md section 7.2).
+
+import { reasonOf } from "../errors";
+
+/** What is lost on one of them holds up that one alone. A server takes no more. */
+const COUNT = 8;
+const PREFIX_BYTES = 2;
+/** The highest bit of each length. */
+const MARK = 0x8000;
+/** How much shorter a datagram must be than one of the session, so that one packet of QUIC's holds it: the frame's head is longer. */
+export const STREAM_BYTES = 16;
+
+export class DatagramStreams {
+  readonly #writers: readonly WritableStreamDefaultWriter<Uint8Array>[];
+  #next = 0;
+
+  private constructor(streams: readonly WritableStream<Uint8Array>[]) {
+    this.#writers = streams.map((stream) => stream.getWriter());
+  }
+
+  static async open(session: WebTransport): Promise<DatagramStreams> {
+    const opening = Array.from({ length: COUNT }, () => session.createUnidirectionalStream());
+    return new DatagramStreams((await Promise.all(opening)) as WritableStream<Uint8Array>[]);
+  }
+
+  /** Calls when a stream has failed, as one does that the server resets: what was on it is lost. */
+  onFailure(call: (reason: string) => void): void {
+    for (const writer of this.#writers) {
+      writer.closed.catch((error: unknown) => call(`a stream of the session failed: ${reasonOf(error)}`));
+    }
+  }
+
+  /** Writes a datagram to the stream whose turn it is. The promise is that the browser has taken it. */
+  write(datagram: Uint8Array): Promise<void> {
+    const writer = this.#writers[this.#next];
+    if (writer === undefined) {
+      return Promise.reject(new Error("a session without streams"));
+    }
+    this.#next = (this.#next + 1) % COUNT;
+    const record = new Uint8Array(PREFIX_BYTES + datagram.length);
+    new DataView(record.buffer).setUint16(0, MARK | datagram.length);
+    record.set(datagram, PREFIX_BYTES);
+    return writer.write(record);
+  }
+}
