@@ -104,6 +104,34 @@ describe("over WebTransport", () => {
       expect(session?.longestBurst).toBe(0);
     });
 
+    test("the goodbye of a page that is left is a datagram, which leaves before the session is closed", async () => {
+      const player = new Player();
+      await player.connected();
+      const session = player.browser.sessions[0];
+      const before = session?.longestBurst;
+      player.host.post({ order: "leave", mayReturn: false });
+      expect([before, session?.longestBurst]).toEqual([0, 1]);
+    });
+
+    test("a server that allows fewer streams has datagrams of half the size", async () => {
+      const player = new Player({ maxDatagramSize: 1_224, streamsMax: 5 });
+      await vi.waitFor(async () => {
+        await player.clock.run(100);
+        expect(player.client.state).toBe("connected");
+      }, 5_000);
+      player.client.send(3, new Uint8Array(20_000));
+      await player.until("the echo", () => player.of("message").length === 1);
+      expect(player.browser.sessions.at(-1)?.farEnd?.longest).toBeLessThanOrEqual(612);
+    });
+
+    test("a session that is lost says so, although its streams fail first", async () => {
+      const player = new Player();
+      await player.connected();
+      player.browser.sessions[0]?.lose();
+      await player.until("the close", () => player.of("closed").length === 1);
+      expect(player.of("closed")[0]?.close.reason).toContain("the session was lost: Connection lost.");
+    });
+
     test("a stream that the server resets ends the session, and the client connects anew", async () => {
       const player = new Player();
       await player.connected();

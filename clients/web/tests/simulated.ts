@@ -97,6 +97,8 @@ export class FarEnd {
 export interface Behaviour extends LinkOptions {
   /** Bytes of a datagram. */
   maxDatagramSize?: number;
+  /** Unidirectional streams that the server allows; more are waited for. Default 8. */
+  streamsMax?: number;
   /** Milliseconds until a session is ready, or `never`. */
   ready?: number | "never" | "refused";
   socketReady?: number | "never" | "refused";
@@ -167,11 +169,13 @@ export class FakeWebTransport {
   longestBurst = 0;
   /** Datagrams that came while the queue was full. */
   dropped = 0;
+  readonly #streamsMax: number;
   #end!: { resolve: (info: WebTransportCloseInfo) => void; reject: (error: Error) => void };
 
   constructor(browser: FakeBrowser, url: string, options: WebTransportOptions) {
     this.url = url;
     this.options = options;
+    this.#streamsMax = browser.behaviour.streamsMax ?? 8;
     browser.sessions.push(this);
     this.closed = new Promise((resolve, reject) => (this.#end = { resolve, reject }));
     this.closed.catch(() => undefined);
@@ -237,10 +241,14 @@ export class FakeWebTransport {
 
   /** As a server reads it: datagrams behind their lengths, each write as long as the browser likes. */
   createUnidirectionalStream(): Promise<unknown> {
+    if (this.streams.length === this.#streamsMax) {
+      return new Promise(() => undefined);
+    }
     let begun: number[] = [];
     const stream: FakeStream = { datagrams: 0, reset: () => undefined };
     this.streams.push(stream);
     const closed = new Promise<void>((_, reject) => (stream.reset = reject));
+    closed.catch(() => undefined);
     const write = (bytes: Uint8Array): Promise<void> => {
       begun.push(...bytes);
       for (;;) {
@@ -258,12 +266,15 @@ export class FakeWebTransport {
 
   close(): void {
     this.isClosed = true;
+    // Streams fail with their session, and first.
+    this.streams.forEach(({ reset }) => reset(new Error("the session is closed")));
     this.#end.resolve({ closeCode: 0, reason: "" });
   }
 
   /** The network breaks. */
   lose(): void {
     this.isClosed = true;
+    this.streams.forEach(({ reset }) => reset(new Error("the session is lost")));
     this.#end.reject(new Error("Connection lost."));
   }
 }

@@ -14,6 +14,8 @@ export interface Carrier {
   readonly counters: CarrierCounters;
   /** Takes a view that is good during the call only. */
   send(datagram: Uint8Array<ArrayBuffer>): void;
+  /** What is sent from now on leaves at once or never: the session is closed behind it. */
+  leave(): void;
   close(): void;
   /** Set by whoever drives the carrier; until then what comes is kept. */
   handlers: CarrierHandlers | undefined;

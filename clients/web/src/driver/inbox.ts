@@ -32,7 +32,10 @@ export class Inbox {
 
   /** The carrier is gone; the first reason stands. */
   lose(reason: string): void {
-    this.#lost ??= reason;
+    if (this.#lost !== undefined) {
+      return;
+    }
+    this.#lost = reason;
     this.#handlers?.onLost(reason);
   }
 }

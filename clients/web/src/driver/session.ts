@@ -161,6 +161,7 @@ export class Session implements PumpOwner {
     // From here on nothing of this connection is news.
     this.#socket = undefined;
     if (socket !== undefined) {
+      this.#pump.carrierOf(socket)?.leave();
       this.#core.close(this.#pump.now(), socket, closeCode.none, reason, 0);
       this.#pump.turn();
       this.#pump.drop(socket);

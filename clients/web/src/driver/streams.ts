@@ -2,6 +2,10 @@
 
 import { reasonOf } from "../errors";
 
+/** Bytes of a datagram that a server takes. */
+export const RECORD_BYTES_MAX = 2_048;
+/** A browser opens streams without asking anybody, if the server allows so many. */
+const OPEN_MS = 1_000;
 /** What is lost on one of them holds up that one alone. A server takes no more. */
 const COUNT = 8;
 const PREFIX_BYTES = 2;
@@ -18,15 +22,23 @@ export class DatagramStreams {
     this.#writers = streams.map((stream) => stream.getWriter());
   }
 
-  static async open(session: WebTransport): Promise<DatagramStreams> {
-    const opening = Array.from({ length: COUNT }, () => session.createUnidirectionalStream());
-    return new DatagramStreams((await Promise.all(opening)) as WritableStream<Uint8Array>[]);
+  /** Opens all of them; `undefined` if the server allows fewer. */
+  static async open(session: WebTransport): Promise<DatagramStreams | undefined> {
+    const opening = Promise.all(Array.from({ length: COUNT }, () => session.createUnidirectionalStream()));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), OPEN_MS)));
+    const streams = await Promise.race([opening.catch(() => undefined), late]);
+    clearTimeout(timer);
+    return streams && new DatagramStreams(streams as WritableStream<Uint8Array>[]);
   }
 
   /** Calls when a stream has failed, as one does that the server resets: what was on it is lost. */
   onFailure(call: (reason: string) => void): void {
+    // With its session a stream fails, too, and before it: the session's own reason is the better one.
+    const fail = (error: unknown): unknown =>
+      setTimeout(() => call(`a stream of the session failed: ${reasonOf(error)}`), 0);
     for (const writer of this.#writers) {
-      writer.closed.catch((error: unknown) => call(`a stream of the session failed: ${reasonOf(error)}`));
+      writer.closed.catch(fail);
     }
   }
 

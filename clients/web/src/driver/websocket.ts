@@ -62,6 +62,10 @@ class WebSocketCarrier implements Carrier {
     }
   }
 
+  leave(): void {
+    // The browser sends what it has before the goodbye.
+  }
+
   close(): void {
     this.#inbox.handlers = undefined;
     this.#socket.close(1000);

@@ -5,7 +5,7 @@ import { reasonOf } from "../errors";
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
 import { Queue } from "../link/queue";
 import { Inbox } from "./inbox";
-import { DatagramStreams, STREAM_BYTES } from "./streams";
+import { DatagramStreams, RECORD_BYTES_MAX, STREAM_BYTES } from "./streams";
 
 /**
  * Browsers keep one datagram by default and drop the next ones without a word. So many survive a page that is busy for a moment.
@@ -42,9 +42,11 @@ export function openWebTransport(
     // Whoever waits for `ready` hears of a failure there.
     session.closed.catch(() => undefined);
     await session.ready;
+    const isPicky = dropsWhatDoesNotFit();
     return new WebTransportCarrier(
       session,
-      dropsWhatDoesNotFit() ? await DatagramStreams.open(session) : undefined,
+      isPicky ? await DatagramStreams.open(session) : undefined,
+      isPicky,
     );
   };
   return { ready: open(), cancel: () => closeSession(session) };
@@ -66,14 +68,18 @@ class WebTransportCarrier implements Carrier {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #inbox = new Inbox();
   readonly #streams: DatagramStreams | undefined;
+  /** Without streams, halves fit more often into what is left of a window. */
+  readonly #isHalved: boolean;
+  #isLeaving = false;
   /** Datagrams that the browser has and has not taken yet. */
   #pending = 0;
   /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
   readonly #waiting = new Queue<Uint8Array>();
 
-  constructor(session: WebTransport, streams: DatagramStreams | undefined) {
+  constructor(session: WebTransport, streams: DatagramStreams | undefined, isPicky: boolean) {
     this.#session = session;
     this.#streams = streams;
+    this.#isHalved = isPicky && streams === undefined;
     this.#datagrams = session.datagrams;
     this.#datagrams.incomingHighWaterMark = INCOMING_MAX;
     this.#datagrams.outgoingHighWaterMark = OUTGOING_MAX;
@@ -99,7 +105,11 @@ class WebTransportCarrier implements Carrier {
 
   /** It changes while the session lasts. */
   get packetBytesMax(): number {
-    return this.#datagrams.maxDatagramSize - (this.#streams === undefined ? 0 : STREAM_BYTES);
+    const max = this.#datagrams.maxDatagramSize;
+    if (this.#streams !== undefined) {
+      return Math.max(0, max - STREAM_BYTES);
+    }
+    return this.#isHalved ? Math.ceil(max / 2) : max;
   }
 
   get isRepaired(): boolean {
@@ -111,7 +121,8 @@ class WebTransportCarrier implements Carrier {
   }
 
   send(datagram: Uint8Array<ArrayBuffer>): void {
-    if (datagram.length > this.#datagrams.maxDatagramSize) {
+    const max = this.#streams === undefined ? this.#datagrams.maxDatagramSize : RECORD_BYTES_MAX;
+    if (datagram.length > max) {
       this.counters.oversized += 1;
       return;
     }
@@ -126,13 +137,19 @@ class WebTransportCarrier implements Carrier {
 
   #write(datagram: Uint8Array): void {
     this.#pending += 1;
-    (this.#streams ?? this.#writer).write(datagram).then(
+    const streams = this.#isLeaving ? undefined : this.#streams;
+    (streams ?? this.#writer).write(datagram).then(
       () => this.#onTaken(),
       () => {
         this.counters.unsent += 1;
         this.#onTaken();
       },
     );
+  }
+
+  /** What waits on a stream is reset with the session. */
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   close(): void {

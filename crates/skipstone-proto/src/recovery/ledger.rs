@@ -351,7 +351,7 @@ impl Ledger {
             self.probing.on_spurious_probe();
         }
         self.loss.on_acked(acked, rtt);
-        self.patience = rtt.probe_timeout(Duration::ZERO) * 3;
+        self.patience = rtt.probe_timeout(Duration::ZERO) * 3 + self.lateness(rtt);
         self.settle(now, self.patience);
     }
 

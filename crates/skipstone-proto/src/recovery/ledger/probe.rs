@@ -38,16 +38,16 @@ impl Ledger {
             return Time::NEVER;
         }
         let is_full = is_full || !rtt.is_measured();
-        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack + self.lateness(rtt);
-        let silent_from = self.probing.silent_from(timeout, rtt);
-        let overdue = self.first_unsuspected().map_or(Time::NEVER, |packet| packet.at + timeout);
+        let (timeout, lateness) = (rtt.probe_timeout(ack_delay) + self.probing.slack, self.lateness(rtt));
+        let silent_from = self.probing.silent_from(timeout, rtt) + lateness;
+        let overdue = self.first_unsuspected().map_or(Time::NEVER, |packet| packet.at + timeout + lateness);
         if overdue <= silent_from && !is_full {
             return overdue;
         }
         let silence = self.probing.last_eliciting_at.since(self.probing.progress_at);
         let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
         let spaced = self.probing.last_eliciting_at + spacing;
-        if is_full { spaced.max(self.probing.progress_at + timeout) } else { spaced.max(silent_from) }
+        if is_full { spaced.max(self.probing.progress_at + timeout + lateness) } else { spaced.max(silent_from) }
     }
 
     /// When the last packet that asks for an acknowledgement left, or the last probe was due.
@@ -66,10 +66,10 @@ impl Ledger {
         resolved: &mut Vec<Resolved>,
     ) -> Suspected {
         let is_full = is_full || !rtt.is_measured();
-        let timeout = rtt.probe_timeout(ack_delay) + self.probing.slack + self.lateness(rtt);
-        let silent_from = self.probing.silent_from(timeout, rtt);
+        let (timeout, lateness) = (rtt.probe_timeout(ack_delay) + self.probing.slack, self.lateness(rtt));
+        let silent_from = self.probing.silent_from(timeout, rtt) + lateness;
         let mut suspected = Suspected { packets: 0, is_silent: false };
-        while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout)
+        while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout + lateness)
             && overdue <= now.min(silent_from)
             && !is_full
         {

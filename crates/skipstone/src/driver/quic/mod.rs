@@ -141,8 +141,10 @@ impl QuicGuests {
                 let Some(number) = self.by_handle.get(&handle).copied() else { return };
                 let Some(guest) = self.guests.get_mut(&number) else { return };
                 guest.quic.handle_event(event);
-                self.handle_events(now, number, endpoint);
+                let closed = self.handle_events(now, number, endpoint);
+                // What came with the end of its session came before it.
                 self.take_datagrams(number, endpoint, deliver);
+                self.on_session_closed(now, number, closed, endpoint);
                 self.settle_later(number);
             }
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint),
@@ -247,7 +249,8 @@ impl QuicGuests {
 
     /// Draws the consequences of what happened to a connection, and queues what it has to send.
     fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
-        self.handle_events(now, number, endpoint);
+        let closed = self.handle_events(now, number, endpoint);
+        self.on_session_closed(now, number, closed, endpoint);
         self.advance(now, number, endpoint);
         self.queue_of(now, number);
         self.schedule(number);
@@ -274,7 +277,9 @@ impl QuicGuests {
         self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
     }
 
-    fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+    /// Returns the client's words if it has closed the session, which is then to be ended.
+    fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Option<String> {
+        let mut closed = None;
         while let Some(guest) = self.guests.get_mut(&number)
             && let Some(event) = guest.quic.poll()
         {
@@ -291,12 +296,14 @@ impl QuicGuests {
                 }
                 Event::ConnectionLost { reason } => {
                     self.stats.breaches += u64::from(matches!(reason, ConnectionError::TransportError(_)));
-                    return self.end(now, number, NO_ERROR, &reason.to_string(), endpoint);
+                    self.end(now, number, NO_ERROR, &reason.to_string(), endpoint);
+                    return None;
                 }
                 Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.rules),
                 Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.rules),
                 Event::Stream(StreamEvent::Finished { id }) if is_connect(session, id) => {
-                    return self.end(now, number, NO_ERROR, "the session is over", endpoint);
+                    self.end(now, number, NO_ERROR, "the session is over", endpoint);
+                    return None;
                 }
                 Event::Stream(StreamEvent::Stopped { id, .. }) if is_connect(session, id) => {
                     Err(End::Closed(String::new()))
@@ -307,18 +314,21 @@ impl QuicGuests {
             };
             match handled {
                 Ok(()) => {}
-                Err(End::Closed(reason)) => self.on_session_closed(now, number, &reason, endpoint),
+                Err(End::Closed(reason)) => drop(closed.get_or_insert(reason)),
                 Err(End::Breach(code, reason)) => {
                     self.stats.breaches += 1;
-                    return self.end(now, number, code, reason, endpoint);
+                    self.end(now, number, code, reason, endpoint);
+                    return None;
                 }
             }
         }
+        closed
     }
 
-    /// The client has closed the session.
-    fn on_session_closed(&mut self, now: Time, number: u32, reason: &str, endpoint: &mut Endpoint) {
-        let text = if reason.is_empty() { "the peer closed the session" } else { reason };
+    /// The client has closed the session, if it has.
+    fn on_session_closed(&mut self, now: Time, number: u32, closed: Option<String>, endpoint: &mut Endpoint) {
+        let Some(reason) = closed else { return };
+        let text = if reason.is_empty() { "the peer closed the session" } else { &reason };
         self.close_session(now, number, endpoint);
         endpoint.handle_carrier_lost(now, number, text);
     }
@@ -337,7 +347,7 @@ impl QuicGuests {
             let mut content = datagram.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
             deliver(endpoint, path, &mut content[prefix.len()..]);
         }
-        for mut datagram in guest.session.came.drain(..) {
+        for mut datagram in core::mem::take(&mut guest.session.came) {
             if guest.stage >= Stage::Closing {
                 self.stats.dropped += 1;
                 continue;

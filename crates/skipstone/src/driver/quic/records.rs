@@ -4,6 +4,8 @@ use bytes::BytesMut;
 
 /// Bytes of a datagram on a stream: more than a packet of any path takes.
 pub(super) const RECORD_BYTES_MAX: usize = 2_048;
+/// No datagram of the protocol is shorter: many tiny ones would cost much more than their bytes.
+const RECORD_BYTES_MIN: usize = 8;
 /// The highest bit of each length.
 const MARK: u16 = 0x8000;
 const PREFIX_BYTES: usize = 2;
@@ -25,7 +27,7 @@ impl Records {
         let mut rest = &self.begun[..];
         while let Some(prefix) = rest.first_chunk::<PREFIX_BYTES>().map(|prefix| u16::from_be_bytes(*prefix)) {
             let length = usize::from(prefix & !MARK);
-            if prefix & MARK == 0 || !(1..=RECORD_BYTES_MAX).contains(&length) {
+            if prefix & MARK == 0 || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&length) {
                 return Err(Broken);
             }
             let Some(datagram) = rest.get(PREFIX_BYTES..PREFIX_BYTES + length) else { break };
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_the_same_however_the_stream_is_cut() {
-        let (datagrams, bytes) = records(&[1, 1_200, 2, RECORD_BYTES_MAX, 300]);
+        let (datagrams, bytes) = records(&[RECORD_BYTES_MIN, 1_200, 11, RECORD_BYTES_MAX, 300]);
         for piece in [1, 2, 3, 7, 1_000, bytes.len()] {
             let (mut records, mut whole) = (Records::default(), Vec::new());
             for bytes in bytes.chunks(piece) {
@@ -70,8 +72,10 @@ mod tests {
 
     #[test]
     fn lengths_that_no_datagram_has_are_broken() {
-        for prefix in [0x0001, 0x7FFF, MARK, MARK + RECORD_BYTES_MAX as u16 + 1, u16::MAX] {
-            let (good, mut bytes) = records(&[9]);
+        for prefix in
+            [0x0014, 0x7FFF, MARK, MARK + RECORD_BYTES_MIN as u16 - 1, MARK + RECORD_BYTES_MAX as u16 + 1, u16::MAX]
+        {
+            let (good, mut bytes) = records(&[19]);
             bytes.extend(prefix.to_be_bytes());
             let mut whole = Vec::new();
             assert_eq!(Records::default().handle(&bytes, &mut whole), Err(Broken), "{prefix:#06x}");

@@ -188,10 +188,30 @@ fn a_client_without_datagrams_of_quic_has_no_session() {
 }
 
 #[test]
+fn what_leaves_right_before_the_end_of_a_session_is_delivered() {
+    for is_on_stream in [false, true] {
+        let (mut host, mut client) = (host(), page(START));
+        exchange(&mut host, START, address(1), &mut client, 8);
+        if is_on_stream {
+            client.send_on_stream(&[7; 30]);
+            exchange(&mut host, START, address(1), &mut client, 2);
+        }
+        let before = host.delivered;
+        match is_on_stream {
+            true => client.send_on_stream(&[7; 30]),
+            false => client.send(&[7; 30]),
+        }
+        client.close(0, "");
+        exchange(&mut host, START, address(1), &mut client, 2);
+        assert_eq!((host.delivered - before, host.guests.stats().dropped), (1, 0), "on a stream: {is_on_stream}");
+    }
+}
+
+#[test]
 fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
-    let (head, record) = ([0x40, 0x54, 0], [0x80, 4, 1, 2, 3, 4]);
+    let (head, record) = ([0x40, 0x54, 0], [0x80, 8, 1, 2, 3, 4, 5, 6, 7, 8]);
     let mut streams = Vec::new();
     for _ in 0..8 {
         streams.push(client.open(Dir::Uni, &[&head[..], &record, &record[..3]].concat()).expect("it may"));
