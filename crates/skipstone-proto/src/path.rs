@@ -104,8 +104,8 @@ impl Carrier {
         record_bytes: Carrier::WEBTRANSPORT.record_bytes + Carrier::STREAM_BYTES,
         ..Carrier::WEBTRANSPORT_PAGE
     };
-    /// Bytes by which a stream's frame (RFC 9000, section 19.8) and the datagram's length in it are longer than a datagram's frame.
-    const STREAM_BYTES: u16 = 8;
+    /// Bytes by which a stream's frame (RFC 9000, section 19.8) and the datagram's length in it are longer than a datagram's frame, at most.
+    const STREAM_BYTES: u16 = 11;
     /// Datagrams of a WebTransport session over IPv6.
     pub const WEBTRANSPORT6: Carrier = Carrier {
         overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,

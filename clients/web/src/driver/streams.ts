@@ -11,7 +11,7 @@ const COUNT = 8;
 const PREFIX_BYTES = 2;
 /** The highest bit of each length. */
 const MARK = 0x8000;
-/** How much shorter a datagram must be than one of the session, so that one packet of QUIC's holds it: the frame's head is longer. */
+/** How much shorter a datagram must be than one of the session, so that one packet of QUIC's holds it: its frame's head is up to 11 longer. */
 export const STREAM_BYTES = 16;
 
 export class DatagramStreams {

@@ -42,12 +42,8 @@ export function openWebTransport(
     // Whoever waits for `ready` hears of a failure there.
     session.closed.catch(() => undefined);
     await session.ready;
-    const isPicky = dropsWhatDoesNotFit();
-    return new WebTransportCarrier(
-      session,
-      isPicky ? await DatagramStreams.open(session) : undefined,
-      isPicky,
-    );
+    const drops = dropsWhatDoesNotFit();
+    return new WebTransportCarrier(session, drops ? await DatagramStreams.open(session) : undefined, drops);
   };
   return { ready: open(), cancel: () => closeSession(session) };
 }
@@ -76,10 +72,10 @@ class WebTransportCarrier implements Carrier {
   /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
   readonly #waiting = new Queue<Uint8Array>();
 
-  constructor(session: WebTransport, streams: DatagramStreams | undefined, isPicky: boolean) {
+  constructor(session: WebTransport, streams: DatagramStreams | undefined, drops: boolean) {
     this.#session = session;
     this.#streams = streams;
-    this.#isHalved = isPicky && streams === undefined;
+    this.#isHalved = drops && streams === undefined;
     this.#datagrams = session.datagrams;
     this.#datagrams.incomingHighWaterMark = INCOMING_MAX;
     this.#datagrams.outgoingHighWaterMark = OUTGOING_MAX;

@@ -13,7 +13,7 @@ use skipstone::{
     ChannelRule, Client, ClientConfig, DeliveryMode, Event, Overflow, PeerId, Security, SendRefusal, Server,
     ServerConfig, Settings, code,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ enum Visit {
     /// It gets numbered messages of so many bytes, as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },
     /// It sends numbered messages, and hears how many bytes of good ones came, and how many bad ones.
-    Drain { next: u64, bytes: u64, bad: u64, told: Instant },
+    Drain { next: u64, missing: BTreeSet<u64>, bytes: u64, bad: u64, told: Instant },
 }
 
 impl Visit {
@@ -68,7 +68,9 @@ impl Visit {
             ["pour", channel, bytes] => {
                 Some(Visit::Pour { channel: channel.parse().ok()?, bytes: bytes.parse().ok()?, number: 0 })
             }
-            ["drain"] => Some(Visit::Drain { next: 0, bytes: 0, bad: 0, told: Instant::now() }),
+            ["drain"] => {
+                Some(Visit::Drain { next: 0, missing: BTreeSet::new(), bytes: 0, bad: 0, told: Instant::now() })
+            }
             _ => None,
         }
     }
@@ -129,11 +131,13 @@ fn on_event(server: &mut Server, visits: &mut BTreeMap<PeerId, Visit>, event: Ev
             None => server.refuse(peer, code::REFUSED, "the token is echo, pour CHANNEL BYTES, or drain")?,
         },
         Event::Message { peer, channel, payload, age } => match visits.get_mut(&peer) {
-            Some(Visit::Drain { next, bytes, bad, .. }) => match number_of(&payload) {
-                // Unreliable ones may be missing.
-                Some(number) if number == *next || (channel == DATAGRAMS && number > *next) => {
+            Some(Visit::Drain { next, missing, bytes, bad, .. }) => match number_of(&payload) {
+                Some(number) if number == *next || channel == DATAGRAMS && number > *next => {
+                    // Unreliable ones may be missing, or come later, each once.
+                    missing.extend(*next..number);
                     (*next, *bytes) = (number + 1, *bytes + payload.len() as u64);
                 }
+                Some(number) if missing.remove(&number) => *bytes += payload.len() as u64,
                 _ => *bad += 1,
             },
             Some(Visit::Echo) => drop(server.send_aged(peer, channel, payload, age)),

@@ -10,6 +10,7 @@
 //! ```
 
 mod address;
+pub(crate) mod lengths;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod local;

@@ -141,10 +141,9 @@ impl QuicGuests {
                 let Some(number) = self.by_handle.get(&handle).copied() else { return };
                 let Some(guest) = self.guests.get_mut(&number) else { return };
                 guest.quic.handle_event(event);
-                let closed = self.handle_events(now, number, endpoint);
-                // What came with the end of its session came before it.
+                let ending = self.handle_events(now, number, endpoint);
                 self.take_datagrams(number, endpoint, deliver);
-                self.on_session_closed(now, number, closed, endpoint);
+                self.finish(now, number, ending, endpoint);
                 self.settle_later(number);
             }
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint),
@@ -249,8 +248,8 @@ impl QuicGuests {
 
     /// Draws the consequences of what happened to a connection, and queues what it has to send.
     fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
-        let closed = self.handle_events(now, number, endpoint);
-        self.on_session_closed(now, number, closed, endpoint);
+        let ending = self.handle_events(now, number, endpoint);
+        self.finish(now, number, ending, endpoint);
         self.advance(now, number, endpoint);
         self.queue_of(now, number);
         self.schedule(number);
@@ -277,14 +276,13 @@ impl QuicGuests {
         self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
     }
 
-    /// Returns the client's words if it has closed the session, which is then to be ended.
-    fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Option<String> {
-        let mut closed = None;
+    /// Takes what happened. What ends the session or the connection by it is returned, for [`QuicGuests::finish`].
+    fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Ending {
+        let mut ending = Ending::default();
         while let Some(guest) = self.guests.get_mut(&number)
             && let Some(event) = guest.quic.poll()
         {
             let (session, quic) = (&mut guest.session, &mut guest.quic);
-            let is_connect = |session: &Session, id| session.is_connect(id);
             let handled = match event {
                 Event::Connected => {
                     self.stats.established += 1;
@@ -296,16 +294,16 @@ impl QuicGuests {
                 }
                 Event::ConnectionLost { reason } => {
                     self.stats.breaches += u64::from(matches!(reason, ConnectionError::TransportError(_)));
-                    self.end(now, number, NO_ERROR, &reason.to_string(), endpoint);
-                    return None;
+                    ending.connection = Some((NO_ERROR, reason.to_string()));
+                    return ending;
                 }
                 Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.rules),
                 Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.rules),
-                Event::Stream(StreamEvent::Finished { id }) if is_connect(session, id) => {
-                    self.end(now, number, NO_ERROR, "the session is over", endpoint);
-                    return None;
+                Event::Stream(StreamEvent::Finished { id }) if session.is_connect(id) => {
+                    ending.connection = Some((NO_ERROR, "the session is over".into()));
+                    return ending;
                 }
-                Event::Stream(StreamEvent::Stopped { id, .. }) if is_connect(session, id) => {
+                Event::Stream(StreamEvent::Stopped { id, .. }) if session.is_connect(id) => {
                     Err(End::Closed(String::new()))
                 }
                 Event::Stream(_) | Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
@@ -314,23 +312,27 @@ impl QuicGuests {
             };
             match handled {
                 Ok(()) => {}
-                Err(End::Closed(reason)) => drop(closed.get_or_insert(reason)),
+                Err(End::Closed(reason)) => drop(ending.session.get_or_insert(reason)),
                 Err(End::Breach(code, reason)) => {
                     self.stats.breaches += 1;
-                    self.end(now, number, code, reason, endpoint);
-                    return None;
+                    ending.connection = Some((code, reason.into()));
+                    return ending;
                 }
             }
         }
-        closed
+        ending
     }
 
-    /// The client has closed the session, if it has.
-    fn on_session_closed(&mut self, now: Time, number: u32, closed: Option<String>, endpoint: &mut Endpoint) {
-        let Some(reason) = closed else { return };
-        let text = if reason.is_empty() { "the peer closed the session" } else { &reason };
-        self.close_session(now, number, endpoint);
-        endpoint.handle_carrier_lost(now, number, text);
+    /// Ends what is to end. What came before was delivered.
+    fn finish(&mut self, now: Time, number: u32, ending: Ending, endpoint: &mut Endpoint) {
+        if let Some(reason) = ending.session {
+            let text = if reason.is_empty() { "the peer closed the session" } else { &reason };
+            self.close_session(now, number, endpoint);
+            endpoint.handle_carrier_lost(now, number, text);
+        }
+        if let Some((code, reason)) = ending.connection {
+            self.end(now, number, code, &reason, endpoint);
+        }
     }
 
     /// Gives the datagrams of the session to the protocol.
@@ -544,6 +546,15 @@ impl QuicGuests {
     fn instant(&self, time: Time) -> Instant {
         self.began + Duration::from_micros(time.as_micros())
     }
+}
+
+/// How events end a session and its connection.
+#[derive(Debug, Default)]
+struct Ending {
+    /// The client has closed the session, in these words.
+    session: Option<String>,
+    /// QUIC's connection is over, or is to end with this code, for this reason.
+    connection: Option<(u32, String)>,
 }
 
 /// A datagram of a session, in the memory that all of them share.

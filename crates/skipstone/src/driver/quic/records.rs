@@ -1,14 +1,12 @@
-//! Datagrams on a stream of the session, each behind its length as on TCP (WIRE.md sections 7.2 and 7.3).
+//! Datagrams on a stream of the session, each behind its length (WIRE.md section 7.2).
 
+use crate::net::lengths::{First, LENGTH_BYTES, first};
 use bytes::BytesMut;
+use std::ops::RangeInclusive;
 
-/// Bytes of a datagram on a stream: more than a packet of any path takes.
-pub(super) const RECORD_BYTES_MAX: usize = 2_048;
-/// No datagram of the protocol is shorter: many tiny ones would cost much more than their bytes.
-const RECORD_BYTES_MIN: usize = 8;
-/// The highest bit of each length.
-const MARK: u16 = 0x8000;
-const PREFIX_BYTES: usize = 2;
+/// Bytes of a datagram on a stream. No packet of any path is longer, and no datagram of the protocol shorter: many tiny ones would cost much
+/// more than their bytes.
+const RECORD_BYTES: RangeInclusive<usize> = 8..=2_048;
 
 /// One stream's, as they come: what is kept is the beginning of one.
 #[derive(Debug, Default)]
@@ -23,19 +21,25 @@ pub(super) struct Broken;
 impl Records {
     /// Takes the stream's next bytes, and adds the datagrams that are whole with them.
     pub(super) fn handle(&mut self, bytes: &[u8], whole: &mut Vec<BytesMut>) -> Result<(), Broken> {
-        self.begun.extend_from_slice(bytes);
-        let mut rest = &self.begun[..];
-        while let Some(prefix) = rest.first_chunk::<PREFIX_BYTES>().map(|prefix| u16::from_be_bytes(*prefix)) {
-            let length = usize::from(prefix & !MARK);
-            if prefix & MARK == 0 || !(RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&length) {
-                return Err(Broken);
+        let mut begun = core::mem::take(&mut self.begun);
+        let joined = if begun.is_empty() {
+            bytes
+        } else {
+            begun.extend_from_slice(bytes);
+            &begun
+        };
+        let mut rest = joined;
+        loop {
+            match first(rest, RECORD_BYTES) {
+                First::Whole(datagram) => {
+                    whole.push(BytesMut::from(datagram));
+                    rest = &rest[LENGTH_BYTES + datagram.len()..];
+                }
+                First::Broken => return Err(Broken),
+                First::Incomplete => break,
             }
-            let Some(datagram) = rest.get(PREFIX_BYTES..PREFIX_BYTES + length) else { break };
-            whole.push(BytesMut::from(datagram));
-            rest = &rest[PREFIX_BYTES + length..];
         }
-        let taken = self.begun.len() - rest.len();
-        self.begun.drain(..taken);
+        self.begun.extend_from_slice(rest);
         Ok(())
     }
 
@@ -48,23 +52,23 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::lengths::prefix;
 
     fn records(lengths: &[usize]) -> (Vec<BytesMut>, Vec<u8>) {
         let datagrams: Vec<BytesMut> =
             (0..).zip(lengths).map(|(at, &length)| BytesMut::from(&vec![at; length][..])).collect();
-        let behind = |datagram: &BytesMut| [&(MARK | datagram.len() as u16).to_be_bytes()[..], datagram].concat();
-        let bytes = datagrams.iter().flat_map(behind).collect();
+        let bytes = datagrams.iter().flat_map(|datagram| [&prefix(datagram.len())[..], datagram].concat()).collect();
         (datagrams, bytes)
     }
 
     #[test]
     fn datagrams_are_the_same_however_the_stream_is_cut() {
-        let (datagrams, bytes) = records(&[RECORD_BYTES_MIN, 1_200, 11, RECORD_BYTES_MAX, 300]);
+        let (datagrams, bytes) = records(&[8, 1_200, 11, 2_048, 300]);
         for piece in [1, 2, 3, 7, 1_000, bytes.len()] {
             let (mut records, mut whole) = (Records::default(), Vec::new());
             for bytes in bytes.chunks(piece) {
                 assert_eq!(records.handle(bytes, &mut whole), Ok(()));
-                assert!(records.kept_bytes() <= PREFIX_BYTES + RECORD_BYTES_MAX);
+                assert!(records.kept_bytes() < LENGTH_BYTES + RECORD_BYTES.end());
             }
             assert_eq!((whole, records.kept_bytes()), (datagrams.clone(), 0), "pieces of {piece}");
         }
@@ -72,13 +76,11 @@ mod tests {
 
     #[test]
     fn lengths_that_no_datagram_has_are_broken() {
-        for prefix in
-            [0x0014, 0x7FFF, MARK, MARK + RECORD_BYTES_MIN as u16 - 1, MARK + RECORD_BYTES_MAX as u16 + 1, u16::MAX]
-        {
+        for length in [[0x00, 0x14], [0x7F, 0xFF], prefix(0), prefix(7), prefix(2_049), [0xFF, 0xFF]] {
             let (good, mut bytes) = records(&[19]);
-            bytes.extend(prefix.to_be_bytes());
+            bytes.extend(length);
             let mut whole = Vec::new();
-            assert_eq!(Records::default().handle(&bytes, &mut whole), Err(Broken), "{prefix:#06x}");
+            assert_eq!(Records::default().handle(&bytes, &mut whole), Err(Broken), "{length:?}");
             assert_eq!(whole, good, "what came before stays");
         }
     }

@@ -5,7 +5,7 @@
 use super::capsules::Capsules;
 use super::records::Records;
 use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 use std::collections::BTreeMap;
 use web_transport_proto::http::StatusCode;
@@ -142,7 +142,7 @@ impl Session {
         bytes: &[u8],
         rules: &PageRules,
     ) -> Result<(), End> {
-        if self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX && self.streams.get(&id).is_some_and(Inbound::is_kept) {
+        if self.streams.get(&id).is_some_and(Inbound::is_kept) && self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX {
             self.refused += 1;
             self.refuse(connection, id, EXCESSIVE_LOAD);
             return Ok(());
@@ -365,7 +365,7 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    Bytes(Vec<u8>),
+    Bytes(Bytes),
     Over,
 }
 
@@ -378,7 +378,7 @@ fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     // Whether windows grew: they are told with the next transmit in any case.
     let _ = chunks.finalize();
     match next {
-        Ok(Some(chunk)) => Some(Read::Bytes(chunk.bytes.to_vec())),
+        Ok(Some(chunk)) => Some(Read::Bytes(chunk.bytes)),
         Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => Some(Read::Over),
         Err(quinn_proto::ReadError::Blocked) => None,
     }

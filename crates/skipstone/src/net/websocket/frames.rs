@@ -1,15 +1,14 @@
-//! Messages on a stream without WebSocket (WIRE.md, section 7.3): each behind its length, in two bytes whose highest bit is
-//! set, so that the first byte tells the stream from TLS and HTTP.
+//! Messages on a stream without WebSocket (WIRE.md, section 7.3): each behind its length, whose highest bit is set, so that the
+//! first byte tells the stream from TLS and HTTP.
 
 use super::transport::Transport;
 use super::turn::Turn;
+use crate::net::lengths::{First, LENGTH_BYTES, first};
 use bytes::Bytes;
 use std::io;
 
 /// Bytes of a message.
 pub(super) const RAW_MESSAGE_BYTES_MAX: usize = 16_384;
-/// The highest bit of each length.
-const MARK: u16 = 0x8000;
 /// The first bytes that a length can have.
 pub(super) const FIRST_BYTES: std::ops::RangeInclusive<u8> = 0x80..=0xC0;
 const READ_BYTES: usize = 4 << 10;
@@ -35,11 +34,6 @@ pub(super) enum RawItem {
     Incomplete,
 }
 
-/// The bytes in front of a message of this length, which is at most [`RAW_MESSAGE_BYTES_MAX`].
-pub(super) fn prefix(length: usize) -> [u8; 2] {
-    (MARK | length as u16).to_be_bytes()
-}
-
 impl RawReader {
     /// A reader that has these bytes already.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
@@ -47,18 +41,15 @@ impl RawReader {
     }
 
     pub(super) fn next(&mut self) -> RawItem {
-        let rest = &self.buffer[self.taken..self.filled];
-        let Some(prefix) = rest.first_chunk().map(|prefix| u16::from_be_bytes(*prefix)) else {
-            return RawItem::Incomplete;
-        };
-        let length = usize::from(prefix & !MARK);
-        if prefix & MARK == 0 || !(1..=RAW_MESSAGE_BYTES_MAX).contains(&length) {
-            return RawItem::Broken;
+        match first(&self.buffer[self.taken..self.filled], 1..=RAW_MESSAGE_BYTES_MAX) {
+            First::Whole(message) => {
+                let message = Bytes::copy_from_slice(message);
+                self.taken += LENGTH_BYTES + message.len();
+                RawItem::Message(message)
+            }
+            First::Broken => RawItem::Broken,
+            First::Incomplete => RawItem::Incomplete,
         }
-        let Some(message) = rest.get(2..2 + length) else { return RawItem::Incomplete };
-        let message = Bytes::copy_from_slice(message);
-        self.taken += 2 + length;
-        RawItem::Message(message)
     }
 
     /// Reads once. The buffer never has more than one incomplete message and one read.
@@ -87,6 +78,7 @@ impl RawReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::lengths::prefix;
 
     #[test]
     fn messages_come_whole_however_the_bytes_come() {

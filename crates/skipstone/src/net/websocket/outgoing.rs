@@ -4,9 +4,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 
-use super::frames;
 use super::transport::Transport;
 use super::turn::Turn;
+use crate::net::lengths;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
@@ -33,7 +33,7 @@ impl Outgoing {
 
     /// One message behind its length.
     pub(super) fn append_raw(&mut self, payload: &[u8]) {
-        self.append(&frames::prefix(payload.len()));
+        self.append(&lengths::prefix(payload.len()));
         self.append(payload);
     }
 

@@ -188,8 +188,8 @@ fn a_client_without_datagrams_of_quic_has_no_session() {
 }
 
 #[test]
-fn what_leaves_right_before_the_end_of_a_session_is_delivered() {
-    for is_on_stream in [false, true] {
+fn what_leaves_right_before_the_end_of_a_session_or_a_connection_is_delivered() {
+    for (is_on_stream, is_aborted) in [(false, false), (true, false), (false, true), (true, true)] {
         let (mut host, mut client) = (host(), page(START));
         exchange(&mut host, START, address(1), &mut client, 8);
         if is_on_stream {
@@ -202,8 +202,14 @@ fn what_leaves_right_before_the_end_of_a_session_is_delivered() {
             false => client.send(&[7; 30]),
         }
         client.close(0, "");
-        exchange(&mut host, START, address(1), &mut client, 2);
-        assert_eq!((host.delivered - before, host.guests.stats().dropped), (1, 0), "on a stream: {is_on_stream}");
+        let mut left = client.datagrams(instant(START));
+        if is_aborted {
+            client.abort(instant(START));
+            left.extend(client.datagrams(instant(START)));
+        }
+        left.iter_mut().for_each(|datagram| host.take(START, address(1), datagram));
+        let seen = (host.delivered - before, host.guests.stats().dropped);
+        assert_eq!(seen, (1, 0), "on a stream: {is_on_stream}, and aborted: {is_aborted}");
     }
 }
 

@@ -5,10 +5,11 @@ use std::io;
 use tungstenite::error::Error;
 use tungstenite::protocol::frame::coding::Data;
 
-use super::super::frames::{self, RAW_MESSAGE_BYTES_MAX};
+use super::super::frames::RAW_MESSAGE_BYTES_MAX;
 use super::super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Pipe, Written, hide, write_head};
 use super::super::{MESSAGE_BYTES_MAX, WsSendError};
 use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
+use crate::net::lengths;
 
 impl WsConnection {
     /// Bytes in front of a message that [`send_now`](Self::send_now) may use.
@@ -41,7 +42,7 @@ impl WsConnection {
         let (room, message) = buffer.split_first_chunk_mut().expect("the caller leaves room");
         self.check_room_for(message.len())?;
         let from = if matches!(self.phase, Phase::Raw(_)) {
-            let prefix = frames::prefix(message.len());
+            let prefix = lengths::prefix(message.len());
             let from = room.len() - prefix.len();
             room[from..].copy_from_slice(&prefix);
             from
