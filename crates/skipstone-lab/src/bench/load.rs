@@ -148,13 +148,17 @@ impl Load<'_> {
     fn poll(&mut self, wait_max: Duration) -> Result<(), String> {
         let evidence = &mut self.evidence;
         evidence.begin_round();
-        self.clients.poll(wait_max, &mut |event| evidence.on_event(event))
+        let polled = self.clients.poll(wait_max, &mut |event| evidence.on_event(event));
+        evidence.end_round();
+        polled
     }
 
     fn look(&mut self, after: Duration) -> Result<(), String> {
         let evidence = &mut self.evidence;
         evidence.begin_round();
-        self.clients.look(after, &mut |event| evidence.on_event(event))
+        let looked = self.clients.look(after, &mut |event| evidence.on_event(event));
+        evidence.end_round();
+        looked
     }
 
     /// Connects everybody.

@@ -205,19 +205,21 @@ impl Findings {
         }
         let (Some(begin), Some(end), Some(found)) = (self.begin, self.end, &self.found) else { return figures };
         let seconds = ((end.at_ns - begin.at_ns) as f64 / 1e9).max(1e-6);
-        let deliveries = found.deliveries_in_window as f64;
+        // Where there is too much to do, the server's window begins and ends later than the load's: rates are compared.
+        let deliveries = figures.deliveries_per_second.unwrap_or(0.0);
+        let sent = found.sent_in_window as f64 / setup.duration.as_secs_f64();
         figures.ticks_per_second = Some((end.ticks - begin.ticks) as f64 / seconds);
         figures.slowest_tick = Some(end.slowest_tick_us as f64 / 1e3);
         figures.rss_bytes = end.rss_bytes;
         if let Some((before, after)) = begin.cpu_us.zip(end.cpu_us) {
-            let cpu = (after - before) as f64;
-            figures.server_cpu_percent = Some(cpu / seconds / 1e4);
+            let cpu = (after - before) as f64 / seconds;
+            figures.server_cpu_percent = Some(cpu / 1e4);
             figures.cpu_us_per_delivery = (deliveries > 0.0).then(|| cpu / deliveries);
         }
         if let Some((before, after)) = begin.ip_bytes.zip(end.ip_bytes) {
-            let bytes = after.saturating_sub(before) as f64;
-            let payload = (deliveries + found.sent_in_window as f64) * setup.line_bytes as f64;
-            figures.ip_bytes_per_second = Some(bytes / seconds);
+            let bytes = after.saturating_sub(before) as f64 / seconds;
+            let payload = (deliveries + sent) * setup.line_bytes as f64;
+            figures.ip_bytes_per_second = Some(bytes);
             figures.overhead_percent = (payload > 0.0).then(|| (bytes / payload - 1.0) * 100.0);
         }
         let rss = self.idle.and_then(|idle| idle.rss_bytes).zip(end.rss_bytes);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::bench::drivers::driver::ClientEvent;
-use crate::bench::line::{Head, Lines};
+use crate::bench::line::{Head, Line, Lines};
 use crate::bench::messages::LoadReport;
 use crate::bench::system::now_ns;
 use crate::clean;
@@ -31,6 +31,8 @@ pub(super) struct Evidence {
     /// By sender: the beginning of a line of its that was right. What goes to everybody is worked out once.
     heads: Vec<Head>,
     ledgers: Ledgers,
+    /// Lines of this round that are right, while their places in the ledger come into the processor's caches.
+    arrivals: Vec<Arrival>,
     /// Of the lines that are measured, up to the last progress; and since. Each line is recorded once.
     latency: Latency,
     recent: Latency,
@@ -59,6 +61,16 @@ pub(super) struct Evidence {
     last: (u32, u64),
 }
 
+/// A line that came to a client.
+struct Arrival {
+    client: u32,
+    line: Line,
+    took_us: u64,
+}
+
+/// So many places in the ledger are fetched at a time.
+const ARRIVALS_MAX: usize = 32;
+
 /// The lines that each client has to get.
 enum Ledgers {
     /// Everybody, everybody's.
@@ -79,6 +91,7 @@ impl Evidence {
             lines,
             heads: vec![Head::default(); who.of as usize],
             ledgers,
+            arrivals: Vec::with_capacity(ARRIVALS_MAX),
             latency: Latency::default(),
             recent: Latency::default(),
             recent_beside: Latency::default(),
@@ -138,6 +151,27 @@ impl Evidence {
             self.corrupted += 1;
             return;
         };
+        if self.last.0 != client {
+            self.last = (client, now_ns());
+        }
+        if let Ledgers::Broadcast(ledger) = &self.ledgers {
+            ledger.prefetch(client, line.sender);
+        }
+        let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
+        self.arrivals.push(Arrival { client, line, took_us });
+        if self.arrivals.len() >= ARRIVALS_MAX {
+            self.end_round();
+        }
+    }
+
+    /// Every line that came is counted.
+    pub(super) fn end_round(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.drain(..).for_each(|arrival| self.count(&arrival));
+        self.arrivals = arrivals;
+    }
+
+    fn count(&mut self, &Arrival { client, line, took_us }: &Arrival) {
         let outcome = match &mut self.ledgers {
             Ledgers::Broadcast(ledger) => ledger.on_line(client, line.sender, line.sequence),
             Ledgers::Echo(_) if line.sender != self.who.first + client => LineOutcome::Unexpected,
@@ -148,14 +182,10 @@ impl Evidence {
             LineOutcome::Unexpected => return self.corrupted += 1,
             LineOutcome::Duplicate => return,
         }
-        if self.last.0 != client {
-            self.last = (client, now_ns());
-        }
         self.delivered += 1;
         if self.notes_returns {
             self.returned.push(client);
         }
-        let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
         if !self.is_measured(line.due_ns) {
             return self.recent_beside.record(took_us);
         }
