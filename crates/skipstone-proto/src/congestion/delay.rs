@@ -8,7 +8,7 @@ use super::bottleneck::Bottleneck;
 use super::cubic::{self, Cubic};
 use super::losses::Losses;
 use super::pacer::{Pace, Pacer};
-use super::queue::QueueDelay;
+use super::queue::{QueueDelay, risen};
 use super::rate::DeliveryRate;
 use super::samples::{AckSample, LossSample};
 use super::share::RedundancyShare;
@@ -44,6 +44,12 @@ pub(super) struct DelayAware {
     depth_at: Time,
     /// The standing queue that remained when our own was drained.
     residual: u32,
+    /// The standing queue while we sent less than the window allows, smoothed; since when, and when it is looked at next.
+    calm: u32,
+    calm_from: Time,
+    calm_until: Time,
+    /// The same of the time before the path fell silent, until we send less than the window again.
+    faded: u32,
     /// For how long the path has been full, less half of the time in which it was not, and as of when.
     crowded: Duration,
     crowded_at: Time,
@@ -122,6 +128,8 @@ const CROWDED_ROUND_TRIPS: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_millis(100);
 const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
+/// What was sent before may still wait.
+const CALM_MIN: Duration = Duration::from_millis(500);
 /// A delay that nobody notices, even as the cost of each tick.
 const UNNOTICED: Duration = Duration::from_millis(1);
 
@@ -145,6 +153,10 @@ impl DelayAware {
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
             residual: 0,
+            calm: 0,
+            calm_from: Time::ZERO,
+            calm_until: Time::ZERO,
+            faded: 0,
             crowded: Duration::ZERO,
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
@@ -323,6 +335,7 @@ impl DelayAware {
         let wait = self.queue.latest_delay();
         self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);
         self.watch_queue(now);
+        self.watch_calm(now);
         self.watch_crowd(now);
         if now.since(self.depth_at) > Duration::from_secs(DEPTH_SECONDS) && self.depth != NOT_SEEN {
             self.depth = self.depth.saturating_mul(2);
@@ -393,6 +406,8 @@ impl DelayAware {
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
             _ => self.window,
         };
+        // What waited meanwhile fills the window now, and what stood before would look like its queue.
+        self.faded = self.calm;
         let burst = BURST_DATAGRAMS as u32 * u32::from(self.datagram);
         self.window = (self.window / 2).max(burst.min(self.window));
         self.phase = Phase::Ramp { until: until.max(self.window) };
@@ -437,7 +452,7 @@ impl DelayAware {
     /// How far the path itself makes round-trip times jump. Packets of our own in turn make them jump by their length.
     fn noise(&self) -> u32 {
         let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
-        self.queue.noise().saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
+        self.queue.noise().saturating_sub(own).max(self.residual).max(self.faded).min(NOISE_MAX_US)
     }
 
     /// How long a full datagram takes at a rate.
@@ -476,6 +491,22 @@ impl DelayAware {
             self.standing_from = now;
             self.standing_window = self.window;
         }
+    }
+
+    /// What stands while we send less than the window allows is not of our making: where packets keep their order, all of a
+    /// dense flow wait for the latest.
+    fn watch_calm(&mut self, now: Time) {
+        if self.is_limited(now) || !matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_)) {
+            self.calm_from = now;
+            return;
+        }
+        if now.since(self.calm_from) < CALM_MIN || now < self.calm_until {
+            return;
+        }
+        self.calm_until = now + micros(self.smoothed);
+        self.faded = 0;
+        // A flow that fills the window is denser yet.
+        self.calm = risen(self.calm, (self.queue.delay() * 5 / 4).min(NOISE_MAX_US));
     }
 
     /// Traffic that yields to a queue drains it, and would return at once. So it stays away for a while, in which

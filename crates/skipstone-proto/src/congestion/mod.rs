@@ -20,7 +20,8 @@
 //!   without a queue (policers); and beside others, each time that a queue is there. Random losses of an application
 //!   that sends less than the window do not reduce its window. Of packets lost in a row only the first few count: a
 //!   queue that overflows, or a policer, lets some packets of a paced sender through, and what takes all of them is a
-//!   fade.
+//!   fade. The delay that stood before it, while the window was not used up, is the path's own after it, too: all packets
+//!   of a dense flow that keep their order wait for the latest.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
 //! - **Redundancy** gets the room that data leave it: none before the first round-trip time, twice as much after each
 //!   round trip without a queue, and at no time so much that it keeps the next data waiting at the bottleneck, whose rate

@@ -52,7 +52,7 @@ impl Zigzag {
 }
 
 /// Follows greater samples fast, and smaller ones slowly.
-fn risen(smoothed: u32, sample: u32) -> u32 {
+pub(super) fn risen(smoothed: u32, sample: u32) -> u32 {
     if sample > smoothed { smoothed / 2 + sample / 2 } else { smoothed - (smoothed - sample) / 16 }
 }
 

@@ -1,7 +1,7 @@
 //! A game: a burst each tick, far below what the path carries, through random loss and jitter.
 
 use crate::bottleneck::{Kind, Load, Network, Sender, link, millis, seconds};
-use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_netsim::{LinkConfig, Loss, Outage};
 use skipstone_proto::Congestion;
 use std::time::Duration;
 
@@ -34,5 +34,23 @@ fn ticks_of_ten_datagrams_wait_two_milliseconds_at_most() {
     for (kbit, rtt) in [(10_000, 20), (10_000, 100)] {
         let config = LinkConfig { loss: Loss::Random(0.05), ..link(kbit, rtt, 100) };
         assert!(held(config, 12_000) <= millis(2), "{kbit} kbit/s, {rtt} ms");
+    }
+}
+
+#[test]
+fn a_dense_flow_whose_packets_keep_their_order_catches_up_after_an_outage() {
+    // Where packets keep their order, those of a dense flow all wait for the latest: a delay that stands, and no queue.
+    for (jitter, rtt, seed) in [(10, 20, 0), (10, 20, 1), (12, 24, 0)] {
+        let outages = vec![Outage { start: seconds(3), length: millis(480) }];
+        let path = LinkConfig { jitter: millis(jitter), outages, ..link(1_000_000, rtt, 100) };
+        let mut network = Network::new(path, seed);
+        let load = Load::Ticks { bytes: 120_000, interval: millis(10) };
+        network.add(Kind::Ours(Congestion::DelayAware, load), millis(0), Duration::MAX);
+        network.run_until(seconds(6));
+        let Sender::Model(model) = &mut network.flows[0].sender else { unreachable!("it was added above") };
+        model.held_max = Duration::ZERO;
+        network.run_until(millis(6_500));
+        let held = network.flows[0].model().held_max;
+        assert!(held < millis(300), "jitter {jitter} ms, rtt {rtt} ms, seed {seed}: {held:?}");
     }
 }
