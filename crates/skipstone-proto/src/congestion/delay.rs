@@ -44,12 +44,14 @@ pub(super) struct DelayAware {
     depth_at: Time,
     /// The standing queue that remained when our own was drained.
     residual: u32,
-    /// The standing queue while we sent less than the window allows, smoothed; since when, and when it is looked at next.
+    /// The delay that stands while we send less than the window allows: its recent peak and a quarter more, and as of when.
     calm: u32,
+    calm_at: Time,
+    /// Since when we send less than the window allows.
     calm_from: Time,
-    calm_until: Time,
-    /// The same of the time before the path fell silent, until we send less than the window again.
+    /// What was `calm` when the path fell silent, until we send less than the window again, or this time.
     faded: u32,
+    faded_until: Time,
     /// For how long the path has been full, less half of the time in which it was not, and as of when.
     crowded: Duration,
     crowded_at: Time,
@@ -130,6 +132,8 @@ const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
 /// What was sent before may still wait.
 const CALM_MIN: Duration = Duration::from_millis(500);
+/// How long it counts before a silence, and at most after it.
+const CALM_SECONDS: u64 = 30;
 /// A delay that nobody notices, even as the cost of each tick.
 const UNNOTICED: Duration = Duration::from_millis(1);
 
@@ -154,9 +158,10 @@ impl DelayAware {
             depth_at: Time::ZERO,
             residual: 0,
             calm: 0,
+            calm_at: Time::ZERO,
             calm_from: Time::ZERO,
-            calm_until: Time::ZERO,
             faded: 0,
+            faded_until: Time::ZERO,
             crowded: Duration::ZERO,
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
@@ -313,6 +318,7 @@ impl DelayAware {
         let now = ack.now;
         if ack.rtt.is_some() && !self.queue.is_measured() {
             self.on_first_rtt(ack.smoothed);
+            self.calm_from = now;
         }
         self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
@@ -391,6 +397,7 @@ impl DelayAware {
     /// was not used up. What was in flight still counts as sent: a path that is full stays so.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
+        self.calm_from = now;
         let is_ours = matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_));
         let has_queue = self.queue.delay() > self.shared_target(self.rate.best()) / 2;
         if is_ours && self.queue.is_measured() && has_queue && in_flight > self.bare_window() {
@@ -399,6 +406,7 @@ impl DelayAware {
     }
 
     pub(super) fn on_silence(&mut self, now: Time) {
+        self.keep_calm(now);
         let until = match self.phase {
             // A path that showed no queue before it fell silent was faded, not full: slow start goes on.
             Phase::Ramp { until } if !self.has_queue() => until,
@@ -406,8 +414,6 @@ impl DelayAware {
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
             _ => self.window,
         };
-        // What waited meanwhile fills the window now, and what stood before would look like its queue.
-        self.faded = self.calm;
         let burst = BURST_DATAGRAMS as u32 * u32::from(self.datagram);
         self.window = (self.window / 2).max(burst.min(self.window));
         self.phase = Phase::Ramp { until: until.max(self.window) };
@@ -452,7 +458,7 @@ impl DelayAware {
     /// How far the path itself makes round-trip times jump. Packets of our own in turn make them jump by their length.
     fn noise(&self) -> u32 {
         let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
-        self.queue.noise().saturating_sub(own).max(self.residual).max(self.faded).min(NOISE_MAX_US)
+        self.queue.noise().max(self.faded).saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
     }
 
     /// How long a full datagram takes at a rate.
@@ -493,20 +499,38 @@ impl DelayAware {
         }
     }
 
-    /// What stands while we send less than the window allows is not of our making: where packets keep their order, all of a
-    /// dense flow wait for the latest.
+    /// Far below the path's rate, what stands while we send less than the window allows is not of our making: where packets keep
+    /// their order, all of a flow with many packets in a round trip wait for the latest. Near the rate it may be ours; so it counts
+    /// for nothing until the path falls silent.
     fn watch_calm(&mut self, now: Time) {
-        if self.is_limited(now) || !matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_)) {
+        if now >= self.faded_until {
+            self.faded = 0;
+        }
+        if self.is_limited(now) {
             self.calm_from = now;
             return;
         }
-        if now.since(self.calm_from) < CALM_MIN || now < self.calm_until {
+        if now.since(self.calm_from) < CALM_MIN.max(micros(2 * self.smoothed)) {
             return;
         }
-        self.calm_until = now + micros(self.smoothed);
         self.faded = 0;
-        // A flow that fills the window is denser yet.
-        self.calm = risen(self.calm, (self.queue.delay() * 5 / 4).min(NOISE_MAX_US));
+        if now.since(self.calm_at) >= micros(self.smoothed)
+            && matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_))
+        {
+            self.calm_at = now;
+            // A flow that fills the window has more packets yet.
+            self.calm = risen(self.calm, (self.queue.delay() * 5 / 4).min(NOISE_MAX_US));
+        }
+    }
+
+    /// What stood before the silence is no queue, when all that waited meanwhile fills the window.
+    fn keep_calm(&mut self, now: Time) {
+        let is_recent = now.since(self.calm_at) < Duration::from_secs(CALM_SECONDS);
+        if is_recent {
+            self.faded = self.calm;
+            self.faded_until = now + Duration::from_secs(CALM_SECONDS);
+        }
+        self.calm_from = now;
     }
 
     /// Traffic that yields to a queue drains it, and would return at once. So it stays away for a while, in which

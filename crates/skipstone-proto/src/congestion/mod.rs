@@ -4,7 +4,9 @@
 //! where a queue, or its excess, says so. Its parts and where they come from:
 //!
 //! - **The signal** is the standing queue: least round-trip time of the last half round trip, less the least of the
-//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for.
+//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for. After
+//!   a silence, so is the delay that stood before it while the window was not used up: where packets keep their order, all
+//!   of a flow with many in a round trip wait for the latest.
 //! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that
 //!   flows which see the same queue come to send at the same rate. The window moves towards it by steps that double
 //!   while their direction lasts (Copa), and from twice the target at once.
@@ -20,8 +22,7 @@
 //!   without a queue (policers); and beside others, each time that a queue is there. Random losses of an application
 //!   that sends less than the window do not reduce its window. Of packets lost in a row only the first few count: a
 //!   queue that overflows, or a policer, lets some packets of a paced sender through, and what takes all of them is a
-//!   fade. The delay that stood before it, while the window was not used up, is the path's own after it, too: all packets
-//!   of a dense flow that keep their order wait for the latest.
+//!   fade.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
 //! - **Redundancy** gets the room that data leave it: none before the first round-trip time, twice as much after each
 //!   round trip without a queue, and at no time so much that it keeps the next data waiting at the bottleneck, whose rate
