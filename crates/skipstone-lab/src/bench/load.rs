@@ -149,7 +149,7 @@ impl Load<'_> {
         let evidence = &mut self.evidence;
         evidence.begin_round();
         let polled = self.clients.poll(wait_max, &mut |event| evidence.on_event(event));
-        evidence.end_round();
+        evidence.count_arrivals();
         polled
     }
 
@@ -157,7 +157,7 @@ impl Load<'_> {
         let evidence = &mut self.evidence;
         evidence.begin_round();
         let looked = self.clients.look(after, &mut |event| evidence.on_event(event));
-        evidence.end_round();
+        evidence.count_arrivals();
         looked
     }
 

@@ -205,7 +205,8 @@ impl Findings {
         }
         let (Some(begin), Some(end), Some(found)) = (self.begin, self.end, &self.found) else { return figures };
         let seconds = ((end.at_ns - begin.at_ns) as f64 / 1e9).max(1e-6);
-        // Where there is too much to do, the server's window begins and ends later than the load's: rates are compared.
+        // Where there is too much to do, the server's window begins and ends later than the load's: rates
+        // are compared, which a steady load makes right.
         let deliveries = figures.deliveries_per_second.unwrap_or(0.0);
         let sent = found.sent_in_window as f64 / setup.duration.as_secs_f64();
         figures.ticks_per_second = Some((end.ticks - begin.ticks) as f64 / seconds);

@@ -5,10 +5,11 @@ mod phases;
 
 use super::aggressiveness::Aggressiveness;
 use super::bottleneck::Bottleneck;
+use super::calm::Calm;
 use super::cubic::{self, Cubic};
 use super::losses::Losses;
 use super::pacer::{Pace, Pacer};
-use super::queue::{QueueDelay, risen};
+use super::queue::QueueDelay;
 use super::rate::DeliveryRate;
 use super::samples::{AckSample, LossSample};
 use super::share::RedundancyShare;
@@ -44,14 +45,7 @@ pub(super) struct DelayAware {
     depth_at: Time,
     /// The standing queue that remained when our own was drained.
     residual: u32,
-    /// The delay that stands while we send less than the window allows: its recent peak and a quarter more, and as of when.
-    calm: u32,
-    calm_at: Time,
-    /// Since when we send less than the window allows.
-    calm_from: Time,
-    /// What was `calm` when the path fell silent, until we send less than the window again, or this time.
-    faded: u32,
-    faded_until: Time,
+    calm: Calm,
     /// For how long the path has been full, less half of the time in which it was not, and as of when.
     crowded: Duration,
     crowded_at: Time,
@@ -130,10 +124,6 @@ const CROWDED_ROUND_TRIPS: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_millis(100);
 const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
-/// What was sent before may still wait.
-const CALM_MIN: Duration = Duration::from_millis(500);
-/// How long it counts before a silence, and at most after it.
-const CALM_SECONDS: u64 = 30;
 /// A delay that nobody notices, even as the cost of each tick.
 const UNNOTICED: Duration = Duration::from_millis(1);
 
@@ -157,11 +147,7 @@ impl DelayAware {
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
             residual: 0,
-            calm: 0,
-            calm_at: Time::ZERO,
-            calm_from: Time::ZERO,
-            faded: 0,
-            faded_until: Time::ZERO,
+            calm: Calm::new(),
             crowded: Duration::ZERO,
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
@@ -318,7 +304,7 @@ impl DelayAware {
         let now = ack.now;
         if ack.rtt.is_some() && !self.queue.is_measured() {
             self.on_first_rtt(ack.smoothed);
-            self.calm_from = now;
+            self.calm.begin(now);
         }
         self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
@@ -397,7 +383,7 @@ impl DelayAware {
     /// was not used up. What was in flight still counts as sent: a path that is full stays so.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
-        self.calm_from = now;
+        self.calm.begin(now);
         let is_ours = matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_));
         let has_queue = self.queue.delay() > self.shared_target(self.rate.best()) / 2;
         if is_ours && self.queue.is_measured() && has_queue && in_flight > self.bare_window() {
@@ -406,7 +392,7 @@ impl DelayAware {
     }
 
     pub(super) fn on_silence(&mut self, now: Time) {
-        self.keep_calm(now);
+        self.calm.on_silence(now);
         let until = match self.phase {
             // A path that showed no queue before it fell silent was faded, not full: slow start goes on.
             Phase::Ramp { until } if !self.has_queue() => until,
@@ -458,7 +444,7 @@ impl DelayAware {
     /// How far the path itself makes round-trip times jump. Packets of our own in turn make them jump by their length.
     fn noise(&self) -> u32 {
         let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
-        self.queue.noise().max(self.faded).saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
+        self.queue.noise().max(self.calm.kept()).saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
     }
 
     /// How long a full datagram takes at a rate.
@@ -499,38 +485,12 @@ impl DelayAware {
         }
     }
 
-    /// Far below the path's rate, what stands while we send less than the window allows is not of our making: where packets keep
-    /// their order, all of a flow with many packets in a round trip wait for the latest. Near the rate it may be ours; so it counts
-    /// for nothing until the path falls silent.
     fn watch_calm(&mut self, now: Time) {
-        if now >= self.faded_until {
-            self.faded = 0;
+        let smoothed = micros(self.smoothed);
+        self.calm.on_time(now, self.is_limited(now), smoothed);
+        if matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_)) {
+            self.calm.on_delay(now, self.queue.delay(), NOISE_MAX_US, smoothed);
         }
-        if self.is_limited(now) {
-            self.calm_from = now;
-            return;
-        }
-        if now.since(self.calm_from) < CALM_MIN.max(micros(2 * self.smoothed)) {
-            return;
-        }
-        self.faded = 0;
-        if now.since(self.calm_at) >= micros(self.smoothed)
-            && matches!(self.phase, Phase::Ramp { .. } | Phase::Steady(_))
-        {
-            self.calm_at = now;
-            // A flow that fills the window has more packets yet.
-            self.calm = risen(self.calm, (self.queue.delay() * 5 / 4).min(NOISE_MAX_US));
-        }
-    }
-
-    /// What stood before the silence is no queue, when all that waited meanwhile fills the window.
-    fn keep_calm(&mut self, now: Time) {
-        let is_recent = now.since(self.calm_at) < Duration::from_secs(CALM_SECONDS);
-        if is_recent {
-            self.faded = self.calm;
-            self.faded_until = now + Duration::from_secs(CALM_SECONDS);
-        }
-        self.calm_from = now;
     }
 
     /// Traffic that yields to a queue drains it, and would return at once. So it stays away for a while, in which

@@ -36,6 +36,7 @@
 mod aggressiveness;
 mod bandwidth;
 mod bottleneck;
+mod calm;
 mod cubic;
 mod delay;
 mod losses;

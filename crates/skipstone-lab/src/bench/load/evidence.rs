@@ -160,12 +160,12 @@ impl Evidence {
         let took_us = at_ns.unwrap_or(self.last.1).saturating_sub(line.due_ns) / 1_000;
         self.arrivals.push(Arrival { client, line, took_us });
         if self.arrivals.len() >= ARRIVALS_MAX {
-            self.end_round();
+            self.count_arrivals();
         }
     }
 
-    /// Every line that came is counted.
-    pub(super) fn end_round(&mut self) {
+    /// Counts what waits in `arrivals`: when there are many, and when a round is over.
+    pub(super) fn count_arrivals(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.drain(..).for_each(|arrival| self.count(&arrival));
         self.arrivals = arrivals;

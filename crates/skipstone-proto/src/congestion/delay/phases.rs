@@ -214,7 +214,7 @@ impl DelayAware {
     }
 
     fn begin_competing(&mut self, now: Time) {
-        self.faded = 0;
+        self.calm.forget();
         self.window = self.window.max(cubic::reduced(self.standing_window, 1));
         self.grow_from(now, self.standing_window);
     }

@@ -1,0 +1,77 @@
+//! The delay of a path that is not filled. Where packets keep their order, all of a flow with many in a round trip wait for
+//! the latest: a delay that stands, and is no queue.
+
+use super::queue::risen;
+use crate::time::{Duration, Time};
+
+/// Follows the standing delay while the sender uses less than its window. Far below the path's rate that delay is not of its
+/// making; near the rate it may be. So it counts for nothing until the path falls silent: what waited meanwhile fills the
+/// window then, and what stood before would look like its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calm {
+    /// The delay's recent peak and a quarter more, in microseconds, and as of when.
+    delay: u32,
+    at: Time,
+    /// Since when the window is not used up.
+    from: Time,
+    /// What the delay was when the path fell silent, until the window is not used up again, or until this time.
+    kept: u32,
+    kept_until: Time,
+}
+
+/// What was sent before may still wait.
+const SPAN_MIN: Duration = Duration::from_millis(500);
+/// How long a delay counts before a silence, and at most after it.
+const MEMORY: Duration = Duration::from_secs(30);
+
+impl Calm {
+    pub(super) const fn new() -> Self {
+        Calm { delay: 0, at: Time::ZERO, from: Time::ZERO, kept: 0, kept_until: Time::ZERO }
+    }
+
+    /// The window is used up, or what is sent now shows nothing yet: it begins anew.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.from = now;
+    }
+
+    /// Time has passed; whether the window is used up.
+    pub(super) fn on_time(&mut self, now: Time, is_limited: bool, smoothed: Duration) {
+        if is_limited {
+            self.from = now;
+        }
+        if now >= self.kept_until || self.is_calm(now, smoothed) {
+            self.kept = 0;
+        }
+    }
+
+    /// So long a delay stands; taken once a round trip, and at most so much of it.
+    pub(super) fn on_delay(&mut self, now: Time, delay: u32, most: u32, smoothed: Duration) {
+        if self.is_calm(now, smoothed) && now.since(self.at) >= smoothed {
+            self.at = now;
+            // A flow that fills the window has more packets yet.
+            self.delay = risen(self.delay, (delay * 5 / 4).min(most));
+        }
+    }
+
+    /// The path falls silent.
+    pub(super) fn on_silence(&mut self, now: Time) {
+        if now.since(self.at) < MEMORY {
+            (self.kept, self.kept_until) = (self.delay, now + MEMORY);
+        }
+        self.from = now;
+    }
+
+    /// Others hold the queue.
+    pub(super) fn forget(&mut self) {
+        self.kept = 0;
+    }
+
+    /// The delay that is no queue, in microseconds.
+    pub(super) fn kept(&self) -> u32 {
+        self.kept
+    }
+
+    fn is_calm(&self, now: Time, smoothed: Duration) -> bool {
+        now.since(self.from) >= SPAN_MIN.max(2 * smoothed)
+    }
+}
