@@ -193,7 +193,7 @@ impl Connection {
         is_ours
     }
 
-    /// The client's token has come.
+    /// The client's token has come, or comes again because the client has not heard that it was accepted.
     pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8], limits: Limits) {
         if self.state == ConnectionState::Requested && !self.timers.is_requested {
             self.timers.is_requested = true;
@@ -201,11 +201,13 @@ impl Connection {
             self.channels.on_window(self.terms.sends.window_bytes.into());
             let (token, remote) = (Bytes::copy_from_slice(token), self.path.current.remote);
             cx.events.push(Event::Requested { peer: self.identity.peer, token, remote });
+        } else {
+            self.on_request_again(cx.now);
         }
     }
 
-    /// The client repeats its OPEN: the client does not know yet that the server has accepted it.
-    pub(super) fn on_open_again(&mut self, now: Time) {
+    /// The client repeats its OPEN or CONNECT: it does not know yet that the server has accepted it.
+    pub(super) fn on_request_again(&mut self, now: Time) {
         if self.state == ConnectionState::Established && !self.timers.is_confirmed {
             self.timers.last_received = now;
             self.sending.pending.accept = true;

@@ -60,7 +60,7 @@ impl Connection {
                 self.stats.drops.count(reason);
                 if header > HEADER_BYTES {
                     if reason == DropReason::Replay {
-                        self.on_open_again(cx.now);
+                        self.on_request_again(cx.now);
                     }
                 } else {
                     self.close_broken_stream(cx, reason);
@@ -177,7 +177,7 @@ impl Connection {
                 Frame::Close { .. } | Frame::Closed if self.is_unasked() => return Err(DropReason::BadFrame),
                 // The rules of the channels come with ACCEPT; messages that overtook it are retransmitted.
                 Frame::Message(_) if self.state == ConnectionState::Opening && !summary.is_accept => {
-                    return Err(DropReason::BadFrame);
+                    return Err(DropReason::TooEarly);
                 }
                 Frame::Message(message) if self.state != ConnectionState::Opening => {
                     self.check_message(&message)?;

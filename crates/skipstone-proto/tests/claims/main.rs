@@ -27,6 +27,7 @@ mod a_lost_packet_is_recovered_without_a_round_trip;
 mod a_packet_log_agrees_with_the_statistics;
 mod a_path_without_loss_gets_no_repairs_after_a_while;
 mod a_pause_on_a_lan_is_soon_over;
+mod a_player_joins_a_talking_server_through_any_loss;
 mod a_query_gets_no_more_than_it_brought;
 mod a_quiet_path_needs_few_acknowledgements;
 mod a_refused_client_hears_the_reason;

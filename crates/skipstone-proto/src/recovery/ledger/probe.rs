@@ -44,9 +44,11 @@ impl Ledger {
         if overdue <= silent_from && !is_full {
             return overdue;
         }
-        let silence = self.probing.last_eliciting_at.since(self.probing.progress_at);
+        // WHY: the spacing counts from the last probe and not from the last packet: under a steady stream of ticks it
+        // would never end.
+        let silence = self.probing.last_probe_at.since(self.probing.progress_at);
         let spacing = (silence / PROBES_PER_SILENCE).min(PROBE_SPACING_MAX).max(timeout);
-        let spaced = self.probing.last_eliciting_at + spacing;
+        let spaced = self.probing.last_probe_at + spacing;
         if is_full { spaced.max(self.probing.progress_at + timeout + lateness) } else { spaced.max(silent_from) }
     }
 
@@ -69,6 +71,7 @@ impl Ledger {
         let (timeout, lateness) = (rtt.probe_timeout(ack_delay) + self.probing.slack, self.lateness(rtt));
         let silent_from = self.probing.silent_from(timeout, rtt) + lateness;
         let mut suspected = Suspected { packets: 0, is_silent: false };
+        self.probing.last_probe_at = now;
         while let Some(overdue) = self.first_unsuspected().map(|packet| packet.at + timeout + lateness)
             && overdue <= now.min(silent_from)
             && !is_full
@@ -187,7 +190,7 @@ mod tests {
         for number in 0..10 {
             send(&mut ledger, ms(u64::from(number)), number);
         }
-        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, true), ms(9 + 22), "later packets reveal losses");
+        assert_eq!(ledger.probe_due(&rtt, Duration::ZERO, true), ms(22), "later packets do not postpone a probe");
         let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         ledger.on_ack(ms(25), 0..=0, &mut acked, &mut resolved);
         ledger.on_ack_done(ms(25), &acked, &rtt, true);
@@ -202,6 +205,27 @@ mod tests {
             probes.push(due.since(ms(0)).as_millis());
         }
         assert_eq!(probes, [47, 69, 91, 113, 135]);
+    }
+
+    #[test]
+    fn a_steady_stream_does_not_postpone_the_probes_of_a_silent_peer() {
+        for rtt in [Rtt::new(), steady_rtt()] {
+            let timeout = rtt.probe_timeout(Duration::ZERO);
+            let (mut ledger, mut silent_probes) = (Ledger::default(), Vec::new());
+            for number in 0..120 {
+                let now = ms(16 * u64::from(number));
+                send(&mut ledger, now, number);
+                let due = ledger.probe_due(&rtt, Duration::ZERO, false);
+                if due < now + Duration::from_millis(16) {
+                    let suspected = ledger.on_probe_timeout(due, &rtt, Duration::ZERO, false, &mut Vec::new());
+                    silent_probes.extend(suspected.is_silent.then_some(due));
+                }
+            }
+            let silent_from = timeout * if rtt.is_measured() { 3 } else { 1 };
+            assert!(silent_probes[0] <= ms(0) + silent_from + timeout, "{silent_probes:?}");
+            let gaps: Vec<_> = silent_probes.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+            assert!(gaps.iter().all(|gap| *gap <= timeout * 6) && gaps.len() > 2, "{gaps:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub(super) struct Probing {
     /// The first packet that may still be suspected.
     pub(super) from: u64,
     pub(super) last_eliciting_at: Time,
+    /// When the probe timeout last expired. Packets that leave for other reasons do not postpone the next probe.
+    pub(super) last_probe_at: Time,
     /// When the peer last acknowledged anything new, or began to owe it.
     pub(super) progress_at: Time,
     /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and
@@ -22,7 +24,13 @@ const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
 
 impl Probing {
     pub(super) fn starting_at(next: u64) -> Self {
-        Probing { from: next, last_eliciting_at: Time::ZERO, progress_at: Time::ZERO, slack: Duration::ZERO }
+        Probing {
+            from: next,
+            last_eliciting_at: Time::ZERO,
+            last_probe_at: Time::ZERO,
+            progress_at: Time::ZERO,
+            slack: Duration::ZERO,
+        }
     }
 
     pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
