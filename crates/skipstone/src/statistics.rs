@@ -199,7 +199,9 @@ impl Published {
         let mut receiving =
             Traffic::since(before.map(|it| (&it.receiving, &it.stats.received)), &now.stats.received, span, &zero);
         sending.loss = f64::from(now.loss);
-        let (due, came) = last.map_or(packets, |last| (packets.0 - last.packets.0, packets.1 - last.packets.1));
+        let since = |now: u64, then: u64| now.saturating_sub(then);
+        let (due, came) =
+            last.map_or(packets, |last| (since(packets.0, last.packets.0), since(packets.1, last.packets.1)));
         if due > 0 {
             let weight = share_of(due as f64 / LOSS_MEMORY_PACKETS);
             let loss = due.saturating_sub(came) as f64 / due as f64;
@@ -252,7 +254,11 @@ impl Traffic {
         let (average, then) = before.map_or((Traffic::default(), zero), |(average, then)| (*average, then));
         let (seconds, weight) = (span.as_secs_f64(), share_of(span.as_secs_f64()));
         let blend = |average: f64, then: u64, now: u64| {
-            if seconds > 0.0 { average + ((now - then) as f64 / seconds - average) * weight } else { average }
+            if seconds > 0.0 {
+                average + (now.saturating_sub(then) as f64 / seconds - average) * weight
+            } else {
+                average
+            }
         };
         Traffic {
             messages_per_second: blend(average.messages_per_second, then.messages, now.messages),

@@ -83,7 +83,7 @@ impl Game {
             self.rates.pop_first();
         }
         let span = now.at.duration_since(before.at).as_secs_f64().max(1e-9);
-        let rate = |now: u64, before: u64| (now - before) as f64 / span;
+        let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / span;
         let row = |name: &str, now: u64, before: u64| {
             format!("{name:<22}{:>20}{:>16}/s", thousands(now), thousands(rate(now, before).round() as u64))
         };

@@ -45,14 +45,15 @@ impl Connection {
     }
 
     pub(crate) fn overview(&self) -> Overview {
+        let packets = self.receiving.packet_count();
         Overview {
             stats: self.stats,
             rtt: self.path.rtt,
             path: self.path.current,
             depth: self.channels.depth(),
             loss: if self.path.current.carrier.is_reliable { 0.0 } else { self.sending.ledger.losses().rate() },
-            packets_due: self.receiving.received.next(),
-            packets_received: self.receiving.received.count(),
+            packets_due: packets.due,
+            packets_received: packets.received,
             bytes_in_flight: self.sending.ledger.bytes_in_flight(),
             congestion_window: self.path.congestion.window(),
             datagram_bytes: self.datagram_bytes(),

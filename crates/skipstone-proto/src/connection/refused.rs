@@ -7,7 +7,6 @@ use super::identity::ConnectionIds;
 use super::sending::Sending;
 use super::spare_ids::SpareIds;
 use super::{Connection, ConnectionState, Context};
-use crate::recovery::Received;
 use crate::security::plain::KEY_BYTES;
 use crate::security::{Plain, Security};
 use crate::time::{Duration, Time};
@@ -102,7 +101,7 @@ impl Connection {
         self.security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
         // Packet numbers are those of a session.
         self.sending = Sending { bandwidth: self.sending.bandwidth.take(), ..Sending::default() };
-        self.receiving.received = Received::default();
+        self.receiving.begin_anew();
         self.state = ConnectionState::Hello;
     }
 

@@ -1,9 +1,10 @@
 //! What one side counts as sent the other counts as received, in 64 bits, payload and overhead apart.
 
-use crate::simulation::{World, link, ms};
+use crate::simulation::{Node, World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::Carrier;
 use skipstone_proto::Config;
+use skipstone_proto::PeerId;
 
 #[test]
 fn on_a_link_that_loses_nothing_every_counter() {
@@ -75,4 +76,27 @@ fn those_of_connections_that_are_over_stay() {
     let after = world.server.endpoint.totals();
     assert_eq!(after.received.messages, before.received.messages);
     assert_eq!(after.received.datagrams, before.received.datagrams + 1, "the CLOSE");
+}
+
+#[test]
+fn no_counter_decreases_when_a_restarted_server_makes_a_handshake_begin_anew() {
+    let config = encrypted(Config::server(Default::default()), 3);
+    let mut world = World::new(1, config.clone(), &[link(10)]);
+    world.accepts = false;
+    let client = PeerId { index: 0, generation: 0 };
+    let (mut last, mut greatest_due) = ((0, 0, 0, 0), 0);
+    for step in 0..400 {
+        if step == 100 {
+            world.server = Node::made(config.clone(), 2);
+        }
+        world.accepts = step >= 100;
+        world.run_for(ms(20));
+        let now = world.clients[0].endpoint.overview(client).expect("it is there");
+        let flows = (now.stats.sent.datagrams, now.stats.received.datagrams);
+        let next = (now.packets_due, now.packets_received, flows.0, flows.1);
+        assert!(next.0 >= last.0 && next.1 >= last.1 && next.2 >= last.2 && next.3 >= last.3, "{last:?}, {next:?}");
+        (last, greatest_due) = (next, greatest_due.max(next.0));
+    }
+    world.clients[0].peer();
+    assert!(greatest_due > 4, "packets of both handshakes are counted: {greatest_due}");
 }
