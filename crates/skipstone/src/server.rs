@@ -271,7 +271,7 @@ impl Server {
     }
 
     /// Accepts a client that asked to connect. [`Event::Connected`] follows, or [`Event::Closed`] if the client has
-    /// gone meanwhile.
+    /// gone meanwhile, or if the last place was taken: then the client hears that the server is full.
     ///
     /// # Errors
     /// There is no such client, or the client does not wait for an answer (any more); or the driver is gone.

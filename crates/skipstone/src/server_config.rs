@@ -42,7 +42,8 @@ pub struct ServerConfig {
     pub merging: Merging,
     /// Time limit of a handshake, the application's decision included.
     pub handshake_timeout: Duration,
-    /// Players at once; further ones are told that the server is full.
+    /// Players at once; further clients are told that the server is full. What is closing, was refused, or waits to be
+    /// accepted takes no place.
     pub connections_max: u32,
     /// Whether background threads or the application run the drivers.
     pub threading: Threading,

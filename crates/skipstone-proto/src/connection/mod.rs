@@ -56,5 +56,5 @@ pub use overview::Overview;
 pub(crate) use queueing::Leaves;
 pub use send_error::SendError;
 pub use server_time::ServerTime;
-pub(crate) use state::Connection;
 use state::ConnectionState;
+pub(crate) use state::{Connection, Standing};

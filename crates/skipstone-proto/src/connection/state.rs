@@ -36,6 +36,17 @@ pub(super) enum ConnectionState {
     Dead,
 }
 
+/// What a connection is to the limits of its endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// A client that the application has not accepted yet.
+    Newcomer,
+    /// An established connection, or a client's own that is on its way.
+    Player,
+    /// What is closing, or closed and answering late packets.
+    Leaver,
+}
+
 /// One connection. Its state is grouped by purpose; each group has a file of its own.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -161,6 +172,18 @@ impl Connection {
         self.terms.is_merging_own = true;
         if self.channels.has_new() {
             self.timers.merge.end(Time::ZERO);
+        }
+    }
+
+    /// What the connection is to the limits of its endpoint.
+    pub(crate) fn standing(&self) -> Standing {
+        match self.state {
+            ConnectionState::Requested => Standing::Newcomer,
+            ConnectionState::Closing | ConnectionState::Drained | ConnectionState::Dead => Standing::Leaver,
+            ConnectionState::Hello
+            | ConnectionState::Opening
+            | ConnectionState::Established
+            | ConnectionState::Lingering => Standing::Player,
         }
     }
 

@@ -5,7 +5,8 @@ use super::groups::Group;
 use super::state::Endpoint;
 use crate::channel::{MessageId, Submission};
 use crate::connection::client_handshake::Request;
-use crate::connection::event::PeerId;
+use crate::connection::event::{PeerId, code};
+use crate::connection::stats::DropReason;
 use crate::connection::{Connection, Context, Leaves, SendError};
 use crate::path::Path;
 use crate::security::Protection;
@@ -40,6 +41,9 @@ impl core::error::Error for ConnectError {}
 
 /// What is left of the smallest datagram that the settings may allow (256 bytes) beside a record of DTLS.
 const PACKET_BYTES_MIN: u16 = 219;
+
+/// What a client hears for which there is no place.
+pub(super) const SERVER_IS_FULL: &str = "the server is full";
 
 impl Endpoint {
     /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
@@ -92,8 +96,15 @@ impl Endpoint {
         Ok(peer)
     }
 
-    /// Accepts a client that requested a connection. False if the client is no longer waiting.
+    /// Accepts a client that requested a connection. False if the client is no longer waiting, or if every place is taken
+    /// meanwhile: then the client is refused with [`code::FULL`], and [`Event::Closed`](crate::connection::event::Event::Closed)
+    /// follows.
     pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
+        if self.is_full() && self.slots.connection(peer).is_some_and(|connection| connection.waits_to_be_accepted()) {
+            self.totals.past.drops.count(DropReason::Full);
+            self.refuse(now, peer, code::FULL, SERVER_IS_FULL);
+            return false;
+        }
         self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
     }
 
@@ -230,7 +241,7 @@ impl Endpoint {
         self.activate(index);
     }
 
-    /// Changes the maximum number of connections. Existing connections stay.
+    /// Changes the maximum number of players. Existing connections stay.
     pub fn set_connections_max(&mut self, connections_max: u32) {
         self.config.connections_max = connections_max;
     }

@@ -1,5 +1,6 @@
 //! Datagrams that arrive from the sockets, for a connection or from an unknown host. WIRE.md sections 2 and 6.
 
+use super::commands::SERVER_IS_FULL;
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
 use super::replies::REPLY_BYTES_MAX;
@@ -8,6 +9,7 @@ use crate::connection::client_handshake::VERSIONS;
 use crate::connection::event::{PeerId, code};
 use crate::connection::stats::DropReason;
 use crate::connection::{Connection, ConnectionIds, Context};
+use crate::network::Network;
 use crate::path::Path;
 use crate::security::cookie::{Claim, CookieKey};
 use crate::security::{Plain, Security};
@@ -219,7 +221,7 @@ impl Endpoint {
         if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
         }
-        self.make_room(now, path, open, bytes.len())?;
+        self.check_room(path, open, bytes.len())?;
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }
@@ -272,17 +274,17 @@ impl Endpoint {
         Err(DropReason::BadCookie)
     }
 
-    /// Whether the server has room for another connection, after it gave up a pending handshake if it must.
-    fn make_room(&mut self, now: Time, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
+    /// Whether the server has room for another client.
+    fn check_room(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
         let reason = if self.is_behind() {
             "the server is behind"
-        } else if !self.is_full() || self.displace(now) {
+        } else if self.is_full() {
+            SERVER_IS_FULL
+        } else if self.population.admits(&Network::of(&path.remote), self.places()) {
             return Ok(());
-        } else if self.pending_handshakes.victim().is_some() {
-            // Pending handshakes may fail: a client that waits repeats its OPEN.
-            return Err(DropReason::TooManyHandshakes);
         } else {
-            "the server is full"
+            // What is in the way is soon gone, and a client that waits repeats its OPEN.
+            return Err(DropReason::TooManyHandshakes);
         };
         self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, reason);
         Err(DropReason::Full)
@@ -297,12 +299,6 @@ impl Endpoint {
                 HandshakeAdmission::Refused => return false,
             }
         }
-    }
-
-    /// Frees a place when there is none: a client with a pending handshake has less claim than a new one.
-    fn displace(&mut self, now: Time) -> bool {
-        let victim = self.pending_handshakes.overdue_victim(now);
-        victim.inspect(|peer| self.forget_pending_handshake(*peer)).is_some()
     }
 
     /// Removes a pending handshake. The application does not know the connection, and the client learns that its id is

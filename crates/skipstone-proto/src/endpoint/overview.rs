@@ -22,6 +22,11 @@ impl Endpoint {
         self.slots.len()
     }
 
+    /// Number of connections that take a place: established ones, and a client's own that are on their way.
+    pub fn player_count(&self) -> usize {
+        self.population.players()
+    }
+
     /// Number of connections whose `Closed` event was not given yet.
     pub fn open_count(&mut self) -> usize {
         self.slots.connections().filter(|connection| !connection.is_over()).count()

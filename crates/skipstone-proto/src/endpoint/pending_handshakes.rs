@@ -175,20 +175,10 @@ impl PendingHandshakes {
         self.entries.get(party.places.first()?)
     }
 
-    /// The oldest handshake of the network that holds the most.
-    fn victim_entry(&self) -> Option<&PendingHandshake> {
+    /// The handshake to give up first: the oldest of the network that holds the most.
+    fn victim(&self) -> Option<PeerId> {
         let (_, network) = self.by_bytes.last()?;
-        self.oldest(self.networks.get(network)?)
-    }
-
-    /// The handshake to give up first.
-    pub(super) fn victim(&self) -> Option<PeerId> {
-        self.victim_entry().map(|entry| entry.peer)
-    }
-
-    /// The same handshake, if it has had its grace period: a faster client is likely to be accepted.
-    pub(super) fn overdue_victim(&self, now: Time) -> Option<PeerId> {
-        self.victim_entry().filter(|entry| now.since(entry.began) >= GRACE).map(|entry| entry.peer)
+        self.oldest(self.networks.get(network)?).map(|entry| entry.peer)
     }
 }
 

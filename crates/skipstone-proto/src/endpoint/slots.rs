@@ -1,6 +1,7 @@
 //! Slots that hold the connections. A slot is reused, each time with a new generation.
 
 use super::groups::Group;
+use super::population::Counted;
 use super::wheel::tick_of;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
@@ -37,6 +38,8 @@ pub(crate) struct Slot {
     /// Time of the timer after that, if known.
     armed_next: Time,
     pub(crate) groups: Vec<Group>,
+    /// As what the endpoint counts the connection.
+    pub(crate) counted: Counted,
     /// Network and bytes of memory that the connection is charged for.
     pub(crate) charge: Option<(Network, u64)>,
 }
@@ -95,6 +98,7 @@ impl Slots {
                 armed: Time::NEVER,
                 armed_next: Time::NEVER,
                 groups: Vec::new(),
+                counted: Counted::Nothing,
                 charge: None,
             });
             self.slots.len() as u32 - 1

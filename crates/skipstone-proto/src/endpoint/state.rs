@@ -9,6 +9,7 @@ use super::handshake_budget::HandshakeBudget;
 use super::ids::IdTable;
 use super::memory_account::MemoryAccount;
 use super::pending_handshakes::PendingHandshakes;
+use super::population::{Counted, Population};
 use super::ready::Ready;
 use super::replies::Replies;
 use super::secrets::Secrets;
@@ -34,6 +35,8 @@ pub struct Endpoint {
     pub(super) secrets: Secrets,
     pub(super) slots: Slots,
     pub(super) directory: Directory,
+    /// Players, newcomers and those who leave.
+    pub(super) population: Population,
     /// Pending handshakes of encrypted suites.
     pub(super) pending_handshakes: PendingHandshakes,
     pub(super) handshake_budget: HandshakeBudget,
@@ -66,6 +69,7 @@ impl Endpoint {
             secrets,
             slots: Slots::default(),
             directory: Directory::new(IdTable::new(config.shard)),
+            population: Population::default(),
             pending_handshakes: PendingHandshakes::default(),
             handshake_budget: HandshakeBudget::default(),
             groups: Groups::default(),
@@ -88,8 +92,14 @@ impl Endpoint {
         cfg!(feature = "server") && self.config.is_server
     }
 
+    /// Whether every place for a player is taken.
     pub(super) fn is_full(&self) -> bool {
-        self.slots.len() >= self.directory.ids.capacity().min(self.config.connections_max as usize)
+        self.population.players() >= self.places()
+    }
+
+    /// How many players there may be.
+    pub(super) fn places(&self) -> usize {
+        self.directory.ids.capacity().min(self.config.connections_max as usize)
     }
 
     /// Whether the path is a session that already carries a connection.
@@ -111,6 +121,7 @@ impl Endpoint {
             self.directory.set_client_socket(index, None, path.socket);
         }
         self.slots.fill(connection);
+        self.recount(index);
         self.activate(index);
     }
 
@@ -143,8 +154,20 @@ impl Endpoint {
         if connection.wants_id() {
             connection.provide_id(self.directory.ids.assign_spare(&mut self.secrets.rng, index));
         }
+        self.recount(index);
         self.activate(index);
         self.account(index);
+    }
+
+    /// Counts the connection as what it is now.
+    #[inline]
+    fn recount(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let now = slot.connection.as_ref().map_or(Counted::Nothing, |connection| slot.counted.follow(connection));
+        if now != slot.counted {
+            let before = core::mem::replace(&mut slot.counted, now);
+            self.population.recount(before, now);
+        }
     }
 
     pub(super) fn activate(&mut self, index: u32) {
@@ -177,6 +200,7 @@ impl Endpoint {
             self.ready.touched.push(peer);
         }
         let Some(mut connection) = self.slots.empty(index) else { return };
+        self.recount(index);
         let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
         if was_pending {
             self.pending_handshakes.update(connection.peer(), None);

@@ -94,5 +94,5 @@ fn whoever_is_let_in_is_not_displaced() {
     let mut world = World::new(3, server(2), &[link(20), link(20), link(20)]);
     world.run_for(Duration::from_millis(1_500));
     let refused = world.clients.iter().filter(|client| !client.closes().is_empty()).count();
-    assert_eq!((refused, world.server.endpoint.connection_count()), (1, 2));
+    assert_eq!((refused, world.server.endpoint.player_count()), (1, 2));
 }

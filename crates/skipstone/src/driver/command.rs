@@ -1,6 +1,7 @@
 //! Commands from the application to its driver, and their execution.
 
 use super::Driver;
+use super::peer_shards::with_places;
 use crate::gate::Gate;
 use crate::mailbox::Weigh;
 use skipstone_proto::Duration;
@@ -105,7 +106,9 @@ impl Driver {
                 }
             }
             Command::Broadcast { .. } | Command::Flush | Command::Stop => {}
-            Command::Accept(peer) => drop(endpoint.accept(now, peer)),
+            Command::Accept(peer) => {
+                with_places(endpoint, &mut self.peer_shards, |endpoint| endpoint.accept(now, peer));
+            }
             Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
             Command::CloseAll { code, reason, linger } => {
                 endpoint.stop_listening();

@@ -1,4 +1,4 @@
-//! The driver's part in a server with shards: it publishes its number of connections, and handles its datagrams that
+//! The driver's part in a server with shards: it publishes its number of players, and handles its datagrams that
 //! arrived at other shards.
 
 use super::Driver;
@@ -7,10 +7,10 @@ use super::receive::Serving;
 use std::sync::atomic::Ordering;
 
 impl Driver {
-    /// Publishes the current number of connections to the other shards.
+    /// Publishes the current number of players to the other shards.
     pub(super) fn publish_population(&mut self) {
         if let Some(peer_shards) = &mut self.peer_shards {
-            peer_shards.publish(self.endpoint.connection_count() as u32);
+            peer_shards.publish(self.endpoint.player_count() as u32);
         }
     }
 

@@ -116,18 +116,18 @@ impl PeerShards {
         true
     }
 
-    /// Publishes this shard's number of connections to the other shards.
-    pub(super) fn publish(&mut self, connections: u32) {
-        if connections != self.published {
-            self.published = connections;
-            self.mailboxes[self.own as usize].population.0.store(connections, Ordering::SeqCst);
+    /// Publishes this shard's number of players to the other shards.
+    pub(super) fn publish(&mut self, players: u32) {
+        if players != self.published {
+            self.published = players;
+            self.mailboxes[self.own as usize].population.0.store(players, Ordering::SeqCst);
         }
     }
 
-    /// Limit on this shard's connections that keeps all shards together within their limit. Two shards that count each
-    /// other's new connection may both refuse the last place; neither exceeds the limit.
-    fn room(&mut self, connections: u32) -> u32 {
-        self.publish(connections + 1);
+    /// Limit on this shard's players that keeps all shards together within their limit. Two shards that count each
+    /// other's new player may both refuse the last place; neither exceeds the limit.
+    fn room(&mut self, players: u32) -> u32 {
+        self.publish(players + 1);
         let populations = self.mailboxes.iter().map(|mailbox| mailbox.population.0.load(Ordering::SeqCst));
         let others = populations.fold(0, u32::saturating_add).saturating_sub(self.published);
         self.connections_max.saturating_sub(others)
@@ -141,8 +141,21 @@ impl PeerShards {
 /// What takes the content of a session's datagrams: the path is that of the session.
 pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
-/// Passes a datagram to the endpoint. Before a datagram that may open a connection, the connections of all shards are
-/// counted.
+/// Lets the endpoint do what may take a place for a player, after the players of all shards were counted.
+pub(super) fn with_places<T>(
+    endpoint: &mut Endpoint,
+    peer_shards: &mut Option<Box<PeerShards>>,
+    act: impl FnOnce(&mut Endpoint) -> T,
+) -> T {
+    let Some(peer_shards) = peer_shards else { return act(endpoint) };
+    let room = peer_shards.room(endpoint.player_count() as u32);
+    endpoint.set_connections_max(room);
+    let result = act(endpoint);
+    peer_shards.publish(endpoint.player_count() as u32);
+    result
+}
+
+/// Passes a datagram to the endpoint. Before one that may open a connection, the players of all shards are counted.
 pub(super) fn deliver(
     endpoint: &mut Endpoint,
     peer_shards: &mut Option<Box<PeerShards>>,
@@ -150,13 +163,9 @@ pub(super) fn deliver(
     path: Path,
     datagram: &mut [u8],
 ) {
-    match peer_shards {
-        Some(peer_shards) if datagram.first() == Some(&KIND_OPEN) => {
-            let room = peer_shards.room(endpoint.connection_count() as u32);
-            endpoint.set_connections_max(room);
-            endpoint.handle_datagram(now, path, datagram);
-            peer_shards.publish(endpoint.connection_count() as u32);
-        }
-        _ => endpoint.handle_datagram(now, path, datagram),
+    if datagram.first() == Some(&KIND_OPEN) {
+        with_places(endpoint, peer_shards, |endpoint| endpoint.handle_datagram(now, path, datagram));
+    } else {
+        endpoint.handle_datagram(now, path, datagram);
     }
 }

@@ -343,7 +343,8 @@ impl DtlsGuests {
     /// Ends a session, and its connection if it has one.
     fn end(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.remove(number) else { return };
-        if matches!(guest.stage, Stage::Proven | Stage::Established) {
+        // A handshake that came to its end has not failed, whatever the client was told then.
+        if guest.stage == Stage::Proven {
             endpoint.on_handshake_failed(&guest.remote);
         }
         let reason = guest.session.failure().map_or("the DTLS session is over", |failure| &failure.reason);

@@ -456,7 +456,7 @@ impl QuicGuests {
         if !guest.session.close(&mut guest.quic) {
             return self.end(now, number, NO_ERROR, "", endpoint);
         }
-        if guest.stage < Stage::Connected {
+        if guest.stage < Stage::Open {
             endpoint.on_handshake_failed(&guest.remote);
         }
         (guest.stage, guest.until) = (Stage::Closing, now + CLOSING_LIFE);
@@ -524,7 +524,8 @@ impl QuicGuests {
         guest.quic.close(instant, VarInt::from_u32(code), Bytes::copy_from_slice(reason.as_bytes()));
         self.queue_of(now, number);
         let Some(guest) = self.remove(number) else { return };
-        if matches!(guest.stage, Stage::Proven | Stage::Open) {
+        // A session that opened has not failed, whatever the client was told then.
+        if guest.stage == Stage::Proven {
             endpoint.on_handshake_failed(&guest.remote);
         }
         endpoint.handle_carrier_lost(now, number, &format!("the WebTransport session is over: {reason}"));

@@ -126,6 +126,30 @@ fn who_kicks_a_player_ends_its_session() {
     }
 }
 
+/// By the application, which refuses it, and by a server that is full.
+#[test]
+fn a_client_that_is_refused_again_and_again_hears_it_at_once_each_time() {
+    for (version, is_full) in VERSIONS.into_iter().flat_map(|version| [(version, false), (version, true)]) {
+        let mut world = World::new(version, 1, server(), link());
+        world.host.refuses = Some(77);
+        if is_full {
+            world.host.endpoint.set_connections_max(0);
+        }
+        for attempt in 0..40 {
+            world.player = Player::seeded(version, 0xC000_0201, attempt, world.now);
+            let span = (0..100).find(|_| {
+                world.run_for(Duration::from_millis(10));
+                !world.player.closes.is_empty()
+            });
+            assert!(span.is_some(), "{version:?}, full {is_full}: nothing was heard at attempt {attempt}");
+            let expected = if is_full { code::FULL } else { 77 };
+            assert_eq!(world.player.closes[0].code, expected);
+            world.player.session.close(world.now);
+            world.run_for(Duration::from_millis(20));
+        }
+    }
+}
+
 #[test]
 fn a_player_that_falls_silent_is_forgotten_with_its_session() {
     for version in VERSIONS {

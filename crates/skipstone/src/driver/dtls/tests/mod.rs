@@ -27,6 +27,8 @@ struct Host {
     peer: Option<PeerId>,
     got: Vec<(u16, Bytes)>,
     closes: Vec<Close>,
+    /// It refuses every client, with this code.
+    refuses: Option<u64>,
     buffer: Vec<u8>,
 }
 
@@ -40,7 +42,15 @@ impl Host {
         let config = Config { suites: security.suites(), allows_plain, ..config };
         let endpoint = Endpoint::new(config, [5; 32]).expect("it is good");
         let guests = DtlsGuests::new(security.dtls().expect("it has an identity"));
-        Host { guests, endpoint, peer: None, got: Vec::new(), closes: Vec::new(), buffer: vec![0; 1 << 16] }
+        Host {
+            guests,
+            endpoint,
+            peer: None,
+            got: Vec::new(),
+            closes: Vec::new(),
+            refuses: None,
+            buffer: vec![0; 1 << 16],
+        }
     }
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
@@ -59,7 +69,10 @@ impl Host {
         self.guests.handle_timeout(now, &mut self.endpoint);
         while let Some(event) = self.endpoint.poll_event(now) {
             match event {
-                Event::Requested { peer, .. } => drop(self.endpoint.accept(now, peer)),
+                Event::Requested { peer, .. } => match self.refuses {
+                    Some(code) => drop(self.endpoint.refuse(now, peer, code, "not you")),
+                    None => drop(self.endpoint.accept(now, peer)),
+                },
                 Event::Connected { peer, .. } => self.peer = Some(peer),
                 Event::Message { channel, payload, .. } => self.got.push((channel, payload)),
                 Event::Closed { close, .. } => self.closes.push(close),
@@ -142,7 +155,12 @@ fn server_path() -> Path {
 
 impl Player {
     fn new(version: DtlsVersion, number: u32, now: Time) -> Player {
-        let mut endpoint = Endpoint::new(Config::client(), [number as u8; 32]).expect("it is good");
+        Player::seeded(version, number, number as u8, now)
+    }
+
+    /// One whose random choices follow from `seed`.
+    fn seeded(version: DtlsVersion, number: u32, seed: u8, now: Time) -> Player {
+        let mut endpoint = Endpoint::new(Config::client(), [seed; 32]).expect("it is good");
         let peer = endpoint.connect(now, server_path(), b"a token").expect("it may");
         endpoint.set_writable(server_path().socket, false);
         Player {

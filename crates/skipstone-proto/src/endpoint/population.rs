@@ -1,0 +1,135 @@
+//! How many connections an endpoint has, by what they are to its limits. Players take the places that `connections_max`
+//! counts. Clients that were not accepted have a budget of their own, of each network and of all together, whether they
+//! ask, wait or were refused; so has what is closing. None of these keeps a player out.
+
+use crate::connection::{Connection, Standing};
+use crate::network::Network;
+use std::collections::BTreeMap;
+
+/// Connections that were not accepted, at most; of one network a quarter.
+const NEWCOMERS_MAX: usize = 8_192;
+const NEWCOMERS_OF_NETWORK_MAX: u32 = 2_048;
+
+/// The connections of an endpoint, counted.
+#[derive(Debug, Default)]
+pub(super) struct Population {
+    players: usize,
+    newcomers: usize,
+    leavers: usize,
+    /// Newcomers of each network that has any.
+    networks: BTreeMap<Network, u32>,
+}
+
+/// As what a connection is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counted {
+    #[default]
+    Nothing,
+    /// A client of this network that was not accepted, or not yet.
+    Newcomer(Network),
+    Player,
+    Leaver,
+}
+
+impl Counted {
+    /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is gone.
+    pub(super) fn follow(self, connection: &Connection) -> Counted {
+        match (self, connection.standing()) {
+            (Counted::Newcomer(_), Standing::Newcomer | Standing::Leaver) => self,
+            (_, Standing::Newcomer) => Counted::Newcomer(Network::of(&connection.path().remote)),
+            (_, Standing::Player) => Counted::Player,
+            (_, Standing::Leaver) => Counted::Leaver,
+        }
+    }
+}
+
+impl Population {
+    /// Established connections, and a client's own that are on their way.
+    pub(super) fn players(&self) -> usize {
+        self.players
+    }
+
+    /// Whether another client of this network may begin, where `places` is how many players there may be.
+    pub(super) fn admits(&self, network: &Network, places: usize) -> bool {
+        self.newcomers < NEWCOMERS_MAX
+            && self.networks.get(network).is_none_or(|count| *count < NEWCOMERS_OF_NETWORK_MAX)
+            && self.leavers < places.saturating_add(NEWCOMERS_MAX)
+    }
+
+    /// A connection that was counted as one thing counts as another from now on.
+    pub(super) fn recount(&mut self, before: Counted, now: Counted) {
+        match before {
+            Counted::Nothing => {}
+            Counted::Newcomer(network) => self.remove_newcomer(network),
+            Counted::Player => self.players -= 1,
+            Counted::Leaver => self.leavers -= 1,
+        }
+        match now {
+            Counted::Nothing => {}
+            Counted::Newcomer(network) => {
+                self.newcomers += 1;
+                *self.networks.entry(network).or_default() += 1;
+            }
+            Counted::Player => self.players += 1,
+            Counted::Leaver => self.leavers += 1,
+        }
+    }
+
+    fn remove_newcomer(&mut self, network: Network) {
+        self.newcomers -= 1;
+        if let Some(count) = self.networks.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                self.networks.remove(&network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(number: u8) -> Network {
+        Network::of(&([number, 0, 0, 1], 1).into())
+    }
+
+    fn filled(network_count: u8, of_each: u32) -> Population {
+        let mut population = Population::default();
+        for number in 0..network_count {
+            (0..of_each).for_each(|_| population.recount(Counted::Nothing, Counted::Newcomer(network(number))));
+        }
+        population
+    }
+
+    #[test]
+    fn one_network_has_a_quarter_of_the_newcomers() {
+        let mut population = filled(1, NEWCOMERS_OF_NETWORK_MAX);
+        assert!(!population.admits(&network(0), 1) && population.admits(&network(1), 1));
+        population.recount(Counted::Newcomer(network(0)), Counted::Player);
+        assert!(population.admits(&network(0), 1));
+        let full = filled(8, NEWCOMERS_MAX as u32 / 8);
+        assert!(!full.admits(&network(9), 1));
+    }
+
+    #[test]
+    fn nothing_is_left_of_those_who_are_gone() {
+        let mut population = filled(3, 5);
+        for number in 0..3 {
+            for _ in 0..5 {
+                population.recount(Counted::Newcomer(network(number)), Counted::Player);
+                population.recount(Counted::Player, Counted::Leaver);
+                population.recount(Counted::Leaver, Counted::Nothing);
+            }
+        }
+        assert_eq!((population.players, population.newcomers, population.leavers), (0, 0, 0));
+        assert!(population.networks.is_empty());
+    }
+
+    #[test]
+    fn what_is_closing_is_bounded_beyond_the_places_of_players() {
+        let mut population = Population::default();
+        (0..NEWCOMERS_MAX + 2).for_each(|_| population.recount(Counted::Nothing, Counted::Leaver));
+        assert!(!population.admits(&network(0), 2) && population.admits(&network(0), 3));
+    }
+}
