@@ -67,6 +67,8 @@ enum Stage {
     Stranger,
     Proven,
     Established,
+    /// The protocol has answered it: it is a client, whatever it was told.
+    Answered,
     Connected,
 }
 
@@ -245,7 +247,7 @@ impl DtlsGuests {
             self.on_established(now, number, endpoint);
         }
         let Some(guest) = self.guests.get_mut(&number) else { return };
-        if guest.stage == Stage::Established && endpoint.peer_of_stream(number).is_some() {
+        if matches!(guest.stage, Stage::Established | Stage::Answered) && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
             self.places.leave(number);
         }
@@ -279,6 +281,7 @@ impl DtlsGuests {
     /// Seals datagrams for a session, which [`DtlsGuests::transmit`] then gives.
     pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
+        guest.stage = guest.stage.max(Stage::Answered);
         for datagram in bytes.chunks(segment_bytes.max(1)) {
             guest.session.send(now, datagram);
         }
@@ -343,8 +346,7 @@ impl DtlsGuests {
     /// Ends a session, and its connection if it has one.
     fn end(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.remove(number) else { return };
-        // A handshake that came to its end has not failed, whatever the client was told then.
-        if guest.stage == Stage::Proven {
+        if matches!(guest.stage, Stage::Proven | Stage::Established) {
             endpoint.on_handshake_failed(&guest.remote);
         }
         let reason = guest.session.failure().map_or("the DTLS session is over", |failure| &failure.reason);

@@ -37,6 +37,8 @@ pub(super) enum Stage {
     Proven,
     /// It has a session without a connection of the protocol.
     Open,
+    /// The protocol has answered it: it is a client, whatever it was told.
+    Answered,
     Connected,
     /// It is told that the session is over.
     Closing,

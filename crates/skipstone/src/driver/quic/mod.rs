@@ -366,7 +366,7 @@ impl QuicGuests {
             (guest.stage, guest.until) = (Stage::Open, now + SILENT_LIFE);
             self.stats.sessions += 1;
         }
-        if guest.stage == Stage::Open && endpoint.peer_of_stream(number).is_some() {
+        if matches!(guest.stage, Stage::Open | Stage::Answered) && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
             guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
@@ -410,7 +410,8 @@ impl QuicGuests {
 
     /// Takes datagrams of the protocol's, which [`QuicGuests::transmit`] then sends.
     pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize) {
-        let Some(guest) = self.guests.get(&number) else { return };
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        guest.stage = guest.stage.max(Stage::Answered);
         let (prefix, segment_bytes) = (guest.session.prefix(), segment_bytes.max(1));
         // All of them share one piece of memory.
         let mut all = BytesMut::with_capacity(bytes.len() + bytes.len().div_ceil(segment_bytes) * prefix.len());
@@ -456,7 +457,7 @@ impl QuicGuests {
         if !guest.session.close(&mut guest.quic) {
             return self.end(now, number, NO_ERROR, "", endpoint);
         }
-        if guest.stage < Stage::Open {
+        if guest.stage < Stage::Answered {
             endpoint.on_handshake_failed(&guest.remote);
         }
         (guest.stage, guest.until) = (Stage::Closing, now + CLOSING_LIFE);
@@ -476,7 +477,7 @@ impl QuicGuests {
                 continue;
             }
             match guest.stage {
-                Stage::Open => self.close(now, number, endpoint),
+                Stage::Open | Stage::Answered => self.close(now, number, endpoint),
                 Stage::Closing => self.end(now, number, NO_ERROR, "the session is over", endpoint),
                 _ => self.end(now, number, NO_ERROR, "the handshake took too long", endpoint),
             }
@@ -524,8 +525,7 @@ impl QuicGuests {
         guest.quic.close(instant, VarInt::from_u32(code), Bytes::copy_from_slice(reason.as_bytes()));
         self.queue_of(now, number);
         let Some(guest) = self.remove(number) else { return };
-        // A session that opened has not failed, whatever the client was told then.
-        if guest.stage == Stage::Proven {
+        if matches!(guest.stage, Stage::Proven | Stage::Open) {
             endpoint.on_handshake_failed(&guest.remote);
         }
         endpoint.handle_carrier_lost(now, number, &format!("the WebTransport session is over: {reason}"));
