@@ -1,7 +1,7 @@
 //! The size of this connection's datagrams, and how acknowledged and lost large datagrams change it.
 
 use super::Connection;
-use crate::mtu::{BASE_BYTES, LargeDatagram};
+use crate::mtu::{FLOOR_BYTES, LargeDatagram};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 
@@ -45,7 +45,7 @@ impl Connection {
 
     /// The record for the ledger of a datagram of so many bytes.
     pub(super) fn size_record(&self, bytes: usize) -> Option<Record> {
-        let is_large = bytes > usize::from(BASE_BYTES) && !self.path.current.carrier.is_reliable;
+        let is_large = bytes > usize::from(FLOOR_BYTES) && !self.path.current.carrier.is_reliable;
         is_large.then_some(Record::Control(Control::Large(bytes as u16)))
     }
 

@@ -7,8 +7,10 @@
 use crate::path::Carrier;
 use crate::time::{Duration, Time};
 
-/// Every path that is supported carries datagrams of so many bytes (RFC 9000, section 14).
+/// Nearly every path carries datagrams of this many bytes (RFC 9000, section 14).
 pub(crate) const BASE_BYTES: u16 = 1_200;
+/// Every host of IPv4 takes packets of 576 bytes (RFC 1122, section 3.3.2): less the longest header of IP, and UDP's.
+pub(crate) const FLOOR_BYTES: u16 = 508;
 /// Every path of IPv6 carries packets of so many bytes (RFC 8200, section 5), headers included.
 const LEAST_IP_BYTES: u16 = 1_280;
 /// The size with which a search begins on the carrier that adds the most bytes to a datagram.
@@ -26,6 +28,9 @@ const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// The number of large datagrams lost one after the other, each sent when the one before was known to be lost, that
 /// prove a black hole. Datagrams that a full queue drops are lost together and count once.
 const VANISHED_MAX: u8 = 3;
+/// After this many probes of a silent peer, datagrams are no longer than [`FLOOR_BYTES`]: the path may carry less than it
+/// is taken to.
+const SILENT_PROBES_MAX: u8 = 3;
 /// Losses this far apart are independent: in a black hole, lost content is retransmitted and lost again.
 const APART: Duration = Duration::from_secs(3);
 
@@ -34,6 +39,8 @@ const APART: Duration = Duration::from_secs(3);
 pub(crate) struct Mtu {
     /// What the path is taken to carry at first, and after a black hole.
     base: u16,
+    /// What it carries at the least.
+    floor: u16,
     /// The largest datagram that the path is known to carry.
     proven: u16,
     /// The smallest size that it does not carry; `u16::MAX` if none is known.
@@ -49,11 +56,11 @@ pub(crate) struct Mtu {
     path_from: u64,
     newest_acked: LargeDatagram,
     vanished: Vanished,
-    /// Nothing is acknowledged any more.
-    is_silent: bool,
+    /// Probes since anything was acknowledged.
+    silent_probes: u8,
 }
 
-/// A packet that was larger than [`BASE_BYTES`].
+/// A packet that was larger than [`FLOOR_BYTES`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LargeDatagram {
     /// Its number.
@@ -83,6 +90,7 @@ impl Mtu {
         let base = base_bytes(overhead);
         Mtu {
             base,
+            floor: FLOOR_BYTES,
             proven: base,
             refused: u16::MAX,
             probe: None,
@@ -92,29 +100,37 @@ impl Mtu {
             path_from: 0,
             newest_acked: LargeDatagram::default(),
             vanished: Vanished::NONE,
-            is_silent: false,
+            silent_probes: 0,
         }
     }
 
     /// The carrier has measured the path itself: it takes datagrams of so many bytes, and there is nothing to search for.
     pub(crate) fn on_told(&mut self, bytes: u16) {
-        *self = Mtu { base: bytes, proven: bytes, path_from: self.path_from, ..Mtu::new(0) };
+        *self = Mtu { base: bytes, floor: bytes, proven: bytes, path_from: self.path_from, ..Mtu::new(0) };
     }
 
     /// Bytes of a datagram, of which the settings and the carrier allow `max`.
     pub(crate) fn current(&self, max: u16) -> u16 {
-        let current = if self.is_silent { self.base } else { self.proven };
+        let current = match self.silent_probes {
+            0 => self.proven,
+            1..SILENT_PROBES_MAX => self.base.min(self.proven),
+            _ => self.floor,
+        };
         current.min(max)
     }
 
-    /// Nothing is acknowledged any more: perhaps it is their size that keeps packets from arriving.
+    /// A silent peer is probed: perhaps it is their size that keeps packets from arriving.
     pub(crate) fn on_silence(&mut self) {
-        self.is_silent = true;
+        self.silent_probes = self.silent_probes.saturating_add(1);
     }
 
-    /// Something was acknowledged.
+    /// Something was acknowledged. If that took datagrams of the least size, the path has to show anew that it carries
+    /// more.
     pub(crate) fn on_heard(&mut self) {
-        self.is_silent = false;
+        if self.silent_probes >= SILENT_PROBES_MAX {
+            self.fall(u16::MAX);
+        }
+        self.silent_probes = 0;
     }
 
     /// A packet is full: a larger one is wanted.
@@ -173,6 +189,9 @@ impl Mtu {
 
     /// A large packet arrived.
     pub(crate) fn on_acked(&mut self, large: LargeDatagram) {
+        if large.number >= self.path_from {
+            self.proven = self.proven.max(large.bytes);
+        }
         if large.number >= self.newest_acked.number {
             self.newest_acked = large;
         }
@@ -196,8 +215,12 @@ impl Mtu {
         let Vanished { count, smallest, .. } = self.vanished;
         self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next, at: now };
         let is_black_hole = self.vanished.count >= VANISHED_MAX;
-        if is_black_hole {
+        if is_black_hole && self.proven > self.base {
             *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.anew() };
+        } else if is_black_hole {
+            let refused = self.vanished.smallest;
+            *self = Mtu { path_from: next, ..self.anew() };
+            self.fall(refused);
         }
         is_black_hole
     }
@@ -214,7 +237,16 @@ impl Mtu {
 
     /// A path of the same carrier of which nothing is known.
     fn anew(&self) -> Self {
-        Mtu { base: self.base, proven: self.base, ..Mtu::new(0) }
+        Mtu { base: self.base, floor: self.floor, proven: self.base, ..Mtu::new(0) }
+    }
+
+    /// The path carries the least that every path does; whether it carries more than that, and less than `refused`, is
+    /// searched for at once.
+    fn fall(&mut self, refused: u16) {
+        if self.floor < self.proven {
+            (self.proven, self.refused, self.probe, self.tries) = (self.floor, refused, None, 0);
+            (self.is_wanted, self.search_from) = (true, Time::ZERO);
+        }
     }
 
     fn forget_vanished(&mut self) {
@@ -233,8 +265,8 @@ impl Mtu {
         if most <= self.proven || is_bounded && most - self.proven < STEP_BYTES {
             return None;
         }
-        if (self.proven + 1..=most).contains(&likely) {
-            return Some(likely);
+        if let Some(first) = [self.base, likely].into_iter().find(|size| (self.proven + 1..=most).contains(size)) {
+            return Some(first);
         }
         Some(if is_bounded { self.proven + (most - self.proven).div_ceil(2) } else { most })
     }

@@ -230,3 +230,60 @@ fn the_settings_hold_for_the_datagram_of_udp_around_a_session_too() {
         burst(&mut world, 20_000, ms(1_000));
     }
 }
+
+#[test]
+fn a_path_that_carries_less_than_1200_bytes_is_found_and_filled() {
+    for (bytes, content) in [(1_172, 3_000), (972, 3_000), (548, 3_000), (700, 30_000), (520, 1_000)] {
+        for delay in [1, 20, 150] {
+            let narrow = LinkConfig { datagram_bytes_max: Some(bytes), ..link(delay) };
+            let mut world = World::new(9, plain_server(), &[narrow]);
+            world.connect();
+            burst(&mut world, content, ms(1_500 + 30 * delay));
+            for _ in 0..40 {
+                burst(&mut world, content, ms(300 + 20 * delay));
+                world.run_for(ms(50));
+            }
+            let found = usize::from(world.server.overview().datagram_bytes);
+            assert!(found <= bytes && bytes - found < 16, "{found} of {bytes}, {delay} ms");
+            let lost = world.links[0].down.stats().lost_too_large;
+            world.run_for(Duration::from_secs(5));
+            burst(&mut world, content, ms(300 + 20 * delay));
+            assert_eq!(world.links[0].down.stats().lost_too_large, lost, "nothing is tried again soon");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_shrinks_below_1200_bytes_beside_small_messages_is_found_too() {
+    for bytes in [548, 1_100] {
+        let mut world = world_of(path_of(1_472));
+        burst(&mut world, 30_000, ms(200));
+        world.relink(&path_of(bytes));
+        let before = world.clients[0].messages(3).len();
+        let now = world.now;
+        world.server.send(now, 3, vec![7; 3_000]);
+        for _ in 0..200 {
+            let now = world.now;
+            world.server.send(now, 1, vec![1; 50]);
+            world.clients[0].send(now, 1, vec![1; 50]);
+            world.run_for(ms(16));
+        }
+        assert_eq!(world.clients[0].messages(3).len(), before + 1, "{bytes}");
+    }
+}
+
+#[test]
+fn a_message_that_falls_into_an_outage_does_not_leave_datagrams_small() {
+    let mut world = world_of(path_of(1_472));
+    burst(&mut world, 30_000, ms(200));
+    world.run_for(ms(200));
+    world.lose(|_, _| true);
+    let now = world.now;
+    world.server.send(now, 3, vec![7; 3_000]);
+    world.run_for(ms(3_000));
+    world.tap = None;
+    world.run_for(ms(1_000));
+    burst(&mut world, 30_000, ms(400));
+    world.run_for(ms(500));
+    assert_eq!(world.server.overview().datagram_bytes, 1_472);
+}

@@ -25,6 +25,10 @@ pub(super) struct Handshake {
     packets: Option<PacketKeys>,
     resend_at: Time,
     interval: Duration,
+    /// Timeouts since the handshake last went on.
+    timeouts: u8,
+    /// Datagrams are short: the path may carry no longer ones.
+    is_narrow: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,11 @@ const RESEND_FIRST: Duration = Duration::from_millis(200);
 const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
+/// The same on a path that may be narrow: with every header the datagram has at most 508 bytes, which every path of IPv4
+/// carries (RFC 1122, section 3.3.2).
+const NARROW_BYTES_MAX: usize = 400;
+/// After this many timeouts without an answer, the path may be narrow.
+const TIMEOUTS_UNTIL_NARROW: u8 = 2;
 /// Minimum length of a client's unencrypted datagrams, as a limit on amplification (RFC 9000, section 8.1).
 const CLEAR_BYTES_MIN: usize = 800;
 /// A few in a second are enough. The limit keeps a peer that causes retransmissions again and again from wearing out
@@ -83,6 +92,8 @@ impl Handshake {
             packets: None,
             resend_at: now,
             interval: RESEND_FIRST,
+            timeouts: 0,
+            is_narrow: false,
         }
     }
 
@@ -116,6 +127,8 @@ impl Handshake {
         let Some(pieces) = pieces::decode(datagram) else { return Ok(false) };
         let mut is_taken = false;
         if let Some(clear) = pieces.clear {
+            // A client pads these, unless the path did not carry them.
+            self.is_narrow |= self.side == Side::Server && datagram.len() < CLEAR_BYTES_MIN;
             is_taken |= self.on_clear(now, clear)?;
         }
         if let Some(sealed) = pieces.sealed {
@@ -177,7 +190,7 @@ impl Handshake {
 
     /// The handshake goes on: a loss from here on waits the shortest time again.
     fn on_progress(&mut self, now: Time) {
-        (self.interval, self.resend_at) = (RESEND_FIRST, now + RESEND_FIRST);
+        (self.interval, self.resend_at, self.timeouts) = (RESEND_FIRST, now + RESEND_FIRST, 0);
     }
 
     /// Whether this client waits for more of the server's answer. It asks for it by itself, since the server forgets a
@@ -200,7 +213,7 @@ impl Handshake {
             let before = level.said.len();
             let change = tls.write_hs(&mut level.said);
             if level.said.len() > before {
-                (self.interval, self.resend_at) = (RESEND_FIRST, now + RESEND_FIRST);
+                (self.interval, self.resend_at, self.timeouts) = (RESEND_FIRST, now + RESEND_FIRST, 0);
             }
             match change {
                 Some(KeyChange::Handshake { keys }) => {
@@ -233,6 +246,8 @@ impl Handshake {
                 None => self.clear.repeat_all(),
             }
         }
+        self.timeouts = self.timeouts.saturating_add(1);
+        self.is_narrow |= self.timeouts >= TIMEOUTS_UNTIL_NARROW;
         self.interval = (self.interval * 2).min(RESEND_MAX);
         self.resend_at = now + self.interval;
     }
@@ -244,7 +259,7 @@ impl Handshake {
 
     /// The next datagram, if there is something to send.
     pub(super) fn poll(&mut self, buffer: &mut [u8]) -> Option<usize> {
-        let room = buffer.len().min(DATAGRAM_BYTES_MAX);
+        let room = buffer.len().min(if self.is_narrow { NARROW_BYTES_MAX } else { DATAGRAM_BYTES_MAX });
         let writer = &mut Writer::new(&mut buffer[..room]);
         let overhead = pieces::clear_overhead(self.clear.offset(), room);
         if self.clear.has_more() && writer.room() > overhead {
@@ -254,7 +269,7 @@ impl Handshake {
         if (self.sealed.has_more() || self.owes_word) && writer.room() >= SEALED_ROOM_MIN {
             self.write_sealed(writer);
         }
-        if self.side == Side::Client && self.keys.is_none() && !writer.is_empty() {
+        if self.side == Side::Client && self.keys.is_none() && !writer.is_empty() && !self.is_narrow {
             pieces::pad(writer, CLEAR_BYTES_MIN);
         }
         (!writer.is_empty()).then_some(writer.len())

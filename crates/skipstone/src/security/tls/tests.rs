@@ -1,6 +1,7 @@
 //! Sessions against each other, without sockets: loss, damage, forgery, the end of keys.
 
 mod a_hello_of_several_datagrams;
+mod a_narrow_path_carries_the_handshake;
 mod a_server_says_why_a_handshake_failed;
 mod any_losses_of_a_handshake_cost_little;
 mod model;

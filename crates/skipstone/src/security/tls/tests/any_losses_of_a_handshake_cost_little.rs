@@ -11,7 +11,7 @@ use std::sync::Arc;
 const POSITIONS: usize = 36;
 
 /// A server whose certificate is 3.7 KB long.
-fn sessions() -> Arc<Sessions> {
+pub(super) fn long_sessions() -> Arc<Sessions> {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
     let names: Vec<String> = (0..105).map(|number| format!("a-rather-long-name-{number}.example")).collect();
     let params = rcgen::CertificateParams::new(names).expect("good names");
@@ -35,13 +35,13 @@ fn bound(losses: u32) -> Duration {
 
 #[test]
 fn none_lost() {
-    let sessions = sessions();
+    let sessions = long_sessions();
     assert_eq!(took(&sessions, &[]), DELAY * 6, "three round trips");
 }
 
 #[test]
 fn whichever_one_is_lost() {
-    let sessions = sessions();
+    let sessions = long_sessions();
     for lost in 0..POSITIONS {
         let took = took(&sessions, &[lost]);
         assert!(took <= bound(1), "{lost}: {took:?}");
@@ -50,7 +50,7 @@ fn whichever_one_is_lost() {
 
 #[test]
 fn whichever_two_are_lost() {
-    let sessions = sessions();
+    let sessions = long_sessions();
     let mut worst = (Duration::ZERO, [0; 2]);
     for first in 0..POSITIONS {
         for second in first + 1..POSITIONS {
@@ -62,7 +62,7 @@ fn whichever_two_are_lost() {
 
 #[test]
 fn whichever_three_are_lost() {
-    let sessions = sessions();
+    let sessions = long_sessions();
     let mut worst = (Duration::ZERO, [0; 3]);
     for first in 0..POSITIONS {
         for second in first + 1..POSITIONS {
@@ -86,7 +86,7 @@ fn took_silence(sessions: &Arc<Sessions>, begin: Time, span: Duration, ways: [bo
 
 #[test]
 fn whenever_the_path_is_silent_for_two_seconds() {
-    let (sessions, mut worst) = (sessions(), Duration::ZERO);
+    let (sessions, mut worst) = (long_sessions(), Duration::ZERO);
     for begin in 0..40 {
         for ways in [[true, true], [true, false], [false, true]] {
             worst = worst.max(took_silence(&sessions, BEGINNING + DELAY * begin / 4, SILENCE, ways));
@@ -99,14 +99,14 @@ fn whenever_the_path_is_silent_for_two_seconds() {
 #[test]
 fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
     let begin = BEGINNING + DELAY * 2 + DELAY / 2;
-    let took = took_silence(&sessions(), begin, Duration::from_millis(4_500), [true, true]);
+    let took = took_silence(&long_sessions(), begin, Duration::from_millis(4_500), [true, true]);
     assert!(took <= Duration::from_millis(5_600), "{took:?}");
 }
 
 /// Its datagrams name a handshake that is gone, and have no way back: it begins with HELLO.
 #[test]
 fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
-    let sessions = sessions();
+    let sessions = long_sessions();
     for begin in [10, 12, 14, 16] {
         for ways in [[true, true], [false, true]] {
             let took = took_silence(&sessions, BEGINNING + DELAY * begin / 4, Duration::from_millis(4_500), ways);

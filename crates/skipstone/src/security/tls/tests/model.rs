@@ -46,6 +46,8 @@ pub(super) struct Model {
     pub(super) joined: Option<Time>,
     pub(super) closes: Vec<String>,
     pub(super) codes: Vec<u64>,
+    /// Longer datagrams are lost.
+    pub(super) carries: usize,
 }
 
 pub(super) const BEGINNING: Time = Time::from_micros(1_000_000);
@@ -74,6 +76,7 @@ impl Model {
             joined: None,
             closes: Vec::new(),
             codes: Vec::new(),
+            carries: usize::MAX,
         }
     }
 
@@ -112,6 +115,7 @@ impl Model {
             while let Some(transmit) = end.poll_transmit(now, &mut buffer) {
                 for datagram in buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
                     let late = match fate(now, is_up, self.sent.len()) {
+                        _ if datagram.len() > self.carries => None,
                         Fate::Arrives => Some(Duration::ZERO),
                         Fate::IsLost => None,
                         Fate::IsLate(span) => Some(span),
