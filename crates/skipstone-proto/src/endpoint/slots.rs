@@ -111,21 +111,22 @@ impl Slots {
         self.free.push(peer.index);
     }
 
-    pub(crate) fn fill(&mut self, connection: Connection) {
+    pub(crate) fn fill(&mut self, connection: Connection, counted: Counted) {
         let slot = &mut self.slots[connection.peer().index as usize];
         slot.is_blocked = false;
+        slot.counted = counted;
         slot.connection = Some(Box::new(connection));
     }
 
-    /// Removes the connection. The slot's marks about queues and wheel stay valid: its entries there will find no
+    /// Removes the connection, and says as what it was counted. The slot's marks about queues and wheel stay valid: its entries there will find no
     /// connection, or the next one, and do no harm.
-    pub(crate) fn empty(&mut self, index: u32) -> Option<Box<Connection>> {
+    pub(crate) fn empty(&mut self, index: u32) -> Option<(Box<Connection>, Counted)> {
         let slot = self.slots.get_mut(index as usize)?;
         let connection = slot.connection.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         slot.is_touched = false;
         self.free.push(index);
-        Some(connection)
+        Some((connection, core::mem::take(&mut slot.counted)))
     }
 
     /// The endpoint counts this connection among the pending handshakes.

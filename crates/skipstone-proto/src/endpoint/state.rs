@@ -120,8 +120,9 @@ impl Endpoint {
         if connection.side() == Side::Client {
             self.directory.set_client_socket(index, None, path.socket);
         }
-        self.slots.fill(connection);
-        self.recount(index);
+        let counted = Counted::Nothing.follow(&connection);
+        self.population.recount(Counted::Nothing, counted);
+        self.slots.fill(connection, counted);
         self.activate(index);
     }
 
@@ -154,20 +155,12 @@ impl Endpoint {
         if connection.wants_id() {
             connection.provide_id(self.directory.ids.assign_spare(&mut self.secrets.rng, index));
         }
-        self.recount(index);
+        let counted = slot.counted.follow(connection);
+        if counted != slot.counted {
+            self.population.recount(core::mem::replace(&mut slot.counted, counted), counted);
+        }
         self.activate(index);
         self.account(index);
-    }
-
-    /// Counts the connection as what it is now.
-    #[inline]
-    fn recount(&mut self, index: u32) {
-        let Some(slot) = self.slots.at(index) else { return };
-        let now = slot.connection.as_ref().map_or(Counted::Nothing, |connection| slot.counted.follow(connection));
-        if now != slot.counted {
-            let before = core::mem::replace(&mut slot.counted, now);
-            self.population.recount(before, now);
-        }
     }
 
     pub(super) fn activate(&mut self, index: u32) {
@@ -199,8 +192,8 @@ impl Endpoint {
         if let Some(peer) = self.slots.at(index).and_then(|slot| slot.touch(index)) {
             self.ready.touched.push(peer);
         }
-        let Some(mut connection) = self.slots.empty(index) else { return };
-        self.recount(index);
+        let Some((mut connection, counted)) = self.slots.empty(index) else { return };
+        self.population.recount(counted, Counted::Nothing);
         let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
         if was_pending {
             self.pending_handshakes.update(connection.peer(), None);
