@@ -3,9 +3,10 @@
 
 use super::contender::Contender;
 use super::row::{CompareFigures, CompareRow, Summary};
-use crate::report::ThresholdResult;
+use super::validity::{Validity, ValidityLevel};
 use crate::report::format::counted;
 use crate::report::rows::{self, Subject, by_name};
+use crate::report::{ThresholdResult, Verdict};
 use crate::units::Threshold;
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
@@ -39,6 +40,24 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
         format!("{name} never connected in {}{under}.", counted(summary.never_connected as u64, "run"))
     };
     summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
+}
+
+/// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured and no
+/// transport.
+pub(crate) fn verdict(
+    is_whole: bool,
+    broken: Vec<String>,
+    missed: Vec<String>,
+    validity: &Validity,
+) -> (Verdict, Vec<String>) {
+    let is_machine = broken.is_empty() && validity.level == ValidityLevel::Unsound;
+    let mut reasons = [broken, missed].concat();
+    let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
+    if verdict == Verdict::Fail && is_machine {
+        reasons.insert(0, format!("The figures are the machine's: {}.", validity.because));
+        return (Verdict::Invalid, reasons);
+    }
+    (verdict, reasons)
 }
 
 fn subjects(rows: &[CompareRow], summaries: &[Summary]) -> Vec<Subject> {
@@ -123,6 +142,20 @@ mod tests {
         assert_eq!(missed("skipstone.lean.worst.p99.8<=44ms"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.bytes_per_payload<2"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.max<2"), ["kcp-fec seed 1"], "what was not measured keeps to nothing");
+    }
+
+    #[test]
+    fn a_threshold_that_a_busy_machine_missed_proves_nothing() {
+        let of = |level, broken: &[&str], missed: &[&str]| {
+            let validity = Validity { level, because: "31% stalled".into() };
+            let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+            verdict(true, all(broken), all(missed), &validity)
+        };
+        let (found, reasons) = of(ValidityLevel::Unsound, &[], &["missed"]);
+        assert_eq!((found, reasons[0].as_str()), (Verdict::Invalid, "The figures are the machine's: 31% stalled."));
+        assert_eq!(of(ValidityLevel::Doubtful, &[], &["missed"]).0, Verdict::Fail);
+        assert_eq!(of(ValidityLevel::Unsound, &["never connected"], &["missed"]).0, Verdict::Fail);
+        assert_eq!(of(ValidityLevel::Unsound, &[], &[]).0, Verdict::Pass);
     }
 
     #[test]
