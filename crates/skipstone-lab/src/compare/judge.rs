@@ -42,6 +42,19 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
     summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
 }
 
+/// So has one that connected and delivered nothing: without a latency it has none that is late.
+pub(crate) fn delivered_nothing(rows: &[CompareRow]) -> Vec<String> {
+    let is_empty = |row: &&CompareRow| {
+        let (sent, delivered) = (row.figures.sent.unwrap_or(0), row.figures.delivered.unwrap_or(0));
+        row.figures.connect.is_some() && sent > 0 && delivered == 0
+    };
+    let reason = |row: &CompareRow| {
+        let subject = subject(row.transport, row.mode.as_deref(), None, &row.figures).of;
+        format!("{subject} seed {} delivered nothing{}.", row.seed, under(row.condition.as_deref()))
+    };
+    rows.iter().filter(is_empty).map(reason).collect()
+}
+
 /// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured and no
 /// transport.
 pub(crate) fn verdict(
@@ -142,6 +155,17 @@ mod tests {
         assert_eq!(missed("skipstone.lean.worst.p99.8<=44ms"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.bytes_per_payload<2"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.max<2"), ["kcp-fec seed 1"], "what was not measured keeps to nothing");
+    }
+
+    #[test]
+    fn a_transport_that_connects_and_delivers_nothing_has_failed() {
+        let of = |connect, delivered| {
+            let mut row = row("kcp", None, 3, 20.0);
+            (row.figures.connect, row.figures.sent, row.figures.delivered) = (connect, Some(9), delivered);
+            delivered_nothing(&[row])
+        };
+        assert_eq!(of(Some(20.0), Some(0)), ["kcp seed 3 delivered nothing."]);
+        assert!(of(Some(20.0), Some(1)).is_empty() && of(None, Some(0)).is_empty(), "or it never connected");
     }
 
     #[test]

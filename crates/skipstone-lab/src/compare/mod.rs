@@ -312,7 +312,7 @@ fn conclude(
     let summary = Summary::of(&results);
     let (thresholds, missed) = judge::judge(thresholds, &results, &summary);
     let validity = Validity::of(&results, over.is_some());
-    let broken = [judge::never_connected(&summary), failures].concat();
+    let broken = [judge::never_connected(&summary), judge::delivered_nothing(&results), failures].concat();
     let (verdict, reasons) = judge::verdict(is_whole, broken, missed, &validity);
     Comparison {
         schema_version: SCHEMA_VERSION,
