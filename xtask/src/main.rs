@@ -23,6 +23,7 @@ mod go;
 mod house;
 mod instructions;
 mod interop;
+mod joins;
 mod layering;
 mod node;
 mod package;
@@ -78,6 +79,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "test" => steps::test(arguments, tree),
         "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
+        "joins" => joins::joins(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
         "bench-databases" => bench_databases::bench_databases(arguments, tree),
         "bench-languages" => bench_languages::bench_languages(arguments, tree),
@@ -122,6 +124,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
   cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
+  cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%] [--delays 1ms,150ms]
+                                      how many of 750 clients get into a busy server over a bad network; optimised build
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

@@ -19,6 +19,8 @@ pub(super) enum Ending {
         /// The side that ended it, and its reason.
         close: Close,
     },
+    /// The input ended, and its last lines did not arrive.
+    Undelivered,
     /// Input or output broke.
     Broken(io::Error),
     /// The library's thread is gone: a defect.
@@ -34,6 +36,8 @@ impl Ending {
             Self::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
             // The reader of our output has closed the pipe, as `head` does.
             Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
+            Self::Closed { was_connected, close } if is_absence(*was_connected, close) => Exit::Unavailable,
+            Self::Undelivered => Exit::Unavailable,
             Self::Closed { .. } | Self::Broken(_) | Self::DriverGone => Exit::Fail,
         }
     }
@@ -44,9 +48,21 @@ impl Ending {
             Self::Quit | Self::Interrupted => None,
             Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Broken(error) => Some(format!("cannot go on reading and showing lines: {error}")),
+            Self::Undelivered => Some(format!(
+                "the last lines did not arrive at {url} in time: the server hangs, or cannot be reached any more"
+            )),
             Self::DriverGone => Some("the connection's thread stopped, which is a defect: please report it".into()),
             Self::Closed { was_connected, close } => Some(of_close(url, *was_connected, close)),
         }
+    }
+}
+
+/// Whether a connection ended because its server is not there, is another one, or went away.
+fn is_absence(was_connected: bool, close: &Close) -> bool {
+    match close.by {
+        ClosedBy::Nobody => true,
+        ClosedBy::Peer => close.code == code::RESTART,
+        ClosedBy::Local => !was_connected,
     }
 }
 
@@ -108,7 +124,15 @@ mod tests {
         assert_eq!(sentence(&never), "cannot reach ws://a:1: refused");
         let lost = closed(ClosedBy::Nobody, true, code::IDLE_TIMEOUT, "silence");
         assert!(sentence(&lost).starts_with("lost the connection to ws://a:1: silence (code 1007)"));
-        assert_eq!((never.exit(), lost.exit()), (Exit::Fail, Exit::Fail));
+        assert_eq!((never.exit(), lost.exit()), (Exit::Unavailable, Exit::Unavailable));
+        let stranger = closed(ClosedBy::Local, false, code::SECURITY, "another fingerprint");
+        assert_eq!(stranger.exit(), Exit::Unavailable);
+    }
+
+    #[test]
+    fn lines_that_did_not_arrive_are_no_success() {
+        assert_eq!(Ending::Undelivered.exit(), Exit::Unavailable);
+        assert!(sentence(&Ending::Undelivered).contains("did not arrive at ws://a:1"));
     }
 
     #[test]

@@ -67,13 +67,11 @@ impl<W: Write> Pipe<W> {
         if let Err(error) = self.print() {
             return Some(Ending::Broken(error));
         }
-        if ending.is_some() || self.is_over(session) {
-            return Some(ending.unwrap_or(Ending::Quit));
-        }
-        if !heard {
+        let ending = ending.or_else(|| self.end_of_input(session));
+        if ending.is_none() && !heard {
             session.wait(WAIT);
         }
-        None
+        ending
     }
 
     /// Carries out the lines that were read, as long as there is room. A line that cannot be sent is reported.
@@ -90,17 +88,18 @@ impl<W: Write> Pipe<W> {
         None
     }
 
-    /// Whether the input ended and the rest is done.
-    fn is_over(&mut self, session: &mut Session) -> bool {
+    /// How the chat ends because the input did, once the rest is done or takes too long.
+    fn end_of_input(&mut self, session: &mut Session) -> Option<Ending> {
         match self.end {
-            InputEnd::Open => false,
+            InputEnd::Open => None,
             InputEnd::Sending(since) => {
                 if session.is_all_sent() {
                     self.end = InputEnd::Answering(Instant::now());
+                    return None;
                 }
-                since.elapsed() >= SENDING_MAX
+                (since.elapsed() >= SENDING_MAX).then_some(Ending::Undelivered)
             }
-            InputEnd::Answering(since) => since.elapsed() >= ANSWERING,
+            InputEnd::Answering(since) => (since.elapsed() >= ANSWERING).then_some(Ending::Quit),
         }
     }
 

@@ -172,5 +172,5 @@ fn a_port_where_nobody_listens_is_named() {
     let ending = plain::run(session, BufReader::new(input), &mut Vec::new(), &NOBODY);
     let sentence = ending.sentence(&url).expect("it says why");
     assert!(sentence.starts_with(&format!("cannot reach {url}: ")), "{sentence}");
-    assert_eq!(ending.exit(), Exit::Fail);
+    assert_eq!(ending.exit(), Exit::Unavailable);
 }

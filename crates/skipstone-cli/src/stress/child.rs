@@ -1,8 +1,10 @@
 //! The server of a stress run without a URL: a process of its own, asked through its pipes, gone with its parent.
 
+use super::plan::Plan;
 use serde::Deserialize;
 use skipstone_lab::child::Child;
 use skipstone_lab::measure::process::Probe;
+use skipstone_lab::report::Exit;
 use skipstone_lab::report::stress::result::{Shard, Side};
 use std::net::SocketAddr;
 use std::process::Command;
@@ -47,9 +49,22 @@ struct Announcement {
 const START_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
+/// The server of a run, by the plan's URL or as a process of the run's own, and its address. If there is none, the user has been
+/// told why.
+pub(crate) fn server_of(plan: &Plan) -> Result<(Option<ServerProcess>, SocketAddr), Exit> {
+    if let Some(target) = &plan.target {
+        let address = target.resolve().map_err(|error| Exit::Unavailable.told("stress", error))?;
+        return Ok((None, address));
+    }
+    let server = ServerProcess::start(&plan.flags.server_words(plan.native));
+    let server = server.map_err(|sentence| Exit::BadConfiguration.told("stress", sentence))?;
+    let address = server.address;
+    Ok((Some(server), address))
+}
+
 impl ServerProcess {
     /// Starts a server on a free port of the loopback interface.
-    pub(crate) fn start(extra: &[String]) -> Result<Self, String> {
+    fn start(extra: &[String]) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
         command

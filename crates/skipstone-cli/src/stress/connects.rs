@@ -2,7 +2,7 @@
 //! Open loop: each begins when it is due, however long those before it take.
 
 use super::arguments::StressArguments;
-use super::child::ServerProcess;
+use super::child::{ServerProcess, server_of};
 use super::places::target;
 use super::plan::Plan;
 use skipstone::{Close, ClosedBy, Event, PeerId, Pool, PoolConfig, RestartNotice, Target, code};
@@ -34,7 +34,10 @@ const GOODBYE_MAX: Duration = Duration::from_secs(1);
 /// Runs as the flags say, at this rate.
 pub(super) fn run(arguments: &StressArguments, rate: Rate) -> Exit {
     let prepared = Signals::watch().and_then(|signals| Ok((plan(arguments, rate)?, signals)));
-    Exit::of("stress", prepared.and_then(|(plan, signals)| play(&plan, rate, &signals)))
+    let played = prepared.map(|(plan, signals)| {
+        play(&plan, rate, &signals).unwrap_or_else(|sentence| Exit::Invalid.told("stress", sentence))
+    });
+    Exit::of("stress", played)
 }
 
 /// The flags as those of any run, whose clients are the sockets that may be open at once.
@@ -54,14 +57,9 @@ fn plan(arguments: &StressArguments, rate: Rate) -> Result<Plan, String> {
 }
 
 fn play(plan: &Plan, rate: Rate, signals: &Signals) -> Result<Exit, String> {
-    let server = match plan.target {
-        Some(_) => None,
-        None => Some(ServerProcess::start(&plan.flags.server_words(plan.native))?),
-    };
-    let address = match (&plan.target, &server) {
-        (Some(target), _) => target.resolve().map_err(|error| error.to_string())?,
-        (None, Some(server)) => server.address,
-        (None, None) => return Err("there is no server".into()),
+    let (mut server, address) = match server_of(plan) {
+        Ok(found) => found,
+        Err(exit) => return Ok(exit),
     };
     let own = server.as_ref().map(|server| server.url.parse()).transpose();
     let own: Option<Target> = own.map_err(|error: skipstone::UrlError| error.to_string())?;
@@ -87,6 +85,7 @@ fn play(plan: &Plan, rate: Rate, signals: &Signals) -> Result<Exit, String> {
     }
     let sending = began.elapsed().min(span);
     let mut result = churn.result(rate, started, sending);
+    result.server_ended = server.as_mut().and_then(ServerProcess::ended);
     result.judge(signals.is_set());
     churn.end()?;
     let shown = plan.sink.show(&result, &result.table(style()), &[]);
@@ -103,6 +102,10 @@ struct Churn<'p> {
     begun: u64,
     failures: BTreeMap<String, u64>,
     told_to_return: u64,
+    /// The client that began last of those that the server answered.
+    last_answered: Option<u64>,
+    /// Clients that had no answer.
+    silenced: Vec<u64>,
     latest: Duration,
 }
 
@@ -118,6 +121,7 @@ struct CarrierTurn {
 }
 
 struct Attempt {
+    number: u64,
     turn: usize,
     due: Instant,
 }
@@ -150,6 +154,8 @@ impl<'p> Churn<'p> {
             begun: 0,
             failures: BTreeMap::new(),
             told_to_return: 0,
+            last_answered: None,
+            silenced: Vec::new(),
             latest: Duration::ZERO,
         })
     }
@@ -162,9 +168,9 @@ impl<'p> Churn<'p> {
         let impairment = self.plan.impairments.as_ref().map(|impairments| &impairments.impairment);
         let peer = self.pool.add(&one.target, self.address, &token, impairment).map_err(|error| error.to_string())?;
         one.counts.attempted += 1;
-        self.begun += 1;
         self.latest = self.latest.max(due.elapsed());
-        self.attempts.insert(peer, Attempt { turn, due });
+        self.attempts.insert(peer, Attempt { number: self.begun, turn, due });
+        self.begun += 1;
         Ok(())
     }
 
@@ -182,6 +188,7 @@ impl<'p> Churn<'p> {
 
     fn on_connected(&mut self, peer: PeerId) {
         let Some(attempt) = self.attempts.remove(&peer) else { return };
+        self.last_answered = self.last_answered.max(Some(attempt.number));
         let one = &mut self.turns[attempt.turn];
         one.counts.connected += 1;
         one.times.push(attempt.due.elapsed());
@@ -194,6 +201,10 @@ impl<'p> Churn<'p> {
             self.told_to_return += u64::from(RestartNotice::of(close).is_some());
             return;
         };
+        match close.by {
+            ClosedBy::Nobody => self.silenced.push(attempt.number),
+            ClosedBy::Peer | ClosedBy::Local => self.last_answered = self.last_answered.max(Some(attempt.number)),
+        }
         let counts = &mut self.turns[attempt.turn].counts;
         let is_silence = close.by == ClosedBy::Nobody && close.code == code::HANDSHAKE_TIMEOUT;
         if is_silence {
@@ -233,6 +244,8 @@ impl<'p> Churn<'p> {
             carriers: self.turns.iter().map(|one| (one.carrier, one.counts.clone())).collect(),
             failures: self.failures.clone(),
             told_to_return: self.told_to_return,
+            silenced_at_end: self.silenced.iter().filter(|number| Some(**number) > self.last_answered).count() as u64,
+            server_ended: None,
             latest_begin_ms: self.latest.as_secs_f64() * 1e3,
         }
     }

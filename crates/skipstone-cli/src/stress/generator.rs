@@ -9,7 +9,10 @@ use super::pages::{Order, Pages, Report};
 use super::places::{shares, target};
 use super::plan::Plan;
 use super::proof::Proof;
-use skipstone::{Close, ClosedBy, Event, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, Stats, Target, code};
+use skipstone::{
+    Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, Stats, Target,
+    code,
+};
 use skipstone_lab::clean;
 use skipstone_lab::measure::sentence::{Parsed, parse};
 use skipstone_lab::report::stress::chronicle::Chronicle;
@@ -44,6 +47,8 @@ pub(crate) struct Generator<'p> {
     pub(crate) wire_before: Vec<Stats>,
     /// Reasons for connections that ended unexpectedly, with their number.
     pub(crate) drops: BTreeMap<String, u64>,
+    /// Reasons for lines that a connection did not take, with their number.
+    pub(crate) refused_sends: BTreeMap<String, u64>,
     /// Which round of changes of the port, and which client's turn in it.
     next_move: (u32, u32),
     /// Ports changed so far.
@@ -70,12 +75,31 @@ pub(crate) struct Client {
     peer: Option<PeerId>,
     pub(crate) state: ClientState,
     began: Instant,
-    /// Whether the client was connected, and the connection ended before the run did.
-    pub(crate) was_dropped: bool,
+    /// How its connection ended, if it was connected and that ended before the run did.
+    pub(crate) drop: Option<ClientDrop>,
     /// How long it took to connect.
     pub(crate) connected_in: Option<Duration>,
-    /// When it left, if it comes back, and when it tries next.
-    away: Option<(Instant, Instant)>,
+    /// If it comes back: since when it is away, and when it tries next.
+    away: Option<Absence>,
+}
+
+/// How a client lost its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientDrop {
+    /// The server shut down or restarted, fell silent, or its port was closed.
+    Deserted,
+    /// By a server that was there, or by this side.
+    Ended,
+}
+
+/// A client that left and comes back.
+#[derive(Clone, Debug)]
+struct Absence {
+    since: Instant,
+    next_try: Instant,
+    /// How its last connection, or its last attempt, ended, and why.
+    end: ClientDrop,
+    why: String,
 }
 
 /// State of a client.
@@ -110,6 +134,8 @@ const CONNECTING_MAX: usize = 256;
 const LEAD: Duration = Duration::from_millis(500);
 /// Late sends that are remembered one by one.
 const LATE_MAX: usize = 100_000;
+/// A server that takes part has sent a line back by then, over any path on which clients could connect.
+const UNHEARD_MAX: Duration = Duration::from_secs(10);
 /// A client that is away for longer is given up.
 const AWAY_MAX: Duration = Duration::from_secs(20);
 /// After a lost connection a client tries again in once to twice this time.
@@ -151,7 +177,7 @@ impl<'p> Generator<'p> {
                 peer: None,
                 state: ClientState::Waiting,
                 began: now,
-                was_dropped: false,
+                drop: None,
                 connected_in: None,
                 away: None,
             }));
@@ -171,6 +197,7 @@ impl<'p> Generator<'p> {
             heard: now,
             wire_before: vec![Stats::default(); plan.mix.len()],
             drops: BTreeMap::new(),
+            refused_sends: BTreeMap::new(),
             next_move: (1, 0),
             moves: 0,
             reconnects: 0,
@@ -234,6 +261,7 @@ impl<'p> Generator<'p> {
         self.proof = proof(self.plan);
         self.sent.fill(0);
         self.schedule = Schedule::default();
+        self.refused_sends.clear();
         (self.next_move, self.moves, self.reconnects) = ((1, 0), 0, 0);
         for (number, client) in self.clients.iter().enumerate() {
             if client.state != ClientState::Connected {
@@ -306,8 +334,11 @@ impl<'p> Generator<'p> {
         self.schedule.planned += 1;
         let sequence = self.sent[number as usize];
         self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
-        if self.pool.send(peer, LINES, self.line.clone()).is_err() {
-            // Not sent: the judge sees that more was planned than sent.
+        if let Err(error) = self.pool.send(peer, LINES, self.line.clone()) {
+            // A client whose connection has just ended is told of that by its event.
+            if error.reason != SendRefusal::NotConnected {
+                *self.refused_sends.entry(error.to_string()).or_default() += 1;
+            }
             return;
         }
         self.sent[number as usize] += 1;
@@ -334,7 +365,7 @@ impl<'p> Generator<'p> {
             self.on_report(carrier, &report);
         }
         while let Some((numbers, why)) = self.pages.as_mut().and_then(Pages::poll_deserted) {
-            numbers.into_iter().for_each(|number| self.on_closed(number, why.clone()));
+            numbers.into_iter().for_each(|number| self.on_closed(number, ClientDrop::Ended, why.clone()));
         }
     }
 
@@ -350,6 +381,9 @@ impl<'p> Generator<'p> {
             self.schedule.note(Duration::from_micros(due), Duration::from_micros(sent.max(due)));
         }
         self.schedule.planned += report.refused;
+        if report.refused > 0 {
+            *self.refused_sends.entry("the page's connection did not take it".into()).or_default() += report.refused;
+        }
         for line in report.lines() {
             let parsed = Parsed::Line { client: line.client, sequence: line.sequence, scheduled_us: line.scheduled_us };
             self.heard = Instant::now();
@@ -362,19 +396,25 @@ impl<'p> Generator<'p> {
         }
         for closed in report.closed() {
             let by = if closed.by_peer { "the server says: " } else { "" };
-            self.on_closed(closed.number, format!("{by}{} (code {})", clean::line(&closed.reason), closed.code));
+            let drop = match closed.code {
+                code::SHUTDOWN | code::RESTART | code::IDLE_TIMEOUT | code::CARRIER_LOST => ClientDrop::Deserted,
+                _ => ClientDrop::Ended,
+            };
+            self.on_closed(closed.number, drop, format!("{by}{} (code {})", clean::line(&closed.reason), closed.code));
         }
     }
 
-    /// A client's connection is over.
-    fn on_closed(&mut self, number: u32, why: String) {
+    /// A client's connection is over, and it does not come back.
+    fn on_closed(&mut self, number: u32, drop: ClientDrop, why: String) {
         let client = &mut self.clients[number as usize];
-        let was_connected = client.state == ClientState::Connected;
+        let was_connected = client.connected_in.is_some();
         client.state = ClientState::Gone;
         if self.is_closing {
             return;
         }
-        client.was_dropped |= was_connected;
+        if was_connected {
+            client.drop = Some(drop);
+        }
         *self.drops.entry(why).or_default() += 1;
         if was_connected {
             self.proof.exclude(client.carrier, client.place, number);
@@ -414,7 +454,7 @@ impl<'p> Generator<'p> {
                 // How long it took the first time.
                 let took = client.began.elapsed();
                 client.connected_in = client.connected_in.filter(|_| client.away.is_some()).or(Some(took));
-                client.away = None;
+                (client.away, client.drop) = (None, None);
                 let at = self.epoch.elapsed();
                 self.attendance.iter_mut().for_each(|attendance| attendance.on_connected(number, at));
             }
@@ -422,8 +462,7 @@ impl<'p> Generator<'p> {
                 if self.attendance.is_some() && !self.is_closing && self.will_return(number, &close) {
                     return;
                 }
-                let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
-                self.on_closed(number, format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code));
+                self.on_closed(number, ClientDrop::of(&close), told(&close));
             }
             _ => {}
         }
@@ -435,8 +474,8 @@ impl<'p> Generator<'p> {
         let notice = RestartNotice::of(close);
         let is_temporary = notice.is_some() || close.by == ClosedBy::Nobody || close.code == code::FULL;
         let client = &mut self.clients[number as usize];
-        let left = client.away.map_or(now, |(left, _)| left);
-        if !is_temporary || now.saturating_duration_since(left) > AWAY_MAX {
+        let since = client.away.as_ref().map_or(now, |away| away.since);
+        if !is_temporary || now.saturating_duration_since(since) > AWAY_MAX {
             return false;
         }
         if let Some((host, port)) = notice.as_ref().and_then(RestartNotice::address) {
@@ -453,7 +492,8 @@ impl<'p> Generator<'p> {
         // Each client draws a moment of its own; a multiplicative hash spreads their numbers evenly.
         let chance = (number ^ self.restarts as u32).wrapping_mul(0x9E37_79B9);
         let notice = notice.unwrap_or_else(|| RestartNotice::after(RETRY).spread(RETRY));
-        client.away = Some((left, now + notice.pause(chance)));
+        let next_try = now + notice.pause(chance);
+        client.away = Some(Absence { since, next_try, end: ClientDrop::of(close), why: told(close) });
         client.state = ClientState::Away;
         true
     }
@@ -466,7 +506,7 @@ impl<'p> Generator<'p> {
         let now = Instant::now();
         for number in 0..self.clients.len() {
             let client = &self.clients[number];
-            if client.state == ClientState::Away && client.away.is_none_or(|(_, due)| due <= now) {
+            if client.state == ClientState::Away && client.away.as_ref().is_none_or(|away| away.next_try <= now) {
                 self.connect_one(number)?;
             }
         }
@@ -495,9 +535,39 @@ impl<'p> Generator<'p> {
         }
     }
 
-    /// For how long nothing came, though something should have.
-    pub(crate) fn silence(&self) -> Option<Duration> {
-        (!self.is_complete()).then(|| self.heard.elapsed())
+    /// Datagrams from the server to the native clients.
+    pub(crate) fn datagrams_received(&self) -> u64 {
+        self.overviews().map(|overview| overview.stats.received.datagrams).sum()
+    }
+
+    /// Whether any native client has sent what the server has not acknowledged.
+    pub(crate) fn awaits_acknowledgements(&self) -> bool {
+        self.overviews().any(|overview| overview.depth.messages > 0)
+    }
+
+    fn overviews(&self) -> impl Iterator<Item = Overview> {
+        self.clients.iter().filter_map(|client| self.pool.overview(client.peer?))
+    }
+
+    /// For how long no message came from the server.
+    pub(crate) fn silence(&self) -> Duration {
+        self.heard.elapsed()
+    }
+
+    /// Whether lines have been due for so long that the first must have come back, if any does.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.schedule.planned > 0 && self.proof.delivered == 0 && self.epoch.elapsed() > UNHEARD_MAX
+    }
+
+    /// Clients that were there and have not come back count as dropped. Returns them by the reason of their last attempt.
+    pub(crate) fn drop_missing(&mut self) -> BTreeMap<String, u64> {
+        let mut missing = BTreeMap::new();
+        for client in self.clients.iter_mut().filter(|client| client.is_on_its_way()) {
+            let Some(away) = &client.away else { continue };
+            client.drop = Some(away.end);
+            *missing.entry(format!("did not come back, {}", away.why)).or_default() += 1;
+        }
+        missing
     }
 
     /// Whether everything sent has arrived everywhere.
@@ -532,6 +602,27 @@ impl<'p> Generator<'p> {
         self.pages.iter().for_each(|pages| pages.add_stats(&mut sums));
         sums
     }
+}
+
+impl Client {
+    fn is_on_its_way(&self) -> bool {
+        matches!(self.state, ClientState::Away | ClientState::Connecting)
+    }
+}
+
+impl ClientDrop {
+    fn of(close: &Close) -> Self {
+        match (close.by, close.code) {
+            (ClosedBy::Nobody, _) | (_, code::SHUTDOWN | code::RESTART) => ClientDrop::Deserted,
+            _ => ClientDrop::Ended,
+        }
+    }
+}
+
+/// Why a connection ended, for the result.
+fn told(close: &Close) -> String {
+    let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
+    format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code)
 }
 
 impl Schedule {

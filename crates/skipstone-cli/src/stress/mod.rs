@@ -22,6 +22,7 @@ mod preset;
 mod proof;
 mod run;
 mod view;
+mod vigil;
 
 pub(crate) use arguments::StressArguments;
 pub(crate) use preset::{beside, demonstrate};

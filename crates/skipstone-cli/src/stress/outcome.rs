@@ -1,18 +1,19 @@
 //! Makes the result from the figures of the clients, the server's process and the machine.
 
 use super::child::ServerFigures;
-use super::generator::{Client, ClientState, Generator};
+use super::generator::{Client, ClientDrop, ClientState, Generator};
 use super::plan::Plan;
 use skipstone::{Scheme, Stats};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
-use skipstone_lab::report::format::{counted, rfc3339, seconds};
+use skipstone_lab::report::format::{counted, rfc3339};
 use skipstone_lab::report::stress::result::{
-    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Protocol, Returns, Roaming, ServerResult,
-    Side, SpreadMs, Stalls, StressResult, StressTransport, Timing, Wire,
+    CarrierResult, ClientCounts, Generator as GeneratorFigures, Messages, Presence, Protocol, Returns, Roaming,
+    ServerResult, Side, SpreadMs, Stalls, StressResult, StressTransport, Timing, Wire,
 };
 use skipstone_lab::units::Carrier;
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 /// The measurements beside the lines.
@@ -27,6 +28,12 @@ pub(crate) struct Measured {
     pub(crate) generator: Option<Usage>,
     pub(crate) server: Option<(Option<Usage>, Option<ServerFigures>)>,
     pub(crate) stalls: StallLog,
+    /// How the process of the run's own server ended, if it did.
+    pub(crate) process_ended: Option<String>,
+    /// For how long the server was silent at the end, if it acknowledged nothing either.
+    pub(crate) silence: Option<Duration>,
+    /// Clients that had not come back before the others were closed, by reason.
+    pub(crate) missing: BTreeMap<String, u64>,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
 }
@@ -49,7 +56,9 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result.duration_s = measured.sending.as_secs_f64();
     result.plan = plan.words.clone();
     result.machine = this_machine();
-    result.clients = ClientCounts { drops_by_reason: generator.drops.clone(), ..all.clients };
+    let mut drops_by_reason = generator.drops.clone();
+    drops_by_reason.extend(measured.missing.clone());
+    result.clients = ClientCounts { drops_by_reason, ..all.clients };
     (result.messages, result.latency_ms, result.wire) = (all.messages, all.latency_ms, all.wire);
     let figures = measured.server.as_ref().and_then(|(_, figures)| figures.as_ref());
     result.server = measured.server.as_ref().map(|(usage, _)| server(*usage, figures, all.messages.delivered));
@@ -58,6 +67,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         server: figures.map(|figures| figures.protocol.clone()),
     };
     result.generator = generator_figures(generator, measured);
+    result.presence = presence(generator, measured);
     for (carrier, one) in result.carriers.iter_mut().enumerate() {
         *one = CarrierResult { carrier: one.carrier, ..findings(generator, measured, Some(carrier)) };
     }
@@ -75,6 +85,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
         Returns {
             restarts: generator.restarts,
             returned,
+            missing: measured.missing.values().sum(),
             longest_away_ms: ms(longest),
             lines_acknowledged: back,
             lines_unacknowledged: not,
@@ -90,18 +101,12 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
     result
 }
 
-/// Explanations for a reader: why clients did not connect, since when the server is silent.
-pub(crate) fn explanations(result: &StressResult, silence: Option<Duration>) -> Vec<String> {
+/// Explanations for a reader: why clients did not connect.
+pub(crate) fn explanations(result: &StressResult) -> Vec<String> {
     let drops = &result.clients.drops_by_reason;
     // The reasons why clients were dropped stand in the verdict.
     let unconnected = drops.iter().filter(|_| result.clients.dropped == 0).take(EXPLANATIONS_MAX);
-    let mut all: Vec<String> =
-        unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect();
-    all.extend(
-        silence
-            .map(|silence| format!("Nothing came from the server in the last {} s: it may be gone.", seconds(silence))),
-    );
-    all
+    unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect()
 }
 
 const EXPLANATIONS_MAX: usize = 3;
@@ -139,9 +144,20 @@ fn clients(own: &[&Client]) -> ClientCounts {
     let mut clients = ClientCounts { asked: own.len() as u64, ..ClientCounts::default() };
     for client in own.iter().filter(|client| client.connected_in.is_some()) {
         clients.connected += 1;
-        clients.dropped += u64::from(client.was_dropped);
+        clients.dropped += u64::from(client.drop.is_some());
     }
     clients
+}
+
+fn presence(generator: &Generator<'_>, measured: &Measured) -> Presence {
+    let deserted = generator.clients.iter().filter(|client| client.drop == Some(ClientDrop::Deserted));
+    Presence {
+        clients_deserted: deserted.count() as u64,
+        silent_s: measured.silence.map(|silence| silence.as_secs_f64()),
+        process_ended: measured.process_ended.clone(),
+        lines_from_others: generator.proof.from_others,
+        refused_sends_by_reason: generator.refused_sends.clone(),
+    }
 }
 
 fn wire(stats: &Stats) -> Wire {

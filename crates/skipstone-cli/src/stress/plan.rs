@@ -8,7 +8,7 @@ use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::stress::judge::check_thresholds;
 use skipstone_lab::report::stress::result::StressPlan;
 use skipstone_lab::report::{ReportFile, Sink};
-use skipstone_lab::units::Carrier;
+use skipstone_lab::units::{Carrier, Span};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
@@ -129,6 +129,11 @@ fn check_network(
         return Err(
             "--roam: a client can change its port every 10ms at most, since the new one must prove itself".into()
         );
+    }
+    let is_over = |span: Span| !arguments.wait && span.0 >= arguments.duration.0;
+    if let Some(span) = arguments.roam.filter(|span| is_over(*span)) {
+        let duration = arguments.duration;
+        return Err(format!("--roam {span}: the run is over after {duration}, before any client changes its port"));
     }
     if arguments.roam.is_some() && !carriers.contains(&Carrier::Udp) {
         return Err("--roam: a WebSocket cannot change its address and live; use --mix udp".into());

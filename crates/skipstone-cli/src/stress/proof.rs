@@ -11,6 +11,8 @@ pub(crate) struct Proof {
     carriers: Vec<Evidence>,
     /// Lines received in order or late, each counted once: for the live view, not for the verdict.
     pub(crate) delivered: u64,
+    /// Of these, lines that came to another client than their sender.
+    pub(crate) from_others: u64,
     /// Latencies since the live view last looked.
     pub(crate) recent: Latency,
     /// What a report wants to know, if there is one.
@@ -19,6 +21,8 @@ pub(crate) struct Proof {
 
 /// The evidence of the clients of one carrier.
 struct Evidence {
+    /// The number of its first client among those of all carriers.
+    first: u32,
     ledger: Ledger,
     latency: Latency,
 }
@@ -26,12 +30,15 @@ struct Evidence {
 impl Proof {
     /// For so many receivers of each carrier, and so many senders in all.
     pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32, chronicle: Option<Chronicle>) -> Self {
-        let evidence = |count: &u32| Evidence {
-            ledger: Ledger::new(*count as usize, senders as usize),
-            latency: Latency::default(),
+        let mut first = 0;
+        let evidence = |count: &u32| {
+            let ledger = Ledger::new(*count as usize, senders as usize);
+            let evidence = Evidence { first, ledger, latency: Latency::default() };
+            first += count;
+            evidence
         };
         let carriers = receivers.iter().map(evidence).collect();
-        Self { run, carriers, delivered: 0, recent: Latency::default(), chronicle }
+        Self { run, carriers, delivered: 0, from_others: 0, recent: Latency::default(), chronicle }
     }
 
     /// A client (number `receiver` of its carrier) received something, so long after the run began.
@@ -41,7 +48,7 @@ impl Proof {
 
     /// The same, of what was read elsewhere.
     pub(crate) fn on_parsed(&mut self, carrier: usize, receiver: u32, parsed: Parsed, now_us: u64) {
-        let Evidence { ledger, latency } = &mut self.carriers[carrier];
+        let Evidence { first, ledger, latency } = &mut self.carriers[carrier];
         match parsed {
             Parsed::Line { client, sequence, scheduled_us } => {
                 if matches!(ledger.on_line(receiver, client, sequence), LineOutcome::InOrder | LineOutcome::Reordered) {
@@ -49,6 +56,7 @@ impl Proof {
                     latency.record(took);
                     self.recent.record(took);
                     self.delivered += 1;
+                    self.from_others += u64::from(*first + receiver != client);
                     if let Some(chronicle) = &mut self.chronicle {
                         chronicle.on_line(carrier, receiver, scheduled_us, took);
                     }

@@ -1,7 +1,7 @@
 //! A stress run, phase by phase: connect, send, drain, close; and what it came to.
 
 use super::arguments::StressArguments;
-use super::child::ServerProcess;
+use super::child::{ServerProcess, server_of};
 use super::connects;
 use super::costs::CostMeter;
 use super::generator::{ClientState, Generator};
@@ -9,6 +9,7 @@ use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
 use super::view::{Audience, LiveView};
+use super::vigil::Vigil;
 use crate::qlog_flags::QlogWatch;
 use crate::sharing;
 use skipstone::{PacketLog, Qlog};
@@ -20,7 +21,7 @@ use skipstone_lab::report::paint::style;
 use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::live::Phase;
 use skipstone_lab::report::stress::result::StressResult;
-use skipstone_lab::report::stress::table::table;
+use skipstone_lab::report::stress::table::{heading, table};
 use skipstone_lab::report::{Exit, PageKind, Style, Verdict};
 use skipstone_lab::signals::Signals;
 use skipstone_lab::units::{Carrier, Rate, Span};
@@ -56,7 +57,24 @@ pub(crate) fn run(arguments: &StressArguments) -> Exit {
         (false, false) => Audience::People,
     };
     let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    Exit::of("stress", prepared.and_then(|(plan, signals)| Run::new(&plan, signals, audience)?.play()))
+    Exit::of("stress", prepared.and_then(|(plan, signals)| begin(&plan, signals, audience)))
+}
+
+/// Plays a plan. The error is about what could not begin; what then goes wrong is no mistake in the flags.
+fn begin(plan: &Plan, signals: Signals, audience: Audience) -> Result<Exit, String> {
+    let qlog = plan.flags.qlog.begin()?;
+    let (server, address) = match server_of(plan) {
+        Ok(found) => found,
+        Err(exit) => return Ok(exit),
+    };
+    let mut view = LiveView::new(audience);
+    let words = &plan.words;
+    view.say(&format!(
+        "{} clients ({}), each {} for {}, lines of size {}, seed {}",
+        plan.clients, words.mix, words.rate, plan.flags.duration, words.size, plan.seed
+    ));
+    let run = Run { plan, signals, view, server, address, qlog };
+    Ok(run.play().unwrap_or_else(|sentence| Exit::Invalid.told("stress", sentence)))
 }
 
 /// When the parent is gone, or closes the standard input, it is time to stop.
@@ -86,27 +104,7 @@ enum Step {
     Deserted,
 }
 
-impl<'p> Run<'p> {
-    fn new(plan: &'p Plan, signals: Signals, audience: Audience) -> Result<Self, String> {
-        let mut view = LiveView::new(audience);
-        let qlog = plan.flags.qlog.begin()?;
-        let words = &plan.words;
-        let lasting = plan.flags.duration;
-        let (server, address) = match &plan.target {
-            Some(target) => (None, target.resolve().map_err(|error| error.to_string())?),
-            None => {
-                let server = ServerProcess::start(&plan.flags.server_words(plan.native))?;
-                let address = server.address;
-                (Some(server), address)
-            }
-        };
-        view.say(&format!(
-            "{} clients ({}), each {} for {lasting}, lines of size {}, seed {}",
-            plan.clients, words.mix, words.rate, words.size, plan.seed
-        ));
-        Ok(Run { plan, signals, view, server, address, qlog })
-    }
-
+impl Run<'_> {
     fn play(mut self) -> Result<Exit, String> {
         let plan = self.plan;
         let own = self.server.as_ref().map(|server| server.url.as_str());
@@ -141,7 +139,8 @@ impl<'p> Run<'p> {
         if let Some(qlog) = self.qlog.take() {
             QlogWatch::new("stress", qlog).tell();
         }
-        let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Invalid };
+        // Without a signal, only the server ends the wait for its word.
+        let unmeasured = if self.signals.is_set() { Exit::Interrupted } else { Exit::Unavailable };
         Ok(exit.unwrap_or(unmeasured))
     }
 
@@ -220,8 +219,10 @@ impl<'p> Run<'p> {
         if connected == Step::Done {
             (step, sending) = self.send(plan, generator, rate)?;
         }
+        let mut vigil = None;
         if step == Step::Done {
-            step = self.drain(generator)?;
+            let drained = self.drain(generator)?;
+            (step, vigil) = (drained.0, Some(drained.1));
         }
         let elapsed = generator.epoch.elapsed();
         let usage = |before: Option<_>, now: Option<skipstone_lab::measure::process::Sample>| {
@@ -234,7 +235,9 @@ impl<'p> Run<'p> {
         });
         let mut stats = generator.stats_by_carrier();
         stats.iter_mut().zip(&generator.wire_before).for_each(|(now, before)| now.subtract(before));
-        let silence = generator.silence().filter(|silence| *silence > DRAIN_PATIENCE && step == Step::Done);
+        let silence = vigil.filter(Vigil::is_silent).map(|_| generator.silence());
+        let missing = generator.drop_missing();
+        let process_ended = self.server.as_mut().and_then(ServerProcess::ended);
         let close = if plan.flags.wait && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
         let measured = Measured {
             started,
@@ -245,9 +248,12 @@ impl<'p> Run<'p> {
             generator: own_usage,
             server: server_figures,
             stalls: stalls.stop(),
+            process_ended,
+            silence,
+            missing,
             stats,
         };
-        Ok((conclude(plan, generator, &measured, rate, step, silence), step))
+        Ok((conclude(plan, generator, &measured, rate, step), step))
     }
 
     /// Sends on schedule. Returns for how long lines were due.
@@ -277,7 +283,7 @@ impl<'p> Run<'p> {
             }
             if look.elapsed() > Duration::from_millis(100) {
                 look = Instant::now();
-                if !outcome::has_clients(generator) || self.is_deserted() {
+                if !outcome::has_clients(generator) || self.is_deserted() || generator.is_unheard() {
                     return Ok((Step::Deserted, generator.epoch.elapsed()));
                 }
             }
@@ -285,30 +291,32 @@ impl<'p> Run<'p> {
     }
 
     /// Waits for what is on its way.
-    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<Step, String> {
+    fn drain(&mut self, generator: &mut Generator<'_>) -> Result<(Step, Vigil), String> {
         self.view.enter(Phase::Draining);
         let began = Instant::now();
+        let mut vigil = Vigil::new(generator);
         let (mut progress, mut delivered) = (began, generator.proof.delivered);
         while !generator.is_complete() {
             let until = Instant::now() + Duration::from_millis(10);
             while Instant::now() < until {
                 generator.drive(STEP)?;
             }
+            vigil.look(generator);
             if generator.proof.delivered > delivered {
                 (progress, delivered) = (Instant::now(), generator.proof.delivered);
             }
             if self.signals.is_set() {
-                return Ok(Step::Interrupted);
+                return Ok((Step::Interrupted, vigil));
             }
             if !outcome::has_clients(generator) || self.is_deserted() {
-                return Ok(Step::Deserted);
+                return Ok((Step::Deserted, vigil));
             }
             if progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX {
                 break;
             }
             self.view.show(generator, self.server.as_mut(), DRAIN_MAX, 0.0);
         }
-        Ok(Step::Done)
+        Ok((Step::Done, vigil))
     }
 
     /// Ends every connection, and says how long that took.
@@ -334,9 +342,6 @@ impl<'p> Run<'p> {
         }
         let written = write_report(plan, generator, result);
         let shown = plan.sink.show(result, &table(result, style()), &[]).and(written);
-        if let Some(ended) = self.server.as_mut().and_then(ServerProcess::ended) {
-            output::say(format_args!("The server's process ended before the run did: {ended}."));
-        }
         Exit::of("stress", shown.map(|()| result.verdict.into()))
     }
 }
@@ -345,19 +350,11 @@ impl<'p> Run<'p> {
 fn write_report(plan: &Plan, generator: &Generator<'_>, result: &StressResult) -> Result<(), String> {
     let Some((file, chronicle)) = plan.report.as_ref().zip(generator.proof.chronicle.as_ref()) else { return Ok(()) };
     let carriers: Vec<Carrier> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
-    let title = format!("{}, {} each", counted(plan.clients.into(), "client"), plan.words.rate);
-    file.write(PageKind::Stress, &title, &chronicle.report(result, &carriers), &table(result, Style::Plain))
+    file.write(PageKind::Stress, &heading(result), &chronicle.report(result, &carriers), &table(result, Style::Plain))
 }
 
 /// The result of what was measured, judged.
-fn conclude(
-    plan: &Plan,
-    generator: &mut Generator<'_>,
-    measured: &Measured,
-    rate: Rate,
-    step: Step,
-    silence: Option<Duration>,
-) -> StressResult {
+fn conclude(plan: &Plan, generator: &mut Generator<'_>, measured: &Measured, rate: Rate, step: Step) -> StressResult {
     let mut result = outcome::result(plan, generator, measured);
     if plan.flags.wait {
         result.plan.rate = rate.to_string();
@@ -367,7 +364,7 @@ fn conclude(
     let ending = if step == Step::Interrupted { Ending::Interrupted } else { Ending::Completed };
     judge(&mut result, &plan.flags.threshold, ending);
     if result.verdict != Verdict::Pass {
-        result.reasons.extend(outcome::explanations(&result, silence));
+        result.reasons.extend(outcome::explanations(&result));
     }
     result
 }

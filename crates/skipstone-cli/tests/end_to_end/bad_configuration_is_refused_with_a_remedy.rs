@@ -61,6 +61,7 @@ fn urls_that_lead_nowhere() {
     refused(&["stress", "skip+dtls://127.0.0.1:1", "--plain"], &["--plain contradicts", "skip+plain://"]);
     refused(&["stress", "skip+plain://127.0.0.1:1", "--dtls", "1.3"], &["--dtls contradicts", "skip+dtls://"]);
     refused(&["stress", "--dtls", "1.2", "--roam", "1s"], &["--roam", "leave out --dtls", "skip://"]);
+    refused(&["stress", "--roam", "10s", "-d", "10s"], &["--roam 10s", "before any client changes its port"]);
     refused(&["stress", "skip://127.0.0.1:1", "--ca", "/nonexistent.pem"], &["cannot read --ca /nonexistent.pem"]);
     refused(&["stress", "skip://127.0.0.1:1", "--ca", "/dev/null"], &["no certificate of an authority"]);
     // Longer than a name may be, so that no name server is asked.

@@ -16,8 +16,14 @@ fn teaches(arguments: &[&str], phrases: &[&str]) {
 
 #[test]
 fn the_tool_lists_its_commands_examples_and_exit_codes() {
-    let codes =
-        ["Exit codes: 0 pass", "99 lines lost or a threshold missed", "98 the run is invalid", "104 bad", "105"];
+    let codes = [
+        "Exit codes: 0 pass",
+        "99 lines lost or a threshold missed",
+        "98 the run is invalid",
+        "97 the server was not there",
+        "104 bad",
+        "105",
+    ];
     let examples = ["skipstone stress -c 300 --mix udp=200,ws=100", "telnet 127.0.0.1 7778", "skipstone chat"];
     teaches(
         &["--help"],

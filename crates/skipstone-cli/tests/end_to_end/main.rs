@@ -54,6 +54,8 @@ mod programs_join_a_comparison;
 mod recordings_are_played;
 mod redundancy_is_a_setting_of_the_server;
 #[cfg(unix)]
+mod reports_fit_a_phone;
+#[cfg(unix)]
 mod runs_share_a_server;
 #[cfg(unix)]
 mod serve_ends_in_good_order;

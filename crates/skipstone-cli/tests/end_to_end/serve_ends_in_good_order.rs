@@ -25,7 +25,7 @@ fn a_signal_ends_it_and_everybody_hears_why() {
     assert!(ended.out.contains("told 6 clients why"), "{}", ended.out);
     for run in [native, browsers] {
         let ended = run.wait();
-        ended.expect(&[98, 99]);
+        ended.expect(&[97]);
         assert!(ended.out.contains("the server says: the server shuts down (code 1000)"), "{}", ended.out);
     }
     assert!(session.rest().contains("the server shuts down"));

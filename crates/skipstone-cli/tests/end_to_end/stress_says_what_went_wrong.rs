@@ -1,8 +1,12 @@
 //! A run that cannot begin, or that loses its server or its user on the way, ends soon, and says why.
 
 use crate::common::result::{is_noise, number, read, reasons, stress};
-use crate::common::{Running, Served, fresh_file};
+use crate::common::{Running, Served, fresh_file, run as run_tool};
+use bytes::Bytes;
+use skipstone::{ChannelRule, DeliveryMode, Event, PeerId, Server, ServerConfig, Settings};
 use std::net::{TcpListener, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -13,7 +17,7 @@ fn a_refused_websocket_ends_the_run_at_once() {
     let url = format!("ws://{}", taken.local_addr().expect("it is bound"));
     let (ended, result) = stress(&[&url, "-c", "3", "-d", "2s"]);
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
-    ended.expect(&[98]);
+    ended.expect(&[97]);
     let reasons = reasons(&result);
     assert!(reasons.contains("None of the 3 clients connected"), "{reasons}");
     assert!(reasons.contains("is a server listening there?"), "{reasons}");
@@ -27,7 +31,7 @@ fn silence_in_answer_to_udp_ends_the_run_after_five_seconds() {
     let address = silent.local_addr().expect("it is bound").to_string();
     let (ended, result) = stress(&[&format!("skip+plain://{address}"), "-c", "300", "-d", "2s"]);
     assert!((5..9).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
-    ended.expect(&[98]);
+    ended.expect(&[97]);
     let reasons = reasons(&result);
     assert!(reasons.contains(&format!("no answer from {address} in 5s: is a server listening there?")), "{reasons}");
     assert_eq!(number(&result, "clients.connected"), 0);
@@ -39,7 +43,7 @@ fn a_stranger_behind_the_port_is_no_server() {
     let url = format!("ws://{}", stranger.local_addr().expect("it is bound"));
     // It accepts, and never says a word.
     let (ended, result) = stress(&[&url, "-c", "2", "-d", "1s"]);
-    ended.expect(&[98]);
+    ended.expect(&[97]);
     assert!(reasons(&result).contains("no answer from"), "{result:#}");
 }
 
@@ -53,8 +57,9 @@ fn the_death_of_its_own_server_is_noticed_at_once() {
     crate::common::signal(child_of(run.id()), "KILL");
     let ended = run.wait();
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
-    ended.expect(&[98, 99]);
+    ended.expect(&[97]);
     assert!(ended.out.contains("The server's process ended before the run did: signal: 9"), "{}", ended.out);
+    assert_eq!(read(&file)["verdict"], "unavailable");
     assert!(reasons(&read(&file)).contains("only, not for the 30.0 s asked for"), "{}", ended.out);
 }
 
@@ -68,10 +73,10 @@ fn a_server_that_dies_far_away_is_noticed() {
     served.running.signal("KILL");
     // TCP knows at once, UDP where the system tells of closed ports.
     let browsers = browsers.wait();
-    browsers.expect(&[98, 99]);
+    browsers.expect(&[97]);
     assert!(browsers.out.contains("3 clients were dropped (the WebSocket"), "{}", browsers.out);
     let native = native.wait();
-    native.expect(&[98, 99]);
+    native.expect(&[97]);
     let notices =
         if cfg!(target_os = "linux") { "or is not there" } else { "Nothing came from the server in the last" };
     assert!(native.out.contains(notices), "{}", native.out);
@@ -88,7 +93,7 @@ fn a_server_that_hangs_is_said_to_be_silent() {
     served.running.signal("STOP");
     let native = native.wait();
     served.running.signal("CONT");
-    native.expect(&[98, 99]);
+    native.expect(&[97]);
     assert!(native.out.contains("Nothing came from the server in the last"), "{}", native.out);
     assert!(number(&read(&file), "messages.lost") > 0, "{}", native.out);
 }
@@ -127,7 +132,7 @@ fn signals_interrupt_a_run_which_shows_what_it_had() {
 fn a_server_that_echoes_turns_stress_clients_away() {
     let served = Served::start(&["--workload", "echo"]);
     let (ended, result) = stress(&[&served.url, "-c", "2", "-d", "1s"]);
-    ended.expect(&[98]);
+    ended.expect(&[97]);
     assert!(reasons(&result).contains("a stress run needs --workload broadcast"), "{result:#}");
     let mut guest = crate::common::guest::Guest::connect(&served.url, "zoe");
     guest.say("hello");
@@ -139,11 +144,91 @@ fn a_server_that_echoes_turns_stress_clients_away() {
 fn a_full_server_turns_the_rest_away_and_the_run_says_so() {
     let served = Served::start(&["--clients-max", "2"]);
     let (ended, result) = stress(&[&served.url, "-c", "5", "-d", "1s"]);
-    ended.expect(&[98]);
+    ended.expect(&[99]);
     let reasons = reasons(&result);
     assert!(!is_noise(&result) && reasons.contains("3 clients of 5 never connected"), "{reasons}");
     assert!(reasons.contains("3 clients: the server says: "), "{reasons}");
     served.stop();
+}
+
+#[test]
+fn clients_that_do_not_come_back_fail_a_run_of_returning_clients() {
+    for kind in ["skip", "ws"] {
+        let served = Served::start(&[]);
+        let url = if kind == "ws" { &served.ws } else { &served.url };
+        let file = fresh_file("stress.json");
+        let json = file.to_str().expect("text");
+        let mut run =
+            Running::tool(&["stress", url, "-c", "3", "-r", "5/s", "-d", "3s", "--reconnect", "--json", json]);
+        run.until("1.0 s running");
+        served.running.signal("KILL");
+        let ended = run.wait();
+        ended.expect(&[97]);
+        assert!(ended.out.contains("The server went away: 3 clients were dropped (did not come back"), "{}", ended.out);
+        assert_eq!(number(&read(&file), "returns.missing"), 3, "{kind}: {}", ended.out);
+    }
+}
+
+/// A game of its own on the library: it lets everybody in, and does with their messages as `play` says.
+fn game(channels: Vec<ChannelRule>, play: fn(&mut Server, PeerId, Bytes)) -> (String, impl FnOnce()) {
+    let settings = Settings { channels, ..Settings::default() };
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let mut server = Server::start(ServerConfig { settings, ..ServerConfig::new(listen) }).expect("a port is free");
+    let url = server.url();
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = stop.clone();
+    let thread = std::thread::spawn(move || {
+        while !told.load(Ordering::Relaxed) {
+            server.wait(Duration::from_millis(5));
+            while let Some(event) = server.poll_event() {
+                match event {
+                    Event::Requested { peer, .. } => server.accept(peer).expect("it waits"),
+                    Event::Message { peer, payload, .. } => play(&mut server, peer, payload),
+                    _ => {}
+                }
+            }
+            server.flush().expect("its thread lives");
+        }
+    });
+    let end = move || {
+        stop.store(true, Ordering::Relaxed);
+        thread.join().expect("the game does not panic");
+    };
+    (url, end)
+}
+
+#[test]
+fn a_game_that_is_not_serve_is_told_from_a_server_that_loses_lines() {
+    let lines = || vec![ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered)];
+    let elsewhere = || vec![ChannelRule::new(5..=5, DeliveryMode::ReliableOrdered)];
+    let echo = |server: &mut Server, peer, payload| drop(server.send(peer, 0, payload));
+    for (channels, play, what) in [
+        (lines(), (|_, _, _| {}) as fn(&mut Server, PeerId, Bytes), "lines and sent none of them back"),
+        (lines(), echo, "sent each line to its own sender alone"),
+        (elsewhere(), |_, _, _| {}, "takes no lines: channel 0 has no rule"),
+    ] {
+        let (url, end) = game(channels, play);
+        let (ended, result) = stress(&[&url, "-c", "3", "-r", "5/s", "-d", "1s"]);
+        ended.expect(&[97]);
+        let reasons = reasons(&result);
+        assert!(reasons.contains(what) && reasons.contains("as `skipstone serve` does"), "{reasons}");
+        assert!(!reasons.contains("lost"), "the server owes no lines: {reasons}");
+        end();
+    }
+}
+
+#[test]
+fn connecting_clients_tell_a_server_that_goes_away() {
+    let served = Served::start(&[]);
+    let mut run = Running::tool(&["stress", &served.ws, "--connects", "20/s", "-d", "4s"]);
+    run.until("new clients at");
+    std::thread::sleep(Duration::from_millis(1_500));
+    served.running.signal("KILL");
+    let ended = run.wait();
+    ended.expect(&[97]);
+    assert!(ended.out.contains("The server went away: the last"), "{}", ended.out);
+    let absent = run_tool(&["stress", &served.ws, "--connects", "20/s", "-d", "1s"]);
+    assert!(absent.expect(&[97]).out.contains("None of the 20 clients connected"), "{}", absent.out);
 }
 
 /// The server's process of a run.

@@ -69,19 +69,25 @@ fn run_all(plan: &BenchPlan, signals: &Signals, show: &mut Show, rows: &mut Vec<
     all.len() == trials.len()
 }
 
+/// Why a bench failed, by its rows. Peers may do as they like, but a row that measured nothing is no result. A search ends where
+/// nobody passes any more, and has found nothing if that is where it began.
+fn failures(rows: &[BenchRow], limits: Option<&[Limit]>) -> Vec<String> {
+    let is_failure = |row: &&BenchRow| !row.passed && (row.is_ours() || !row.has_measured());
+    let counts = |row: &&BenchRow| match limits {
+        None => true,
+        Some(limits) => limits.iter().any(|limit| limit.clients == 0 && limit.transport == row.transport),
+    };
+    let sentence = |row: &BenchRow| {
+        let (name, clients) = (row.name(), thousands(row.clients.into()));
+        format!("{name} did not pass with {clients} clients: {}.", row.reasons.join("; "))
+    };
+    rows.iter().filter(is_failure).filter(counts).map(sentence).collect()
+}
+
 fn conclude(plan: &BenchPlan, mut rows: Vec<BenchRow>, limits: Vec<Limit>, is_whole: bool) -> Bench {
     BenchRow::compare(&mut rows, plan.against());
     let (thresholds, mut reasons) = judge::judge(&plan.common.threshold, &rows);
-    // A search ends where nobody passes any more, and peers may do as they like.
-    let failed = rows.iter().filter(|row| plan.search.is_none() && row.is_ours() && !row.passed);
-    reasons.extend(failed.map(|row| {
-        format!(
-            "{} did not pass with {} clients: {}.",
-            row.name(),
-            thousands(row.clients.into()),
-            row.reasons.join("; ")
-        )
-    }));
+    reasons.extend(failures(&rows, plan.search.map(|_| limits.as_slice())));
     let verdict = Verdict::of_rows("bench", is_whole, &mut reasons);
     Bench {
         schema_version: SCHEMA_VERSION,
@@ -93,5 +99,43 @@ fn conclude(plan: &BenchPlan, mut rows: Vec<BenchRow>, limits: Vec<Limit>, is_wh
         results: rows,
         limits,
         thresholds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::BenchFigures;
+    use super::*;
+
+    fn row(transport: &'static str, passed: bool, delivered: u64) -> BenchRow {
+        let figures = BenchFigures { delivered: Some(delivered), ..BenchFigures::default() };
+        BenchRow {
+            transport,
+            clients: 100,
+            rate: 1.0,
+            passed,
+            reasons: vec!["why".into()],
+            figures,
+            ..BenchRow::default()
+        }
+    }
+
+    #[test]
+    fn a_bench_that_measured_nothing_of_a_transport_fails() {
+        let fails = |rows: &[BenchRow], limits| !failures(rows, limits).is_empty();
+        assert!(!fails(&[row("skipstone", true, 9), row("tcp", true, 9)], None));
+        assert!(fails(&[row("skipstone", false, 9)], None), "ours has to pass");
+        assert!(!fails(&[row("tcp", false, 9)], None), "a peer need not");
+        assert!(fails(&[row("tcp", false, 0)], None), "but there has to be a figure");
+    }
+
+    #[test]
+    fn a_search_that_fails_with_the_fewest_clients_has_found_no_limit() {
+        let limit = |clients| [Limit { transport: "skipstone", clients, failed: Some(100) }];
+        assert!(failures(&[row("skipstone", false, 9)], Some(&limit(50))).is_empty());
+        assert_eq!(
+            failures(&[row("skipstone", false, 9)], Some(&limit(0))),
+            ["skipstone did not pass with 100 clients: why."]
+        );
     }
 }

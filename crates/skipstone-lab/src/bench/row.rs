@@ -124,6 +124,12 @@ impl BenchRow {
         self.transport.starts_with("skipstone")
     }
 
+    /// Whether there is anything that figures are about: deliveries, or clients that keep silent as they are to.
+    pub(crate) fn has_measured(&self) -> bool {
+        let is_some = |count: Option<u64>| count.is_some_and(|count| count > 0);
+        is_some(self.figures.delivered) || self.rate == 0.0 && is_some(self.figures.connected)
+    }
+
     /// Whether the load could hardly keep its schedule.
     pub(crate) fn is_load_short(&self) -> bool {
         self.figures.load_cpu_percent.is_some_and(|percent| percent > 95.0)

@@ -241,6 +241,9 @@ impl Findings {
         }
         unless(found.dropped == 0, format!("{} clients were dropped ({})", found.dropped, told.join("; ")));
         unless(tally.corrupted == 0, format!("{} lines came changed", tally.corrupted));
+        // Unreliable lines may be lost, but not all of them.
+        let is_quiet = setup.rate.is_none() && trial.variant.in_flight().is_none();
+        unless(is_quiet || tally.delivered > 0, format!("none of {} lines was delivered", found.sent));
         if trial.variant.delivery() == Delivery::Unreliable {
             return reasons;
         }

@@ -3,9 +3,10 @@
 
 use super::contender::Contender;
 use super::row::{CompareFigures, CompareRow, Summary};
-use crate::report::ThresholdResult;
+use super::validity::{Validity, ValidityLevel};
 use crate::report::format::counted;
 use crate::report::rows::{self, Subject, by_name};
+use crate::report::{ThresholdResult, Verdict};
 use crate::units::Threshold;
 
 /// Whether thresholds name figures of those who take part: to be asked before a run.
@@ -39,6 +40,37 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
         format!("{name} never connected in {}{under}.", counted(summary.never_connected as u64, "run"))
     };
     summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
+}
+
+/// So has one that connected and delivered nothing: without a latency it has none that is late.
+pub(crate) fn delivered_nothing(rows: &[CompareRow]) -> Vec<String> {
+    let is_empty = |row: &&CompareRow| {
+        let (sent, delivered) = (row.figures.sent.unwrap_or(0), row.figures.delivered.unwrap_or(0));
+        row.figures.connect.is_some() && sent > 0 && delivered == 0
+    };
+    let reason = |row: &CompareRow| {
+        let subject = subject(row.transport, row.mode.as_deref(), None, &row.figures).of;
+        format!("{subject} seed {} delivered nothing{}.", row.seed, under(row.condition.as_deref()))
+    };
+    rows.iter().filter(is_empty).map(reason).collect()
+}
+
+/// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured and no
+/// transport.
+pub(crate) fn verdict(
+    is_whole: bool,
+    broken: Vec<String>,
+    missed: Vec<String>,
+    validity: &Validity,
+) -> (Verdict, Vec<String>) {
+    let is_machine = broken.is_empty() && validity.level == ValidityLevel::Unsound;
+    let mut reasons = [broken, missed].concat();
+    let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
+    if verdict == Verdict::Fail && is_machine {
+        reasons.insert(0, format!("The figures are the machine's: {}.", validity.because));
+        return (Verdict::Invalid, reasons);
+    }
+    (verdict, reasons)
 }
 
 fn subjects(rows: &[CompareRow], summaries: &[Summary]) -> Vec<Subject> {
@@ -123,6 +155,31 @@ mod tests {
         assert_eq!(missed("skipstone.lean.worst.p99.8<=44ms"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.bytes_per_payload<2"), Vec::<String>::new());
         assert_eq!(missed("kcp-fec.max<2"), ["kcp-fec seed 1"], "what was not measured keeps to nothing");
+    }
+
+    #[test]
+    fn a_transport_that_connects_and_delivers_nothing_has_failed() {
+        let of = |connect, delivered| {
+            let mut row = row("kcp", None, 3, 20.0);
+            (row.figures.connect, row.figures.sent, row.figures.delivered) = (connect, Some(9), delivered);
+            delivered_nothing(&[row])
+        };
+        assert_eq!(of(Some(20.0), Some(0)), ["kcp seed 3 delivered nothing."]);
+        assert!(of(Some(20.0), Some(1)).is_empty() && of(None, Some(0)).is_empty(), "or it never connected");
+    }
+
+    #[test]
+    fn a_threshold_that_a_busy_machine_missed_proves_nothing() {
+        let of = |level, broken: &[&str], missed: &[&str]| {
+            let validity = Validity { level, because: "31% stalled".into() };
+            let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+            verdict(true, all(broken), all(missed), &validity)
+        };
+        let (found, reasons) = of(ValidityLevel::Unsound, &[], &["missed"]);
+        assert_eq!((found, reasons[0].as_str()), (Verdict::Invalid, "The figures are the machine's: 31% stalled."));
+        assert_eq!(of(ValidityLevel::Doubtful, &[], &["missed"]).0, Verdict::Fail);
+        assert_eq!(of(ValidityLevel::Unsound, &["never connected"], &["missed"]).0, Verdict::Fail);
+        assert_eq!(of(ValidityLevel::Unsound, &[], &[]).0, Verdict::Pass);
     }
 
     #[test]

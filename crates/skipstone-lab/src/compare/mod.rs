@@ -39,7 +39,7 @@ use skipstone::Qlog;
 use crate::measure::machine::{cores, this_machine};
 use crate::report::format::{percent, rfc3339};
 use crate::report::paint::style;
-use crate::report::{Exit, PageKind, ReportFile, Sink, Style, Verdict, command, output, replace};
+use crate::report::{Exit, PageKind, ReportFile, Sink, Style, command, output, replace};
 use crate::signals::Signals;
 use crate::units::{Named, Threshold};
 use condition::Condition;
@@ -311,16 +311,15 @@ fn conclude(
     let Played { rows: results, is_whole, failures, over } = played;
     let summary = Summary::of(&results);
     let (thresholds, missed) = judge::judge(thresholds, &results, &summary);
-    let mut reasons = judge::never_connected(&summary);
-    reasons.extend(failures);
-    reasons.extend(missed);
-    let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
+    let validity = Validity::of(&results, over.is_some());
+    let broken = [judge::never_connected(&summary), judge::delivered_nothing(&results), failures].concat();
+    let (verdict, reasons) = judge::verdict(is_whole, broken, missed, &validity);
     Comparison {
         schema_version: SCHEMA_VERSION,
         verdict,
         reasons,
         clock: if over.is_some() { "real" } else { "simulated" },
-        validity: Validity::of(&results, over.is_some()),
+        validity,
         command: command(),
         started: over.is_some().then(|| rfc3339(started)),
         machine: over.is_some().then(this_machine),

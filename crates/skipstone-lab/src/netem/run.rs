@@ -205,7 +205,11 @@ pub(super) fn attend(running: Running, path: PathSettings, signals: &Signals, sh
     let (shared, orders) = (Arc::clone(&running.shared), running.orders.clone());
     Console { path, framing: running.framing, orders, shared }.listen();
     watch(&running, signals.flag(), !shown.is_quiet && std::io::stderr().is_terminal());
-    let last = running.stop()?;
+    // What ends a link that has begun is no mistake in the flags.
+    let last = match running.stop() {
+        Ok(last) => last,
+        Err(sentence) => return Ok(Exit::Invalid.told("netem", sentence)),
+    };
     shown.sink.show(&last, &last.table(), &[])?;
     Ok(Exit::Pass)
 }

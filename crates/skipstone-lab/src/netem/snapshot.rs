@@ -148,7 +148,20 @@ impl Snapshot {
         if let Some(imprecise) = &self.imprecise {
             text += &format!("{imprecise}\n");
         }
+        if let Some(one_sided) = self.one_sided() {
+            text += &format!("{one_sided}\n");
+        }
         text
+    }
+
+    /// What a link that carried nothing, or nothing back, says of its ends.
+    fn one_sided(&self) -> Option<&'static str> {
+        let streams = self.streams.unwrap_or_default();
+        match (self.up.sent + streams.bytes_up, self.down.sent + streams.bytes_down) {
+            (0, 0) if streams.opened == 0 => Some("Nothing was carried: nobody used the link."),
+            (_, 0) => Some("Nothing came back from the server's end: does a server listen there?"),
+            _ => None,
+        }
     }
 }
 

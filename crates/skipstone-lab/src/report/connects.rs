@@ -41,6 +41,10 @@ pub struct ConnectsResult {
     pub carriers: BTreeMap<Carrier, ConnectCounts>,
     /// Clients that did not get in, by what they were told.
     pub failures: BTreeMap<String, u64>,
+    /// Clients without an answer that began after the last one that had any.
+    pub silenced_at_end: u64,
+    /// How the process of the run's own server ended, if it did so before the run.
+    pub server_ended: Option<String>,
     /// Connections that the server ended, between their beginning and the client's goodbye, to restart.
     pub told_to_return: u64,
     /// The latest that a client began after its time, in ms: the fault of this program or its machine.
@@ -93,20 +97,43 @@ impl ConnectsResult {
     /// Judges the counts.
     pub fn judge(&mut self, is_interrupted: bool) {
         let all = &self.all;
-        let mut failed = Vec::new();
-        if all.refused > 0 {
+        let absence = self.absence().filter(|_| !is_interrupted);
+        let mut failed: Vec<String> = absence.iter().cloned().collect();
+        let is_there = absence.is_none();
+        if is_there && all.refused > 0 {
             failed.push(format!("{} refused.", was(all.refused)));
         }
-        if all.unanswered > 0 {
+        if is_there && all.unanswered > 0 {
             failed.push(format!("{} not answered in time.", was(all.unanswered)));
         }
         let invalid: Vec<String> =
             (all.attempted == 0).then(|| "No client began to connect.".into()).into_iter().collect();
-        self.verdict = Verdict::of(is_interrupted, &invalid, &failed);
+        self.verdict = match absence {
+            Some(_) => Verdict::Unavailable,
+            None => Verdict::of(is_interrupted, &invalid, &failed),
+        };
         self.reasons = [invalid, failed].concat();
         if is_interrupted {
             self.reasons.insert(0, "The run was stopped before its end.".into());
         }
+    }
+
+    /// Why there was no server to judge, if there was none.
+    fn absence(&self) -> Option<String> {
+        let all = &self.all;
+        if let Some(ended) = &self.server_ended {
+            return Some(format!("The server's process ended before the run did: {ended}."));
+        }
+        if all.attempted > 0 && all.connected == 0 {
+            return Some(format!("None of the {} connected.", counted(all.attempted, "client")));
+        }
+        // A network that loses packets does not lose those of every client for a second.
+        let in_a_second = all.attempted as f64 / self.duration_s.max(1.0);
+        let is_gone = self.silenced_at_end as f64 >= in_a_second.max(SILENCED_MIN);
+        is_gone.then(|| {
+            let last = counted(self.silenced_at_end, "client");
+            format!("The server went away: the last {last} had no answer. Its log may say why.")
+        })
     }
 
     /// The table for people; ends with a line feed.
@@ -170,6 +197,8 @@ fn was(clients: u64) -> String {
 type CountOf = fn(&ConnectCounts) -> u64;
 type TimeOf = fn(&ConnectMs) -> f64;
 
+/// Fewer clients without an answer at the end say nothing about the server.
+const SILENCED_MIN: f64 = 3.0;
 const LABEL_COLUMNS: usize = 22;
 const CELL_COLUMNS: usize = 11;
 const PAGE_COLUMNS: usize = 80;
@@ -180,8 +209,13 @@ mod tests {
 
     #[test]
     fn a_client_that_was_refused_or_not_answered_fails_the_run() {
-        let counts =
-            |refused, unanswered| ConnectCounts { attempted: 9, refused, unanswered, ..ConnectCounts::default() };
+        let counts = |refused, unanswered| ConnectCounts {
+            attempted: 9,
+            connected: 8,
+            refused,
+            unanswered,
+            ..ConnectCounts::default()
+        };
         let cases = [(0, 0, false, Verdict::Pass), (1, 0, false, Verdict::Fail), (0, 1, false, Verdict::Fail)];
         for (refused, unanswered, is_interrupted, verdict) in
             cases.into_iter().chain([(0, 1, true, Verdict::Interrupted)])
@@ -194,6 +228,25 @@ mod tests {
         let mut none = blank();
         none.judge(false);
         assert_eq!(none.verdict, Verdict::Invalid);
+    }
+
+    #[test]
+    fn a_server_that_lets_nobody_in_or_goes_away_is_unavailable() {
+        let judged = |connected, silenced_at_end, server_ended: Option<&str>| {
+            let mut result = blank();
+            result.duration_s = 8.0;
+            result.all =
+                ConnectCounts { attempted: 80, connected, unanswered: 80 - connected, ..ConnectCounts::default() };
+            (result.silenced_at_end, result.server_ended) = (silenced_at_end, server_ended.map(str::to_owned));
+            result.judge(false);
+            (result.verdict, result.reasons.remove(0))
+        };
+        assert_eq!(judged(0, 80, None), (Verdict::Unavailable, "None of the 80 clients connected.".into()));
+        let (verdict, reason) = judged(30, 50, None);
+        assert_eq!(verdict, Verdict::Unavailable);
+        assert!(reason.starts_with("The server went away: the last 50 clients had no answer."), "{reason}");
+        assert_eq!(judged(71, 9, None).0, Verdict::Fail, "less than a second's clients");
+        assert_eq!(judged(71, 9, Some("signal: 9")).0, Verdict::Unavailable);
     }
 
     #[test]
@@ -217,6 +270,8 @@ mod tests {
             all: ConnectCounts::default(),
             carriers: BTreeMap::new(),
             failures: BTreeMap::new(),
+            silenced_at_end: 0,
+            server_ended: None,
             told_to_return: 0,
             latest_begin_ms: 0.0,
         }

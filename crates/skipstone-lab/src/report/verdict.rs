@@ -13,22 +13,26 @@ pub enum Verdict {
     Pass,
     /// Something was not as it has to be.
     Fail,
-    /// The run proves nothing.
+    /// The run proves nothing, because of the machine or the program that measured.
     #[default]
     Invalid,
+    /// The run proves nothing, because the server was not there, went away, or is not one that can be measured in this way.
+    Unavailable,
     /// Stopped before its end.
     Interrupted,
 }
 
-/// The exit codes of the tool: 99, 104 and 105 as k6 has them.
+/// The exit codes of the tool: 99, 104 and 105 as k6 has them; 98 and 97 are the next below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// All is well.
     Pass = 0,
     /// The run failed: a threshold missed, or lines lost, duplicated, reordered or corrupted, or clients dropped.
     Fail = 99,
-    /// The run proves nothing: the generator could not keep its own schedule.
+    /// The run proves nothing: the generator could not keep its own schedule, or the run could not be carried out.
     Invalid = 98,
+    /// The server was not there, went away, or is not one that can be measured or talked to in this way.
+    Unavailable = 97,
     /// An option or a plan that cannot be used; nothing was run.
     BadConfiguration = 104,
     /// Stopped before its end.
@@ -59,10 +63,13 @@ impl Verdict {
 impl Exit {
     /// The outcome of a command; the error is one sentence about what cannot be run.
     pub fn of(command: &str, outcome: Result<Exit, String>) -> Exit {
-        outcome.unwrap_or_else(|sentence| {
-            output::complain(format_args!("skipstone {command}: {sentence}"));
-            Exit::BadConfiguration
-        })
+        outcome.unwrap_or_else(|sentence| Exit::BadConfiguration.told(command, sentence))
+    }
+
+    /// Tells the user in one sentence why a command ends with this code before it has a result.
+    pub fn told(self, command: &str, sentence: impl std::fmt::Display) -> Exit {
+        output::complain(format_args!("skipstone {command}: {sentence}"));
+        self
     }
 
     /// The number.
@@ -77,6 +84,7 @@ impl From<Verdict> for Exit {
             Verdict::Pass => Exit::Pass,
             Verdict::Fail => Exit::Fail,
             Verdict::Invalid => Exit::Invalid,
+            Verdict::Unavailable => Exit::Unavailable,
             Verdict::Interrupted => Exit::Interrupted,
         }
     }
@@ -94,8 +102,8 @@ mod tests {
 
     #[test]
     fn every_verdict_has_the_documented_exit_code() {
-        let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Invalid, Verdict::Interrupted];
-        assert_eq!(verdicts.map(|verdict| Exit::from(verdict).code()), [0, 99, 98, 105]);
+        let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Invalid, Verdict::Unavailable, Verdict::Interrupted];
+        assert_eq!(verdicts.map(|verdict| Exit::from(verdict).code()), [0, 99, 98, 97, 105]);
         assert_eq!(Exit::BadConfiguration.code(), 104);
     }
 }

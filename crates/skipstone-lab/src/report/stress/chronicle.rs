@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::result::StressResult;
+use super::table;
 use crate::measure::latency_steps::LatencySteps;
 use crate::measure::worst_clients::WorstClient;
 use crate::units::Carrier;
@@ -39,6 +40,9 @@ pub struct CostPoint {
 pub struct StressReport<'a> {
     kind: &'static str,
     result: &'a StressResult,
+    /// The sentence of the verdict, and what the terminal tells beneath the figures: the page says the same.
+    verdict_sentence: &'static str,
+    notes: Vec<(&'static str, String)>,
     block_s: f64,
     /// Of the lines that were due within each.
     blocks: Vec<StressBlock>,
@@ -103,6 +107,8 @@ impl Chronicle {
         StressReport {
             kind: "stress",
             result,
+            verdict_sentence: table::verdict_words(result.verdict).2,
+            notes: table::notes(result),
             block_s: self.block.as_secs_f64(),
             blocks: self.blocks.iter().map(block).collect(),
             curves: self.clients.iter().zip(carriers).map(|(clients, carrier)| curve(carrier, clients)).collect(),

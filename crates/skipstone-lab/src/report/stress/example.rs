@@ -84,6 +84,7 @@ pub(crate) fn passing() -> StressResult {
                 },
             ],
         }),
+        presence: Presence { lines_from_others: 897_000, ..Presence::default() },
         generator: Generator {
             cpu_percent: Some(52.5),
             late_sends: 0,

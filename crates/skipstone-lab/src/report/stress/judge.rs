@@ -2,15 +2,18 @@
 //!
 //! **Interrupted**: it was stopped before its end.
 //!
-//! **Invalid**: the run proves nothing, whatever else it found, because
-//! 1. no client connected, not all that were asked for did, or no delivery was expected;
+//! **Unavailable**: there was no server to be judged (`availability`), whatever else was found.
+//!
+//! **Invalid**: the run proves nothing, because
+//! 1. no delivery was expected;
 //! 2. lines were sent for less than 99% of the time asked for, or fewer than 99% of those due were sent;
 //! 3. more than 1% of the sends were later than 50 ms after they were due;
 //! 4. the clients' process used more than 95% of the cores it had;
 //! 5. a threshold is about a figure that was not measured;
 //! 6. the counts contradict each other.
 //!
-//! **Fail**: a client was dropped; a delivery lost, duplicated, reordered, corrupted or never sent; a threshold missed.
+//! **Fail**: a client was dropped, or never connected; a line was refused; a delivery lost, duplicated, reordered, corrupted or
+//! never sent; a threshold missed.
 //!
 //! **Pass**: none of these.
 
@@ -23,6 +26,8 @@ use crate::report::format::{counted, milliseconds, percent, thousands, three_dig
 use crate::report::stress::result::{Generator, StressResult};
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Carrier, Threshold, ThresholdError};
+
+mod availability;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,18 +49,27 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
         Ending::Completed => Vec::new(),
         Ending::Interrupted => vec![interruption(result)],
     };
-    let mut invalid = emptiness(result);
-    if ending == Ending::Completed {
+    // An interrupted run may not have come to the first delivery.
+    let absence = (ending == Ending::Completed).then(|| availability::absence(result)).flatten();
+    let mut invalid = if absence.is_none() { emptiness(result) } else { Vec::new() };
+    // Without a client nothing could be sent: that is no fault of the generator.
+    if ending == Ending::Completed && result.clients.connected > 0 {
         invalid.extend(shortness(result));
     }
     invalid.extend(lateness(&result.generator));
     invalid.extend(overload(&result.generator));
     invalid.extend(unmeasured);
     invalid.extend(contradictions(result));
-    let mut failed = faults(result);
+    // A server that is away delivers nothing: that is not one more fault.
+    let mut failed = if absence.is_none() { shortfalls(result) } else { Vec::new() };
+    failed.extend(faults(result));
     failed.extend(missed);
-    result.verdict = Verdict::of(ending == Ending::Interrupted, &invalid, &failed);
-    result.reasons = [stopped, invalid, failed].concat();
+    result.verdict = match Verdict::of(ending == Ending::Interrupted, &invalid, &failed) {
+        Verdict::Interrupted => Verdict::Interrupted,
+        _ if absence.is_some() => Verdict::Unavailable,
+        verdict => verdict,
+    };
+    result.reasons = [stopped, absence.into_iter().collect(), invalid, failed].concat();
 }
 
 /// Whether thresholds name figures that a run with these carriers has: to be asked before it.
@@ -101,20 +115,11 @@ fn interruption(result: &StressResult) -> String {
 
 /// Rule 1.
 fn emptiness(result: &StressResult) -> Vec<String> {
-    let clients = &result.clients;
-    if clients.connected == 0 {
-        return vec![format!("None of the {} connected.", counted(clients.asked, "client"))];
-    }
-    let mut reasons = Vec::new();
-    if clients.connected < clients.asked {
-        let missing = counted(clients.asked - clients.connected, "client");
-        reasons.push(format!("{missing} of {} never connected.", thousands(clients.asked)));
-    }
     // Clients that were all dropped leave nothing to expect: that is a failure, not an empty run.
-    if result.messages.expected == 0 && clients.dropped == 0 {
-        reasons.push("No line had to be delivered to anybody, so nothing was tested.".into());
+    if result.messages.expected == 0 && result.clients.dropped == 0 {
+        return vec!["No line had to be delivered to anybody, so nothing was tested.".into()];
     }
-    reasons
+    Vec::new()
 }
 
 /// Rule 2.
@@ -125,7 +130,9 @@ fn shortness(result: &StressResult) -> Vec<String> {
         reasons.push(format!("Lines were sent for {ran:.1} s only, not for the {asked:.1} s asked for."));
     }
     let (sent, planned) = (result.messages.sent, result.generator.planned_sends);
-    if (sent as f64) < COMPLETE_MIN * planned as f64 {
+    // The generator did its part of a line that the connection refused.
+    let refused: u64 = result.presence.refused_sends_by_reason.values().sum();
+    if ((sent + refused) as f64) < COMPLETE_MIN * planned as f64 {
         reasons.push(format!(
             "The generator sent {} of the {} that were due.",
             thousands(sent),
@@ -181,30 +188,48 @@ fn contradictions(result: &StressResult) -> Vec<String> {
     reasons
 }
 
-/// The faults that fail a run, thresholds apart.
-fn faults(result: &StressResult) -> Vec<String> {
+/// Clients and deliveries that a server owed.
+fn shortfalls(result: &StressResult) -> Vec<String> {
     let (clients, messages) = (&result.clients, &result.messages);
     let mut reasons = Vec::new();
+    if clients.connected < clients.asked {
+        let missing = counted(clients.asked - clients.connected, "client");
+        reasons.push(format!("{missing} of {} never connected.", thousands(clients.asked)));
+    }
     if clients.dropped > 0 {
-        let (were, why) = (was_or_were(clients.dropped), drop_reasons(result));
-        reasons.push(format!("{} {were} dropped{why}.", counted(clients.dropped, "client")));
+        reasons.push(format!("{}.", drops(result)));
+    }
+    for (why, count) in &result.presence.refused_sends_by_reason {
+        reasons.push(format!("{} could not be sent: {why}.", counted(*count, "line")));
     }
     let of_expected = format!("of {} expected", thousands(messages.expected));
     let share = 100.0 * messages.lost as f64 / messages.expected.max(1) as f64;
     let lost_share = if share < 0.01 { "less than 0.01%".to_owned() } else { format!("{}%", three_digits(share)) };
-    for (count, what) in [
-        (messages.lost, format!("lost, {of_expected} ({lost_share})")),
-        (messages.duplicated, "made twice".into()),
-        (messages.reordered, "out of order".into()),
-        (messages.corrupted, "corrupted".into()),
-        (messages.unexpected, "of lines that nobody sent".into()),
-    ] {
-        if count > 0 {
-            let deliveries = if count == 1 { "1 delivery".to_owned() } else { thousands(count) + " deliveries" };
-            reasons.push(format!("{deliveries} {} {what}.", was_or_were(count)));
-        }
-    }
+    reasons.extend(deliveries(messages.lost, &format!("lost, {of_expected} ({lost_share})")));
     reasons
+}
+
+/// Deliveries that should not have happened as they did.
+fn faults(result: &StressResult) -> Vec<String> {
+    let messages = &result.messages;
+    let faults = [
+        (messages.duplicated, "made twice"),
+        (messages.reordered, "out of order"),
+        (messages.corrupted, "corrupted"),
+        (messages.unexpected, "of lines that nobody sent"),
+    ];
+    faults.into_iter().filter_map(|(count, what)| deliveries(count, what)).collect()
+}
+
+fn deliveries(count: u64, what: &str) -> Option<String> {
+    let deliveries = if count == 1 { "1 delivery".to_owned() } else { thousands(count) + " deliveries" };
+    (count > 0).then(|| format!("{deliveries} {} {what}.", was_or_were(count)))
+}
+
+/// How many clients were dropped, and why.
+fn drops(result: &StressResult) -> String {
+    let dropped = result.clients.dropped;
+    format!("{} {} dropped{}", counted(dropped, "client"), was_or_were(dropped), drop_reasons(result))
 }
 
 fn drop_reasons(result: &StressResult) -> String {

@@ -11,6 +11,7 @@ use crate::report::figures::copied;
 use crate::units::Carrier;
 
 pub use self::figures::{Messages, Wire};
+pub use self::presence::Presence;
 pub use self::protocol::{Protocol, Side};
 pub use self::shard::Shard;
 pub use crate::measure::latency::{LatencyMs, SpreadMs};
@@ -20,6 +21,7 @@ pub use crate::report::verdict::Verdict;
 
 mod blank;
 mod figures;
+mod presence;
 pub mod protocol;
 mod shard;
 
@@ -59,6 +61,8 @@ pub struct StressResult {
     pub wire: Wire,
     /// The cost of the server; `None` when it is remote.
     pub server: Option<ServerResult>,
+    /// Whether the server was there, and did what a stress run needs.
+    pub presence: Presence,
     /// The cost of the clients, and whether they kept their schedule.
     pub generator: Generator,
     /// The same by carrier, for those that had clients.
@@ -249,8 +253,10 @@ pub struct Roaming {
 pub struct Returns {
     /// Connections that ended because the server restarted.
     pub restarts: u64,
-    /// Clients that were away and came back.
+    /// Times that a client was away and came back.
     pub returned: u64,
+    /// Clients that had not come back when the run ended; they count as dropped.
+    pub missing: u64,
     /// The longest time that one of them was away.
     pub longest_away_ms: f64,
     /// Lines that their senders got back.

@@ -11,7 +11,8 @@ pub fn table(result: &StressResult, style: Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, result);
     Grid { columns: columns(result), page: &mut page }.figures(result);
-    notes(&mut page, result);
+    notes(result).iter().for_each(|(label, text)| note(&mut page, label, text));
+    page.blank();
     page.thresholds(&result.thresholds);
     if !result.thresholds.is_empty() {
         page.blank();
@@ -36,21 +37,25 @@ struct StressColumn<'a> {
 }
 
 fn title(page: &mut Page, result: &StressResult) {
+    page.blank();
+    page.toned(Tone::Strong, &heading(result));
+    page.blank();
+}
+
+/// The run in a line.
+pub fn heading(result: &StressResult) -> String {
     let plan = &result.plan;
     let size = match plan.size.as_str() {
         "sentence" => "a sentence".to_owned(),
         bytes => format!("{bytes} bytes"),
     };
-    let title = format!(
+    format!(
         "{}, {size} of each at {} for {:.1} s; seed {}",
         counted(result.clients.asked, "client"),
         plan.rate,
         result.duration_s,
         result.seed
-    );
-    page.blank();
-    page.toned(Tone::Strong, &title);
-    page.blank();
+    )
 }
 
 impl Grid<'_> {
@@ -99,28 +104,28 @@ fn alarming(count: u64, is_bad: bool) -> Cell {
     if is_bad { cell.toned(Tone::Bad) } else { cell }
 }
 
-fn notes(page: &mut Page, result: &StressResult) {
-    note(page, "Network", &network(&result.wire));
-    note(page, "Server", &server(result));
-    note(page, "Generator", &generator(result));
+/// What is told beneath the figures: a label and a sentence each.
+pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
+    let mut notes =
+        vec![("Network", network(&result.wire)), ("Server", server(result)), ("Generator", generator(result))];
     let timing = &result.timing;
     let connect = timing.connect_ms.map_or(String::new(), |connect| {
         format!("connect p50 {}, max {}; ", milliseconds(connect.p50), milliseconds(connect.max))
     });
     let (ramp, close) = (milliseconds(timing.ramp_ms), milliseconds(timing.close_ms));
-    note(page, "Clients", &format!("{connect}all there after {ramp}, all closed in {close}"));
+    notes.push(("Clients", format!("{connect}all there after {ramp}, all closed in {close}")));
     if let Some(impairment) = &result.impairment {
         let settings: Vec<String> =
             impairment.settings.iter().map(|(option, value)| format!("{option} {value}")).collect();
         let lost = impairment.to_server.lost() + impairment.to_clients.lost();
         let sent = impairment.to_server.sent + impairment.to_clients.sent;
         let settings = settings.join(", ");
-        note(page, "Link", &format!("{settings}; it lost {} of {}", thousands(lost), counted(sent, "datagram")));
+        notes.push(("Link", format!("{settings}; it lost {} of {}", thousands(lost), counted(sent, "datagram"))));
     }
-    note(page, "Redundancy", &redundancy(result));
+    notes.push(("Redundancy", redundancy(result)));
     for (who, side) in [("clients", Some(&result.protocol.clients)), ("server", result.protocol.server.as_ref())] {
         if let Some(drops) = side.and_then(drops) {
-            note(page, "Dropped", &format!("by the {who}: {drops}"));
+            notes.push(("Dropped", format!("by the {who}: {drops}")));
         }
     }
     if let Some(roaming) = &result.roaming {
@@ -128,29 +133,41 @@ fn notes(page: &mut Page, result: &StressResult) {
         let (moves, every) = (counted(roaming.moves, "change"), milliseconds(roaming.every_ms));
         let followed = followed.unwrap_or_default();
         let reconnects = counted(roaming.reconnects, "reconnect");
-        note(page, "Roaming", &format!("{moves} of the port, one per client every {every}; {followed}{reconnects}"));
+        let text = format!("{moves} of the port, one per client every {every}; {followed}{reconnects}");
+        notes.push(("Roaming", text));
     }
     if let Some(returns) = &result.returns {
         let (back, away) = (counted(returns.returned, "time"), milliseconds(returns.longest_away_ms));
         let (acknowledged, not) = (thousands(returns.lines_acknowledged), thousands(returns.lines_unacknowledged));
+        let missing = match returns.missing {
+            0 => String::new(),
+            missing => format!(", {} did not", thousands(missing)),
+        };
         let text = format!(
-            "clients came back {back}, away for {away} at the longest; of their lines {acknowledged} came back, {not} did not"
+            "clients came back {back}{missing}, away for {away} at the longest; of their lines {acknowledged} came back, {not} \
+             did not"
         );
-        note(page, "Restarts", &text);
+        notes.push(("Restarts", text));
     }
     let machine = &result.machine;
     let cores = counted(machine.cores, "core");
-    note(page, "Machine", &format!("{}, {cores}, {}{}", machine.cpu, machine.kernel, stalls(result)));
-    page.blank();
+    notes.push(("Machine", format!("{}, {cores}, {}{}", machine.cpu, machine.kernel, stalls(result))));
+    notes
 }
 
-fn verdict(page: &mut Page, result: &StressResult) {
-    let (word, tone, sentence) = match result.verdict {
+/// The verdict's word, its tone, and the sentence that stands above the reasons.
+pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tone, &'static str) {
+    match verdict {
         Verdict::Pass => ("PASS", Tone::Good, "Every line arrived once, in order and unchanged."),
         Verdict::Fail => ("FAIL", Tone::Bad, "Not all was as it has to be:"),
         Verdict::Invalid => ("INVALID", Tone::Doubtful, "This run proves nothing about the server:"),
+        Verdict::Unavailable => ("UNAVAILABLE", Tone::Bad, "There was no server that this run could measure:"),
         Verdict::Interrupted => ("INTERRUPTED", Tone::Doubtful, "The figures are of the part that was run:"),
-    };
+    }
+}
+
+fn verdict(page: &mut Page, result: &StressResult) {
+    let (word, tone, sentence) = verdict_words(result.verdict);
     page.line(&format!("{}  {sentence}", page.paint(tone, word)));
     for reason in &result.reasons {
         for (at, part) in wrap(reason, COLUMNS - 4).into_iter().enumerate() {

@@ -1,6 +1,6 @@
 // A bench: its verdict, a table of all rows, what a delivery costs each, how late the latest lines are, and for whom.
 const bench = result.result;
-const HUES = [214, 32, 165, 275, 350, 48, 95, 320];
+const HUES = [214, 32, 165, 275, 350, 48, 95, 320, 130, 190];
 const transportOf = (row) => (row.server == null ? row.transport : `${row.transport} of ${row.server}`);
 const nameOf = (row) =>
   `${transportOf(row)}${row.variant == null ? "" : ` (${row.variant})`}, ${whole(row.clients)} clients`;
@@ -19,7 +19,6 @@ const colourOf = (name) => {
   const isDark = root.dataset.theme === "dark";
   return `hsl(${hue} ${isDark ? 78 : 72}% ${(isDark ? 62 : 38) + (step % 4) * 8}%)`;
 };
-const percentText = (value) => `${fixed(value, 1)}%`;
 
 const benchHead = () => {
   const { plan } = bench;
@@ -33,7 +32,7 @@ const benchHead = () => {
       ["rounds", String(plan.rounds)],
       ["network", plan.network],
       ["server's core", plan.server_cpu == null ? null : String(plan.server_cpu)],
-      ["load", `${plan.load_processes} processes`],
+      ["load in", `${plan.load_processes} processes`],
       ["flags", plan.resilience.join(" ")],
       ["machine", machineText(bench.machine)],
     ],
@@ -43,16 +42,21 @@ const benchHead = () => {
   });
 };
 
+// The terminal's columns, and what a page has room for.
 const BENCH_COLUMNS = [
-  ["µs a delivery", (row) => row.cpu_us_per_delivery, (value) => fixed(value, 2), 0],
-  ["ratio", (row) => row.ratio, (value) => fixed(value, 2), 0],
-  ["server CPU", (row) => row.server_cpu_percent, percentText, 0],
-  ["p50", (row) => row.p50, (value) => fixed(value, 2), 0],
-  ["p99", (row) => row.p99, (value) => fixed(value, 2), 0],
-  ["p99.9", (row) => row.p999, (value) => fixed(value, 2), 0],
-  ["max", (row) => row.max, (value) => fixed(value, 2), 0],
+  ["passed", (row) => row.passed, (value) => (value ? "yes" : "NO"), 0],
+  ["us/line", (row) => row.cpu_us_per_delivery, digits, 0],
+  ["ratio", (row) => row.ratio, digits, 0],
+  ["lines/s", (row) => row.deliveries_per_second || null, whole, 0],
+  ["p50", (row) => row.p50, digits, 0],
+  ["p99", (row) => row.p99, digits, 0],
+  ["p99.9", (row) => row.p999, digits, 0],
+  ["max", (row) => row.max, digits, 0],
   ["overhead", (row) => row.overhead_percent, percentText, 0],
-  ["KiB a client", (row) => row.rss_bytes_per_client, (value) => fixed(value / 1024, 1), 0],
+  ["memory", (row) => row.rss_bytes, bytesText, 0],
+  ["each", (row) => row.rss_bytes_per_client, bytesText, 0],
+  ["ticks/s", (row) => row.ticks_per_second, digits, 0],
+  ["CPU", (row) => row.server_cpu_percent, percentText, 0],
   ["lost", (row) => row.lost, whole, 0],
   ["dropped", (row) => row.dropped, whole, 0],
   ["load's CPU", (row) => row.load_cpu_percent, percentText, 0],
@@ -62,14 +66,15 @@ const BENCH_COLUMNS = [
 const benchFigures = () => {
   const place = scroller("Figures");
   const rows = bench.results.map((row) => [nameOf(row), row]);
-  const isBad = (title, value) => (title === "lost" || title === "dropped") && value > 0;
-  const show = () => place.replaceChildren(figuresTable("ms", BENCH_COLUMNS, rows, { colourOf, isBad }));
+  const isBad = (title, value) =>
+    title === "passed" ? !value : (title === "lost" || title === "dropped") && value > 0;
+  const show = () => place.replaceChildren(figuresTable("times in ms", BENCH_COLUMNS, rows, { colourOf, isBad }));
   redraws.push(show);
   const failed = bench.results.filter((row) => !row.passed);
   const why = failed.map((row) => h("li", {}, `${nameOf(row)}: ${row.reasons.join("; ")}`));
   return card(
     "Figures",
-    `Of the round in the middle by CPU time. The ratio is to ${bench.plan.ratio_of}.`,
+    `Of the round in the middle by CPU time. us/line is the server's user and system time per delivered line, ratio the same over that of ${bench.plan.ratio_of}; latency is from when a line was due; overhead is IP bytes of both directions beyond the payload; each is memory per client.`,
     place,
     why.length ? h("ul", { class: "reasons" }, ...why) : null,
   );
@@ -104,12 +109,25 @@ const bars = (title, note, of, text, span) => {
   return card(title, note, place);
 };
 
+// More curves than these cannot be told apart.
+const CURVES_MAX = 7;
+const firstRows = (kept) => {
+  if (kept.length <= CURVES_MAX) return kept;
+  const most = Math.max(...kept.map(({ row }) => row.clients));
+  const rank = ({ row }) => (transportOf(row) === "skipstone" ? -1 : (row.p99 ?? Infinity));
+  return kept
+    .filter(({ row }) => row.clients === most)
+    .sort((one, other) => rank(one) - rank(other))
+    .slice(0, CURVES_MAX);
+};
+
 const benchPercentiles = () => {
   const kept = bench.results
-    .map((row, at) => ({ name: nameOf(row), ...result.curves[at] }))
+    .map((row, at) => ({ row, name: nameOf(row), ...result.curves[at] }))
     .filter((curve) => curve.latencies);
   if (kept.length === 0) return null;
   const host = h("div", { class: "plot" });
+  const shown = new Set(firstRows(kept).map(({ name }) => name));
   let end = () => {};
   const show = () => {
     end();
@@ -120,19 +138,23 @@ const benchPercentiles = () => {
       dash: [[], [7, 4], [2, 3], [10, 3, 2, 3]][looks.get(name).step % 4],
       width: 1.8,
       points: { show: false },
-      value: (_plot, value) => (value == null ? "" : ms(value)),
+      value: (_plot, value) => (value == null ? "" : digits(value)),
     }));
-    end = percentileCurve(host, all, series, null);
+    end = percentileCurve(host, all, series, shown, null);
   };
   redraws.push(show);
-  return card("How late the latest are", "The share of lines that took no longer, by nines.", host);
+  const how =
+    shown.size < kept.length
+      ? "At first skipstone and the rows with the least p99, of the most clients; choose names to show or hide their curves."
+      : "Choose a name to hide its curve.";
+  return card("How late the latest are", `The share of lines that took no longer, by nines. ${how}`, host);
 };
 
 const limits = () => {
   if (bench.limits.length === 0) return null;
   const place = scroller("Limits");
   const text = ({ transport, clients, failed }) =>
-    `${transport}: ${whole(clients)} clients${failed == null ? ", the most that were tried" : `; ${whole(failed)} were too many`}`;
+    `${transport} holds ${whole(clients)} clients${failed == null ? "" : `, and not ${whole(failed)}`}`;
   place.append(h("ul", { class: "late" }, ...bench.limits.map((limit) => h("li", {}, text(limit)))));
   return card("Limits", "The most clients with which everything arrived in time.", place);
 };

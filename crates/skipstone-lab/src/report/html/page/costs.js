@@ -67,10 +67,10 @@ const cpu = () => {
           h("span", {}, name),
           h(
             "div",
-            { class: "bar", role: "img", "aria-label": `${fixed(row.server_cpu, 1)}%` },
+            { class: "bar", role: "img", "aria-label": percentText(row.server_cpu) },
             h("span", { style: `width: ${(row.server_cpu / most) * 100}%; background: ${colourOf(name)}` }),
           ),
-          h("b", {}, `${fixed(row.server_cpu, 1)}%`),
+          h("b", {}, percentText(row.server_cpu)),
         ),
       ),
     );

@@ -9,12 +9,12 @@ const percentiles = () => {
       const longest = Math.max(...rows.flatMap((row) => row.series.blocks.map((block) => block.max ?? 0)));
       return { counts: pooled(rows.flatMap(blocksOf)), longest };
     });
-    end = percentileCurve(host, all, lines(), floorOf(condition));
+    end = percentileCurve(host, all, lines(), shownCurves, floorOf(condition));
   };
   redraws.push(show);
   return card(
     "How late the latest are",
-    "The share of updates that took no longer, by nines; of all runs together. Choose a name to hide its curve.",
+    `The share of updates that took no longer, by nines; of all runs together. ${curvesNote}`,
     host,
   );
 };
@@ -42,11 +42,14 @@ const windows = () => {
       Math.min(340, Math.max(260, host.clientWidth * 0.32)),
       {
         scales: { x: { time: false }, y: milliScale(floor) },
-        axes: [axis({ size: 30, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }), milliAxis()],
-        series: [{ label: "from", value: (_plot, value) => (value == null ? "" : `${value} s`) }, ...lines()],
+        axes: [secondsAxis(), milliAxis()],
+        series: [
+          { label: "from", value: (_plot, value) => (value == null ? "" : `${value} s`) },
+          ...lines().map((line) => ({ ...line, show: shownCurves.has(line.label) })),
+        ],
       },
       [Array.from({ length: count }, (_, at) => at * step), ...curves],
-      { draw: [floorLine(floor)] },
+      { draw: [floorLine(floor)], setSeries: [choiceOf(shownCurves)] },
     );
   };
   redraws.push(show);

@@ -15,8 +15,24 @@ const h = (tag, options, ...children) => {
   return element;
 };
 const fixed = (value, digits) => (value == null ? "–" : value.toFixed(digits));
-const ms = (value) => (value == null ? "–" : value < 100 ? value.toFixed(1) : Math.round(value).toString());
 const whole = (value) => (value == null ? "–" : Math.round(value).toLocaleString("en-US"));
+/** About three digits, as the terminal has them; the bounds are where rounding would add a digit. */
+const digits = (value) => {
+  if (value == null) return "–";
+  return value < 9.995 ? Math.max(value, 0).toFixed(2) : value < 99.95 ? value.toFixed(1) : whole(value);
+};
+const percentText = (value) => `${fixed(value, 1)}%`;
+const UNITS = [
+  ["GiB", 2 ** 30],
+  ["MiB", 2 ** 20],
+  ["KiB", 2 ** 10],
+  ["B", 1],
+];
+const unitOf = (bytes) => UNITS.find(([, unit]) => bytes >= unit) ?? ["B", 1];
+const bytesText = (bytes) => {
+  const [name, unit] = unitOf(bytes);
+  return `${unit === 1 ? Math.round(bytes) : digits(bytes / unit)} ${name}`;
+};
 const css = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 
 /** Buttons of which one is pressed. */

@@ -21,7 +21,7 @@ const matrix = () => {
       return h(
         "td",
         { class: value === least ? "best" : "", style: `background: ${colour}` },
-        chosen === "bytes_per_payload" ? fixed(value, 2) : ms(value),
+        chosen === "bytes_per_payload" ? fixed(value, 2) : digits(value),
       );
     };
     place.replaceChildren(

@@ -88,7 +88,7 @@ const timeline = () => {
           // Room for the lost packets beneath.
           y: { distr: 3, range: () => [floor * 0.72, most * 1.12] },
         },
-        axes: [axis({ size: 30, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }), milliAxis()],
+        axes: [secondsAxis(), milliAxis()],
         series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       },
       [
@@ -104,7 +104,7 @@ const timeline = () => {
           h(
             "li",
             {},
-            `${ms(update.latency)} ms, due at ${update.at.toFixed(3)} s`,
+            `${digits(update.latency)} ms, due at ${update.at.toFixed(3)} s`,
             h(
               "span",
               { class: "muted" },

@@ -11,8 +11,9 @@ const NINES = [
   [6, "99.9999%"],
 ];
 
-/** Draws `all` (counts, and the longest in ms) with the looks of `series`; `floor` is in ms, or null. Returns what ends it. */
-const percentileCurve = (host, all, series, floor) => {
+/** Draws `all` (counts, and the longest in ms) with the looks of `series`, those of `shown` at first; `floor` is in ms, or null.
+ * Returns what ends it. */
+const percentileCurve = (host, all, series, shown, floor) => {
   const totals = all.map(({ counts }) => counts.reduce((sum, [, count]) => sum + count, 0));
   const last = Math.min(Math.max(Math.log10(Math.max(...totals, 10)), 1), 6);
   const steps = Array.from({ length: 181 }, (_, at) => (at / 180) * last);
@@ -41,10 +42,10 @@ const percentileCurve = (host, all, series, floor) => {
           label: "share",
           value: (_plot, value) => (value == null ? "" : `${((1 - 10 ** -value) * 100).toPrecision(6)}%`),
         },
-        ...series,
+        ...series.map((one) => ({ ...one, show: shown.has(one.label) })),
       ],
     },
     [steps, ...curves],
-    { draw: floor == null ? [] : [floorLine(floor)] },
+    { draw: floor == null ? [] : [floorLine(floor)], setSeries: [choiceOf(shown)] },
   );
 };

@@ -9,7 +9,7 @@ const timed = (title, note, series, data, scale) => {
       Math.min(300, Math.max(220, host.clientWidth * 0.26)),
       {
         scales: { x: { time: false }, y: scale.scale },
-        axes: [axis({ size: 30, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }), scale.axis],
+        axes: [secondsAxis(), scale.axis],
         series: [
           { label: "at", value: (_plot, value) => (value == null ? "" : `${fixed(value, 0)} s`) },
           ...series.map(([label, colour, text]) => ({
@@ -28,7 +28,6 @@ const timed = (title, note, series, data, scale) => {
   return card(title, note, host);
 };
 const fromZero = { range: (_plot, _least, most) => [0, Math.max(most ?? 1, 0.1) * 1.1] };
-const plainAxis = (text) => axis({ size: 64, values: (_plot, ticks) => ticks.map(text) });
 
 const latenciesOverTime = () => {
   const { blocks, block_s } = result;
@@ -38,9 +37,9 @@ const latenciesOverTime = () => {
     "Latency over time",
     `Of the lines that were due within ${block_s === 1 ? "a second" : `${block_s} s`}.`,
     [
-      ["p50", "b4", ms],
-      ["p99", "b1", ms],
-      ["max", "b5", ms],
+      ["p50", "b4", digits],
+      ["p99", "b1", digits],
+      ["max", "b5", digits],
     ],
     [blocks.map((_, number) => number * block_s), at(0.5), at(0.99), blocks.map((block) => block.max)],
     { scale: milliScale(null), axis: milliAxis() },
@@ -55,7 +54,7 @@ const deliveriesOverTime = () => {
     "A second, by the time at which they were due.",
     [["lines a second", "b1", whole]],
     [blocks.map((_, number) => number * block_s), blocks.map((block) => block.delivered / block_s)],
-    { scale: fromZero, axis: plainAxis(whole) },
+    { scale: fromZero, axis: countAxis() },
   );
 };
 
@@ -70,7 +69,7 @@ const cpuOverTime = () => {
       ["clients", "b5", percentText],
     ],
     [costs.map((point) => point.at), costs.map((point) => point.server_cpu), costs.map((point) => point.generator_cpu)],
-    { scale: fromZero, axis: plainAxis((value) => `${value}%`) },
+    { scale: fromZero, axis: percentAxis() },
   );
 };
 
@@ -80,13 +79,13 @@ const bytesOverTime = () => {
   const { bytes_sent, bytes_received, bytes_payload, overhead_percent } = run.wire;
   return timed(
     "Bytes",
-    `A second, of all clients, IP headers included. In all ${kib(bytes_sent + bytes_received)}, of which ${kib(bytes_payload)} are payload: ${percentText(overhead_percent)} on top.`,
+    `A second, of all clients, IP headers included. In all ${bytesText(bytes_sent + bytes_received)}, of which ${bytesText(bytes_payload)} are payload: ${percentText(overhead_percent)} on top.`,
     [
-      ["received", "b1", kib],
-      ["sent", "b5", kib],
+      ["received", "b1", bytesText],
+      ["sent", "b5", bytesText],
     ],
     [costs.map((point) => point.at), costs.map((point) => point.received_bytes), costs.map((point) => point.sent_bytes)],
-    { scale: fromZero, axis: plainAxis(kib) },
+    { scale: fromZero, axis: bytesAxis() },
   );
 };
 

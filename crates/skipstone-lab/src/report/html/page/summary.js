@@ -27,30 +27,33 @@ const head = () => {
   });
 };
 
-const summaryOf = (name) =>
-  result.summary.find((one) => nameOf(one) === name && (one.condition ?? "") === condition)?.median ?? {};
+const summaryOf = (name) => medianOf(name, condition);
 
+const shareText = (value) => percentText(value * 100);
 const COLUMNS = [
   ["p50", (row) => row.p50, (value) => fixed(value, 2), 1],
   ["p99", (row) => row.p99, (value) => fixed(value, 2), 1],
   ["p99.8", (row) => row.p998, (value) => fixed(value, 2), 1],
   ["p99.99", (row) => row.p9999, (value) => fixed(value, 2), 1],
   ["max", (row) => row.max, (value) => fixed(value, 2), 1],
-  ["calm p99.8", (row) => row.p998_calm, (value) => fixed(value, 2), 1],
+  ["calm 99.8", (row) => row.p998_calm, (value) => fixed(value, 2), 1],
   ["calm max", (row) => row.max_calm, (value) => fixed(value, 2), 1],
   ["bytes", (row) => row.bytes_per_payload, (value) => fixed(value, 3), 1],
   ["lost", (row) => row.lost, whole, 0],
   ["refused", (row) => row.refused || null, whole, 0],
   ["disorder", (row) => row.reordered, whole, 0],
-  ["server CPU", (row) => row.server_cpu, (value) => `${fixed(value, 1)}%`, 1],
+  ["server CPU", (row) => row.server_cpu, percentText, 1],
   [
     "stalled",
     (row) => (row.stalled == null ? null : row.stalled / Math.max(row.delivered, 1)),
-    (value) => `${fixed(value * 100, 1)}%`,
+    shareText,
     0,
   ],
-  ["queue p95", (row) => row.queue_delay_p95, (value) => fixed(value, 1), 1],
-  ["goodput", (row) => row.goodput_share, (value) => `${fixed(value * 100, 1)}%`, -1],
+  ["queue p95", (row) => row.queue_delay_p95, (value) => fixed(value, 2), 1],
+  ["link", (row) => row.link_share, shareText, -1],
+  ["useful", (row) => row.useful_share, shareText, -1],
+  ["goodput", (row) => row.goodput_share, shareText, -1],
+  ["beside", (row) => row.beside_share, shareText, -1],
 ];
 const figures = () => {
   const place = scroller("Figures");

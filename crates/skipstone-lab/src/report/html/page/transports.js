@@ -43,6 +43,26 @@ const colourOf = (name) => {
 let condition = conditions[0];
 const rowsOf = (name, condition) =>
   result.results.filter((row) => nameOf(row) === name && (row.condition ?? "") === condition);
+const medianOf = (name, condition) =>
+  result.summary.find((one) => nameOf(one) === name && (one.condition ?? "") === condition)?.median ?? {};
+
+// More curves than these cannot be told apart: at first each transport has its best one, and the legend has the others.
+const CURVES_MAX = 7;
+const firstCurves = () => {
+  if (names.length <= CURVES_MAX) return names;
+  const best = new Map();
+  const latest = (name) => medianOf(name, conditions[0]).p998 ?? Infinity;
+  for (const name of names) {
+    const family = name.split(/[-: ]/)[0];
+    if (!best.has(family) || latest(name) < latest(best.get(family))) best.set(family, name);
+  }
+  return [...best.values()];
+};
+const shownCurves = new Set(firstCurves());
+const curvesNote =
+  shownCurves.size < names.length
+    ? "At first the best of each transport by p99.8; choose names to show or hide their curves."
+    : "Choose a name to hide its curve.";
 const floorOf = (condition) => result.conditions?.find((one) => one.name === condition)?.floor ?? result.plan.floor;
 const lines = () =>
   names.map((name) => ({
@@ -51,5 +71,5 @@ const lines = () =>
     dash: styles.get(name).dash,
     width: name.endsWith("adaptive") ? 2.4 : 1.6,
     points: { show: false },
-    value: (_plot, value) => (value == null ? "" : ms(value)),
+    value: (_plot, value) => (value == null ? "" : digits(value)),
   }));

@@ -1,16 +1,15 @@
 // How a run ended, what was run, and the line that runs it again.
-const TONES = { pass: "good", fail: "bad", invalid: "bad", interrupted: "busy" };
+const TONES = { pass: "good", fail: "bad", invalid: "busy", unavailable: "bad", interrupted: "busy" };
 const VALID = { exact: "good", sound: "good", doubtful: "busy", unsound: "bad" };
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-
 /** `badges` are texts with tones, `facts` names with texts; those without a text are left out. */
-const verdictCard = ({ title, verdict, badges = [], notes = [], facts, reasons, thresholds, command }) => {
+const verdictCard = ({ title, verdict, sentence, badges = [], notes = [], facts, reasons, thresholds, command }) => {
   const conditions = thresholds.map((one) =>
     h(
       "li",
       { style: `color: var(--${one.passed ? "good" : "bad"})` },
-      `${one.passed ? "kept" : "missed"}: ${one.expression} (${[one.of, fixed(one.actual, 3)].filter(Boolean).join(" ")})`,
+      `${one.passed ? "kept" : "missed"} ${[one.expression, one.of].filter(Boolean).join(" ")} ${one.actual == null ? "not measured" : digits(one.actual)}`,
     ),
   );
   return h(
@@ -20,7 +19,7 @@ const verdictCard = ({ title, verdict, badges = [], notes = [], facts, reasons, 
       "div",
       { class: "head" },
       h("h1", {}, title),
-      h("span", { class: "badge", "data-tone": TONES[verdict] }, verdict),
+      h("span", { class: "badge", "data-tone": TONES[verdict] }, verdict.toUpperCase()),
       ...badges.map(([text, tone]) => h("span", { class: "badge", "data-tone": tone }, text)),
     ),
     ...notes.filter(Boolean).map((note) => h("p", { class: "note" }, note)),
@@ -31,6 +30,7 @@ const verdictCard = ({ title, verdict, badges = [], notes = [], facts, reasons, 
         .filter(([, text]) => text)
         .map(([key, text]) => h("li", {}, h("span", { class: "muted" }, `${key} `), h("b", {}, text))),
     ),
+    sentence ? h("p", { class: "sentence" }, sentence) : null,
     reasons.length ? h("ul", { class: "reasons" }, ...reasons.map((reason) => h("li", {}, reason))) : null,
     conditions.length ? h("ul", { class: "late" }, ...conditions) : null,
     h(

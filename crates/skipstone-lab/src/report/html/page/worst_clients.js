@@ -1,9 +1,9 @@
 // The clients that had the worst of a run.
 const WORST_COLUMNS = [
   ["lines received", (row) => row.delivered, whole, 0],
-  ["p50", (row) => row.p50, (value) => fixed(value, 2), 0],
-  ["p99", (row) => row.p99, (value) => fixed(value, 2), 0],
-  ["max", (row) => row.max, (value) => fixed(value, 2), 0],
+  ["p50", (row) => row.p50, digits, 0],
+  ["p99", (row) => row.p99, digits, 0],
+  ["max", (row) => row.max, digits, 0],
 ];
 const worstTable = (clients) => {
   const rows = clients.map((client) => [client.name, client]);
@@ -20,7 +20,7 @@ const worstClients = (groups) => {
     h(
       "details",
       at === 0 ? { open: "" } : {},
-      h("summary", {}, `${name}: the worst has a p99 of ${ms(clients[0].p99)} ms`),
+      h("summary", {}, `${name}: the worst has a p99 of ${digits(clients[0].p99)} ms`),
       worstTable(clients),
     ),
   );

@@ -103,7 +103,6 @@ fn a_generator_without_cpu_to_spare_makes_the_run_invalid() {
 #[test]
 fn an_incomplete_run_is_invalid() {
     let invalid = |reason| one(Verdict::Invalid, reason);
-    assert_eq!(judged(|result| result.clients.connected = 299), invalid("1 client of 300 never connected."));
     assert_eq!(
         judged(|result| result.duration_s = 9.8),
         invalid("Lines were sent for 9.8 s only, not for the 10.0 s asked for.")
@@ -114,20 +113,95 @@ fn an_incomplete_run_is_invalid() {
     );
     assert_eq!(judged(|result| result.messages.sent = 2_970).0, Verdict::Pass);
     assert_eq!(
-        judged(|result| result.messages = Messages { sent: 3_000, ..Messages::default() }),
+        judged(|result| {
+            result.messages = Messages::default();
+            result.generator.planned_sends = 0;
+        }),
         invalid("No line had to be delivered to anybody, so nothing was tested.")
     );
 }
 
 #[test]
+fn clients_that_never_connected_and_lines_that_were_refused_fail_the_run() {
+    let fail = |reason| one(Verdict::Fail, reason);
+    assert_eq!(judged(|result| result.clients.connected = 299), fail("1 client of 300 never connected."));
+    let refused = judged(|result| {
+        result.messages.sent = 2_000;
+        result.presence.refused_sends_by_reason = [("the queue is full".into(), 1_000)].into();
+    });
+    assert_eq!(refused, fail("1,000 lines could not be sent: the queue is full."), "the generator did its part");
+}
+
+/// The one reason of a run whose server was unavailable.
+fn unavailable(change: impl FnOnce(&mut StressResult)) -> String {
+    let (verdict, reasons) = judged(change);
+    assert_eq!((verdict, reasons.len()), (Verdict::Unavailable, 1), "{reasons:?}");
+    reasons.concat()
+}
+
+#[test]
 fn a_run_without_a_client_says_just_that() {
-    assert_eq!(
-        judged(|result| {
-            result.clients.connected = 0;
+    let reason = unavailable(|result| {
+        result.clients.connected = 0;
+        result.messages = Messages::default();
+        result.generator.planned_sends = 0;
+    });
+    assert_eq!(reason, "None of the 300 clients connected.");
+}
+
+#[test]
+fn a_server_that_goes_away_is_no_server_that_loses_lines() {
+    let leave = |deserted| {
+        move |result: &mut StressResult| {
+            (result.clients.dropped, result.presence.clients_deserted) = (300, deserted);
+            result.clients.drops_by_reason = [("silence".into(), 300)].into();
+            (result.messages.lost, result.messages.delivered) = (300_000, 600_000);
+        }
+    };
+    let reason = unavailable(leave(300));
+    assert!(reason.starts_with("The server went away: 300 clients were dropped (silence 300)."), "{reason}");
+    let (verdict, reasons) = judged(leave(299));
+    assert_eq!((verdict, reasons.len()), (Verdict::Fail, 2), "a server that drops a client is there: {reasons:?}");
+    let reason = unavailable(|result| result.presence.process_ended = Some("signal: 9".into()));
+    assert_eq!(reason, "The server's process ended before the run did: signal: 9.");
+    let reason = unavailable(|result| {
+        result.presence.silent_s = Some(6.0);
+        (result.messages.lost, result.messages.delivered) = (300_000, 600_000);
+    });
+    assert!(reason.starts_with("Nothing came from the server in the last 6.0 s, not even an"), "{reason}");
+}
+
+#[test]
+fn a_server_that_does_not_send_each_line_to_everybody_is_told_what_is_needed() {
+    let foreign = |change: &dyn Fn(&mut StressResult), what: &str| {
+        let reason = unavailable(change);
+        assert!(reason.starts_with(what) && reason.contains("as `skipstone serve` does"), "{reason}");
+    };
+    foreign(
+        &|result| {
+            (result.messages.lost, result.messages.delivered) = (900_000, 0);
+            result.latency_ms = None;
+        },
+        "The server took 3,000 lines and sent none of them back.",
+    );
+    foreign(
+        &|result| {
+            (result.messages.lost, result.messages.delivered) = (897_000, 3_000);
+            result.presence.lines_from_others = 0;
+        },
+        "The server sent each line to its own sender alone.",
+    );
+    foreign(
+        &|result| {
             result.messages = Messages::default();
-            result.generator.planned_sends = 0;
-        }),
-        one(Verdict::Invalid, "None of the 300 clients connected.")
+            result.presence.refused_sends_by_reason = [("channel 0 has no rule".into(), 3_000)].into();
+        },
+        "The server takes no lines: channel 0 has no rule.",
+    );
+    assert_eq!(
+        judged(|result| result.presence.lines_from_others = 0).0,
+        Verdict::Pass,
+        "one client hears itself alone"
     );
 }
 

@@ -11,6 +11,7 @@ impl StressResult {
             transport: StressTransport::of(carriers.iter().copied()),
             latency_ms: Some(LatencyMs::default()),
             server: Some(ServerResult::default()),
+            presence: Presence { silent_s: Some(0.0), ..Presence::default() },
             carriers: carriers.iter().copied().map(CarrierResult::blank).collect(),
             timing: Timing { connect_ms: Some(SpreadMs::default()), ..Timing::default() },
             impairment: Some(Impairment::default()),
