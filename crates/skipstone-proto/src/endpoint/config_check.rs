@@ -43,8 +43,12 @@ impl Config {
             [("bandwidth_max_per_peer", self.bandwidth_max_per_peer), ("bandwidth_max", self.bandwidth_max)]
         {
             if let Some(cap) = cap.filter(|cap| *cap < BANDWIDTH_MIN) {
-                return Err(ConfigError::out_of_range(field, cap, "1,000 bytes per second or more, or to None"));
+                return Err(ConfigError::out_of_range(field, cap, "1,000 bytes per second or more, or leave it out"));
             }
+        }
+        if self.packet_log.is_some() && !cfg!(feature = "packet-log") {
+            let remedy = "none, or build the library with its feature packet-log";
+            return Err(ConfigError::out_of_range("packet_log", "set", remedy));
         }
         self.check_carrier(&Carrier::UDP6)?;
         check_limits(&self.limits)?;
