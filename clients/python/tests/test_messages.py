@@ -1,5 +1,10 @@
 """Messages, channels, groups, receipts and the end of connections, stepped in one thread."""
 
+import os
+import time
+from pathlib import Path
+
+import pytest
 import skipstone
 from play import table
 from skipstone import ChannelRule, ClosedBy, DeliveryMode, Redundancy, SendError, Settings
