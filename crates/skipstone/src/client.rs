@@ -154,8 +154,8 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when, see
 /// [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
 /// [`Event::Connected`] and ends with [`Event::Closed`], behind which [`Client::returns_in`] says whether another follows.
-/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], [`Client::wait`] and
-/// [`Client::drive`]; a [`Waiter`] is to be fetched again.
+/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], in [`Client::drive`]
+/// and in the calls that wait; a [`Waiter`] is to be fetched again.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, Event, Reconnect, StartError};

@@ -242,7 +242,11 @@ fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
 mod tests {
     use super::*;
     use crate::channel::inbound::MessageRate;
+    use crate::connection::event::PeerId;
+    use crate::connection::packet_log::{LoggedConnection, PacketEvent, PacketLog};
+    use crate::time::Time;
     use crate::wire::redundancy::Redundancy;
+    use alloc::sync::Arc;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const STEP: Duration = Duration::from_nanos(1);
@@ -251,6 +255,19 @@ mod tests {
         let mut config = Config::server(Settings::default());
         change(&mut config);
         config
+    }
+
+    #[test]
+    fn a_packet_log_without_its_feature_is_refused_by_the_name_of_the_feature() {
+        #[derive(Debug)]
+        struct Deaf;
+        impl PacketLog for Deaf {
+            fn on_event(&self, _: Time, _: &LoggedConnection<'_>, _: &PacketEvent<'_>) {}
+            fn on_removed(&self, _: u32, _: PeerId) {}
+        }
+        let refused = with(|config| config.packet_log = Some(Arc::new(Deaf))).check().err();
+        assert_eq!(refused.is_none(), cfg!(feature = "packet-log"), "{refused:?}");
+        assert!(refused.is_none_or(|error| error.to_string().contains("its feature packet-log")));
     }
 
     fn rule(change: impl FnOnce(&mut ChannelRule)) -> Config {
